@@ -74,7 +74,8 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any], early: Ear
             sources = sources or _sources(cells)
             marks.append(mark)
             incidents += [f"{mark.cell}: used {closed}, which is closed" for closed in mark.verdict["closed"]]
-            if found is not None and _took_too_long(found):
+            faults = () if found is None else (outcome.fault for row in found.outcomes for outcome in row)
+            if any(fault is not None and fault.kind == "TookTooLong" for fault in faults):
                 incidents.append(f"{mark.cell}: {LATE}")
         elif found is None:
             words = attempt.stopped.get(key, "this cell was not reached")
@@ -152,21 +153,12 @@ def better(first: NotebookResult, plan: Plan, second: NotebookResult) -> Noteboo
             mark, outputs[places[mark.cell]] = replace(other, again=True), second.outputs[places[mark.cell]]
         marks.append(mark)
     for cell, number in zip(plan.job.cells, plan.places, strict=True):
-        if cell.id in plan.stock and not _has_error(second.outputs[str(number)]):
+        if cell.id in plan.stock and all(o["output_type"] != "error" for o in second.outputs[str(number)]):
             outputs[str(number)] = second.outputs[str(number)]
     taken = tuple(f"{mark.cell}: {LATE}" for mark in marks if mark.again)
     incidents = [words for words in first.incidents if words not in taken]
     seconds = round(first.seconds + second.seconds, 3)
     return replace(first, outputs=outputs, marks=marks, incidents=incidents, seconds=seconds)
-
-
-def _has_error(outputs: Outputs) -> bool:
-    return any(output["output_type"] == "error" for output in outputs)
-
-
-def _took_too_long(found: CellResult) -> bool:
-    faults = (outcome.fault for row in found.outcomes for outcome in row)
-    return any(fault is not None and fault.kind == "TookTooLong" for fault in faults)
 
 
 def _mark(

@@ -43,6 +43,18 @@ class Example:
     inputs: list[tuple[str, Any]]
     outputs: list[tuple[str, Tensor, Tensor]]
 
+    def data(self) -> dict[str, Any]:
+        inputs: list[dict[str, Any]] = []
+        for name, value in self.inputs:
+            shown = as_data(value, grid(value)) if isinstance(value, Tensor) else {"text": repr(value)[:200]}
+            inputs.append({"name": name, **shown})
+        outputs = []
+        for name, got, expected in self.outputs:
+            mine, right = pair(got, expected)
+            both = {"expected": as_data(expected, right), "yours": as_data(got, mine)}
+            outputs.append({"name": name, **both, "difference": difference(got, expected)})
+        return {"title": self.title, "inputs": inputs, "outputs": outputs}
+
 
 class Report:
     """The report of a check. Jupyter shows it as HTML, everything else as text."""
@@ -112,7 +124,13 @@ class Report:
         ]
         said += [m.sentence for m in v.misconceptions]
         unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
-        return said + self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
+        return said + self._complaints(
+            [
+                f
+                for f in unnamed
+                if not (v.closed and any(o.fault is not None and o.fault.kind == "ClosedName" for o in f.got))
+            ]
+        )
 
     def _complaints(self, findings: Sequence[Finding]) -> list[str]:
         """One sentence per complaint, and where it occurred."""
@@ -147,7 +165,7 @@ class Report:
 
     @functools.cached_property
     def _example_data(self) -> dict[str, Any] | None:
-        return None if self._example is None else _as_data(self._example)
+        return None if self._example is None else self._example.data()
 
     @functools.cached_property
     def _example(self) -> Example | None:
@@ -214,10 +232,6 @@ def _place(name: str, label: str) -> str:
     return name if label.casefold() in name.casefold() else f"{name}, {label}"
 
 
-def _met_a_closed_name(finding: Finding) -> bool:
-    return any(outcome.fault is not None and outcome.fault.kind == "ClosedName" for outcome in finding.got)
-
-
 def _without_input(fault: Fault) -> str:
     """What went wrong on a hidden input. The student chooses an exception's message and the names of its class and of
     functions and types, so all of them can reveal the input; the names of Python's own exceptions cannot."""
@@ -231,22 +245,8 @@ def _without_input(fault: Fault) -> str:
     return f"your code raised {fault.kind if known else 'an exception of its own'}"
 
 
-def _as_data(example: Example) -> dict[str, Any]:
-    inputs: list[dict[str, Any]] = []
-    for name, value in example.inputs:
-        shown = as_data(value, grid(value)) if isinstance(value, Tensor) else {"text": repr(value)[:200]}
-        inputs.append({"name": name, **shown})
-    outputs = []
-    for name, got, expected in example.outputs:
-        mine, right = pair(got, expected)
-        both = {"expected": as_data(expected, right), "yours": as_data(got, mine)}
-        outputs.append({"name": name, **both, "difference": difference(got, expected)})
-    return {"title": example.title, "inputs": inputs, "outputs": outputs}
-
-
 def _some(where: Sequence[str]) -> str:
-    rest = f" and in {len(where) - 2} more" if len(where) > 2 else ""
-    return " and ".join(where[:2]) + rest if len(where) <= 2 else ", ".join(where[:2]) + rest
+    return " and ".join(where) if len(where) <= 2 else f"{', '.join(where[:2])} and in {len(where) - 2} more"
 
 
 def _of(earned: float, possible: float) -> str:

@@ -103,24 +103,15 @@ def _guarded(guard: Guard, known: Facts, page: Callable[[Facts, Any], str], show
         words = (
             f"Your notebook is left out of this page, as it could not be read: {why}. Your mark is not touched by it."
         )
-        return feedback_page([], replace(known, findings=(*known.findings, {"kind": "note", "words": words})))
+        return feedback_page(replace(known, findings=(*known.findings, {"kind": "note", "words": words})), [])
 
 
 def _page(known: Facts, graded: Path) -> str:
-    return feedback_page(_cells(graded, known.state), known)
-
-
-def _page_of(known: Facts, cells: list[Any]) -> str:
-    return feedback_page(cells, known)
-
-
-def _cells(graded: Path, state: str) -> list[Any]:
-    """The cells that a student may see; no cells of an older grading if the newest submission has not been graded."""
-    if state != "graded" or not graded.is_file():
-        return []
+    """With the cells that a student may see; none of an older grading if the newest submission has not been graded."""
+    if known.state != "graded" or not graded.is_file():
+        return feedback_page(known, [])
     notebook, _ = HideFromStudents().preprocess(nbformat.read(graded, as_version=4), {})
-    cells: list[Any] = notebook.cells
-    return cells
+    return feedback_page(known, notebook.cells)
 
 
 class FeedbackExporter(Exporter):  # type: ignore[misc]
@@ -140,4 +131,4 @@ class FeedbackExporter(Exporter):  # type: ignore[misc]
         with Gradebook(about["db_url"], course.course_id) as gradebook:
             known = facts(gradebook, Path(course.root), about["assignment"], about["notebook"], about["student"])
         with Guard() as guard:
-            return _guarded(guard, known, _page_of, nb.cells), resources
+            return _guarded(guard, known, feedback_page, nb.cells), resources

@@ -22,7 +22,7 @@ _KINDS = {
 }
 
 
-def feedback_page(cells: list[Any], facts: Facts) -> str:
+def feedback_page(facts: Facts, cells: list[Any]) -> str:
     asked = questions_of(cells)
     said = {kind: [str(f.get("words", "")) for f in facts.findings if f.get("kind") == kind] for kind in _KINDS}
     return render(
@@ -33,10 +33,10 @@ def feedback_page(cells: list[Any], facts: Facts) -> str:
         asked=asked,
         summary=[_summary(question, facts.grades.get(question.name)) for question in asked],
         comments=lambda question: _comments(question, facts),
-        all_hold=_all_hold,
+        all_hold=lambda report: not report.get("closed") and all(p.get("holds") for p in report["properties"]),
         clean=clean,
         heatmap=heatmap,
-        is_test=_is_test,
+        is_test=lambda cell: cell.cell_type == "code" and not (utils.is_solution(cell) or utils.is_task(cell)),
         mark_in_words=_mark_in_words,
         properties=_properties,
         stopped=_stopped,
@@ -100,10 +100,6 @@ def _thoughts(question: Question) -> list[str]:
     return [words for words in said if words != "The reasons are given above."]
 
 
-def _is_test(cell: Any) -> bool:
-    return cell.cell_type == "code" and not (utils.is_solution(cell) or utils.is_task(cell))
-
-
 def _comments(question: Question, facts: Facts) -> list[str]:
     names = [cell.metadata["nbgrader"].get("grade_id") for cell in question.answers]
     return [facts.comments[name] for name in dict.fromkeys([*names, question.name]) if name in facts.comments]
@@ -112,7 +108,3 @@ def _comments(question: Question, facts: Facts) -> list[str]:
 def _stopped(cell: Any) -> list[str]:
     streams = [o for o in cell.get("outputs", []) if o.output_type == "stream"]
     return ["".join(o.get("text", "")).strip() for o in streams][:1]
-
-
-def _all_hold(report: dict[str, Any]) -> bool:
-    return not report.get("closed") and all(p.get("holds") for p in report["properties"])

@@ -5,6 +5,7 @@ Nothing here changes a mark.
 """
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,48 +47,32 @@ def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty
     rows = list(rows)
     found = []
     for question in asked:
-        marks = [mark for row in rows if (mark := row.questions.get(question.name)) is not None]
-        if question.of and marks:
-            found.append(
-                Difficulty(
-                    name=question.name,
-                    of=question.of,
-                    marked=len(marks),
-                    mean=statistics.fmean(marks) / question.of,
-                    full=sum(mark >= question.of for mark in marks),
-                    nothing=sum(mark <= 0 for mark in marks),
-                )
-            )
+        name, of = question.name, question.of
+        marks = [mark for row in rows if (mark := row.questions.get(name)) is not None]
+        if of and marks:
+            full, nothing = sum(mark >= of for mark in marks), sum(mark <= 0 for mark in marks)
+            mean = statistics.fmean(marks) / of
+            found.append(Difficulty(name=name, of=of, marked=len(marks), mean=mean, full=full, nothing=nothing))
     return sorted(found, key=lambda difficulty: difficulty.mean)
 
 
 def failures(marks: Iterable[Mapping[str, Any]]) -> list[Failed]:
-    written: dict[str, int] = {}
-    failed: dict[tuple[str, str], int] = {}
-    for mark in marks:
-        verdict = mark["verdict"]
-        if verdict.get("unwritten"):
-            continue
-        name = mark["exercise"]
-        written[name] = written.get(name, 0) + 1
-        for found in verdict["properties"]:
-            key = (name, str(found["name"]))
-            failed[key] = failed.get(key, 0) + (not found["holds"])
-    made = [Failed(exercise=e, name=n, failed=count, written=written[e]) for (e, n), count in failed.items() if count]
+    given = [mark for mark in marks if not mark["verdict"].get("unwritten")]
+    written = Counter(mark["exercise"] for mark in given)
+    checked = [(mark["exercise"], found) for mark in given for found in mark["verdict"]["properties"]]
+    failed = Counter((exercise, str(found["name"])) for exercise, found in checked if not found["holds"])
+    made = [Failed(exercise=e, name=n, failed=count, written=written[e]) for (e, n), count in failed.items()]
     return sorted(made, key=lambda one: (-one.failed / one.written, one.exercise, one.name))
 
 
 def mistakes(marks: Iterable[tuple[str, Mapping[str, Any]]], exercises: Mapping[str, Exercise]) -> list[Mistaken]:
     """The misconceptions in (student, mark) pairs, most frequent first."""
-    written: dict[str, int] = {}
+    given = [(student, mark) for student, mark in marks if not mark["verdict"].get("unwritten")]
+    written = Counter(mark["exercise"] for _, mark in given)
     who: dict[tuple[str, str], list[str]] = {}
-    for student, mark in marks:
-        if mark["verdict"].get("unwritten"):
-            continue
-        name = mark["exercise"]
-        written[name] = written.get(name, 0) + 1
+    for student, mark in given:
         for misconception in dict.fromkeys(mark["verdict"].get("misconceptions", [])):
-            who.setdefault((name, misconception), []).append(student)
+            who.setdefault((mark["exercise"], misconception), []).append(student)
     sentences = {(name, m.id): m.sentence for name, e in exercises.items() for m in e.misconceptions}
     made = [
         Mistaken(exercise=e, id=i, sentence=sentences.get((e, i), ""), students=tuple(names), written=written[e])

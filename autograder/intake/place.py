@@ -46,7 +46,8 @@ class Place:
                 self._aside(piece.files, _stamp(piece))
         if there and _digest(last.files) == now:
             return self._same(last)
-        if there and self._is_newer(last):
+        when = self._when()
+        if there and last.when is not None and when is not None and in_utc(when) > in_utc(last.when):
             if _digest(last.files) in kept:
                 return "same"
             self._aside(last.files, _stamp(last))
@@ -66,11 +67,6 @@ class Place:
     def _when(self) -> datetime | None:
         words = timestamp_of(self.folder)[0]
         return moment(words) if words else None
-
-    def _is_newer(self, piece: Piece) -> bool:
-        """Whether the existing submission was handed in after this one."""
-        when = self._when()
-        return piece.when is not None and when is not None and in_utc(when) > in_utc(piece.when)
 
     def _same(self, piece: Piece) -> str:
         """The files exist already; at most their time is new."""

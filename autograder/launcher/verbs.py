@@ -5,6 +5,7 @@ packages (if so, it is called in a second process, run by the environment's own 
 """
 
 import argparse
+import functools
 import importlib
 import os
 import subprocess
@@ -27,7 +28,7 @@ class Verb:
     """`module:function`, under `autograder`; it takes the environment and the rest of the command line, and returns the
     exit code."""
     extras: tuple[str, ...] | None = ()  # of pyproject.toml, installed first; None: nothing has to be installed
-    inside: bool = False  # whether it imports what is installed, and so must run under the environment's Python
+    inside: bool = True  # whether it imports what is installed, and so must run under the environment's Python
     more: tuple[tuple[str, str], ...] = ()
     """(option, extra): what else must be installed if that option is given (`--jobs 1` counts as absent)."""
 
@@ -43,51 +44,42 @@ class Verb:
 
 
 DATABASE = (("--db", "cluster"),)
-SEVERAL = (("--jobs", "cluster"), ("--scheduler", "cluster"))
+RUNS = (("--jobs", "cluster"), ("--scheduler", "cluster"), *DATABASE)
 FOR_TESTS = ("cluster", "hub", "likeness", "tests")
+outside = functools.partial(Verb, inside=False)
 VERBS = {
-    "lab": Verb("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),
-    "present": Verb("show a lecture slide by slide, with live widgets: present 11", "launcher.verbs:present"),
-    "test": Verb("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
-    "setup": Verb("only the set-up", "launcher.verbs:set_up"),
-    "build": Verb("make the notebooks from their text sources", "launcher.verbs:build", inside=True),
-    "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync", inside=True),
-    "renumber": Verb("make links to lectures follow the numbers of their files", "launcher.numbering:program", None),
-    "lint": Verb("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
-    "format": Verb("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
-    "doctor": Verb("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
-    "clean": Verb("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
-    "check": Verb("say what a notebook's checks say", "commands.checking:check", inside=True),
-    "roster": Verb("put a class list into the gradebook", "commands.students:roster", inside=True, more=DATABASE),
-    "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", inside=True, more=DATABASE),
-    "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange", inside=True),
-    "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",), inside=True),
-    "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight", inside=True),
-    "grade": Verb(
-        "grade what was handed in, each notebook in a sandbox",
-        "commands.grade:grade",
-        inside=True,
-        more=SEVERAL + DATABASE,
-    ),
-    "regrade": Verb(
-        "grade again after a check was mended; say what changes first",
-        "commands.regrade:regrade",
-        inside=True,
-        more=SEVERAL + DATABASE,
-    ),
-    "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", inside=True, more=DATABASE),
-    "grade-one": Verb("one submission, as Gradescope's results.json", "commands.one:grade_one", inside=True),
-    "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope", inside=True),
-    "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",), inside=True),
-    "feedback": Verb("a page for every student", "commands.around:feedback", inside=True, more=DATABASE),
-    "mark": Verb("mark written answers in the browser", "commands.mark:mark", inside=True, more=DATABASE),
-    "report": Verb("marks as a table, and what to teach again", "commands.marks:report", inside=True, more=DATABASE),
-    "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release", inside=True),
-    "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring", inside=True),
-    "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks", inside=True),
-    "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", inside=True, more=DATABASE),
-    "ask": Verb("ask the course's desk for a hidden check", "commands.ask:ask"),
-    "new": Verb("start an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
+    "lab": outside("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),
+    "present": outside("show a lecture slide by slide, with live widgets: present 11", "launcher.verbs:present"),
+    "test": outside("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
+    "setup": outside("only the set-up", "launcher.verbs:set_up"),
+    "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
+    "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
+    "renumber": outside("make links to lectures follow the numbers of their files", "launcher.numbering:program", None),
+    "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
+    "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
+    "doctor": outside("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
+    "clean": outside("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
+    "check": Verb("say what a notebook's checks say", "commands.checking:check"),
+    "roster": Verb("put a class list into the gradebook", "commands.students:roster", more=DATABASE),
+    "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", more=DATABASE),
+    "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
+    "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
+    "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight"),
+    "grade": Verb("grade what was handed in, each notebook in a sandbox", "commands.grade:grade", more=RUNS),
+    "regrade": Verb("grade again after a check was mended; review the changes", "commands.regrade:regrade", more=RUNS),
+    "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
+    "grade-one": Verb("one submission, as Gradescope's results.json", "commands.one:grade_one"),
+    "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope"),
+    "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",)),
+    "feedback": Verb("a page for every student", "commands.around:feedback", more=DATABASE),
+    "mark": Verb("mark written answers in the browser", "commands.mark:mark", more=DATABASE),
+    "report": Verb("marks as a table, and what to teach again", "commands.marks:report", more=DATABASE),
+    "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
+    "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring"),
+    "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks"),
+    "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", more=DATABASE),
+    "ask": outside("ask the course's desk for a hidden check", "commands.ask:ask"),
+    "new": outside("start an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
 }
 FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "doctor", "clean")
 """The verbs in a student's copy of the course, which has no solutions, and nothing to grade or to test."""

@@ -96,5 +96,5 @@ def _first(entries: "os.ScandirIterator[str]", most: int) -> list["os.DirEntry[s
     return [entry for entry, _ in zip(entries, range(max(1, most)), strict=False)]
 
 
-def left_behind(inside: str, why: str, what: str | None = None) -> Finding:
-    return Finding("ignored", what or "extra-file", f"{shown(inside)} was left behind: {why}.")
+def left_behind(inside: str, why: str, what: str = "extra-file") -> Finding:
+    return Finding("ignored", what, f"{shown(inside)} was left behind: {why}.")

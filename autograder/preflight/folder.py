@@ -4,6 +4,7 @@ Only plain files are used; links, devices and folders named like modules are lef
 as well: an assignment is its notebook, and `torch.py` next to it would be imported instead of torch.
 """
 
+import glob
 import shutil
 import sys
 import weakref
@@ -21,23 +22,11 @@ from autograder.preflight.master import Master
 DATA = {".txt", ".csv", ".tsv", ".json", ".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".npy", ".npz", ".safetensors"}
 MOST_FILES, MOST_BYTES, MOST_OF_ALL = 200, 10 * 2**20, 30 * 2**20
 MOST_FINDINGS = 60
-QUIET = {"timestamp.txt", "marked_late.txt", "submission_secret.txt"} | {
-    ".DS_Store",
-    "Thumbs.db",
-    "desktop.ini",
-    "feedback.html",
-}  # left behind without a word
-MODULES = {
-    "nlmcore",
-    "lectures",
-    "autograder",
-    "torch",
-    "numpy",
-    "IPython",
-    "nbgrader",
-    "sitecustomize",
-    "usercustomize",
-}
+QUIET = {"timestamp.txt", "marked_late.txt", "submission_secret.txt", "feedback.html"}  # left behind without a word
+QUIET |= {".DS_Store", "Thumbs.db", "desktop.ini"}
+MODULES = set(
+    ["nlmcore", "lectures", "autograder", "torch", "numpy", "IPython", "nbgrader", "sitecustomize", "usercustomize"]
+)
 
 
 def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None) -> Prepared:
@@ -89,7 +78,8 @@ def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made
     there = scan(folder, made.findings) if folder.is_dir() else []
     archives = [path for _, path in there if is_archive(path.name)]
     if not folder.exists():  # handed in as attention.zip, in the place of a folder
-        archives = [p for p in _beside(folder) if is_archive(p.name)]
+        beside = sorted(folder.parent.glob(f"{glob.escape(folder.name)}.*"))
+        archives = [path for path in beside if is_archive(path.name) and path.is_file()]
     left = Left(Most())
     for number, archive in enumerate(archives):
         if scratch is None:
@@ -106,11 +96,6 @@ def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made
     notebooks = [(path, inside) for inside, path in there if is_notebook(path.name)]
     chosen = choose(notebooks, masters, made, [path for _, path in rest])
     _take(rest, chosen.parent if chosen else folder, made)
-
-
-def _beside(folder: Path) -> list[Path]:
-    there = sorted(folder.parent.iterdir()) if folder.parent.is_dir() else []
-    return [path for path in there if path.name.startswith(f"{folder.name}.") and path.is_file()]
 
 
 def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None:
@@ -131,9 +116,8 @@ def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None
         if not reason and not _opens(path):
             reason = "it cannot be read"
         if reason:
-            made.findings.append(
-                left_behind(inside, reason, "shadowing-file" if reason.startswith("it would") else None)
-            )
+            what = "shadowing-file" if reason.startswith("it would") else "extra-file"
+            made.findings.append(left_behind(inside, reason, what))
             continue
         size += about
         taken.add(name.casefold())

@@ -140,11 +140,9 @@ def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list
             if says_something(cell, own):
                 continue
         asked = master.signature(own)
-        others = [
-            c
-            for c in cells
-            if c is not cell and c.cell_type == "code" and asked and asked <= defined(c.source) and not _fixed(c, known)
-        ]
+        fixed = {name for name, one in known.items() if one.fixed}
+        free = [c for c in cells if c is not cell and c.cell_type == "code" and grade_id(c) not in fixed]
+        others = [c for c in free if asked and asked <= defined(c.source)]
         if not others:
             continue
         answers[own.id] = others[-1]
@@ -155,11 +153,6 @@ def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list
         words = f"The answer cell {own.id!r} is empty or missing; {listed(sorted(asked))} was taken from another cell."
         found.append(Finding("repaired", "answer-elsewhere", words))
     return answers, found
-
-
-def _fixed(cell: Any, known: Mapping[str, MasterCell]) -> bool:
-    name = grade_id(cell)
-    return name is not None and known[name].fixed
 
 
 def new_cell(kind: str, source: str, metadata: dict[str, Any], name: str) -> Any:

@@ -47,9 +47,11 @@ def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -
 
 
 def _put_back(cells: list[Any], master: Master) -> Iterator[str]:
-    """Puts each below the nearest of the cells that were above it, or at the start if there is no such cell."""
+    """Puts each below the nearest of the cells that were above it, or at the start if there is no such cell: tests,
+    tasks, fixed texts, and answers marked by hand. Not other answers, because the stub would redefine, as unwritten,
+    functions that may be answered elsewhere."""
     for number, own in enumerate(master.cells):
-        if _comes_back(own) and place_of(cells, own.id) is None:
+        if (own.fixed or own.grade) and place_of(cells, own.id) is None:
             above = (place_of(cells, other.id) for other in reversed(master.cells[:number]))
             cells.insert(next((place + 1 for place in above if place is not None), 0), _again(own))
             yield own.id
@@ -57,12 +59,6 @@ def _put_back(cells: list[Any], master: Master) -> Iterator[str]:
 
 def place_of(cells: list[Any], name: str) -> int | None:
     return next((number for number, cell in enumerate(cells) if grade_id(cell) == name), None)
-
-
-def _comes_back(own: MasterCell) -> bool:
-    """Tests, tasks, fixed texts, and answers marked by hand are restored. Other answers are not, because the stub would
-    redefine, as unwritten, functions that may be answered elsewhere."""
-    return own.fixed or own.grade
 
 
 def _again(own: MasterCell) -> Any:

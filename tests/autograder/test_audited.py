@@ -15,7 +15,7 @@ FILES = (
     "autograder/checks/numbers/__init__.py",
     "solutions/numbers/numbers.py",
     "autograder/exercise/laws/other.py",
-    "autograder/exercise/public/form.py",
+    "autograder/exercise/public/__init__.py",
     "nlmcore/attention/scores.py",
     "nlmcore/some/data.safetensors",
 )
