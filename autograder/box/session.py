@@ -17,16 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.box import replies, tiers
-from autograder.box.inside.seccomp import (
-    FILES,
-    MEMORY_OF_OTHERS,
-    NETWORK,
-    PRIVILEGED,
-    PROCESS,
-    PROGRAM,
-    SANDBOX,
-    SIGNAL,
-)
+from autograder.box.inside.seccomp import REPORTED
 from autograder.box.job import BoxResult, Cell, CellResult, Ending, Interview, Job, Limits
 from autograder.exercise.outcome import Outcome
 
@@ -35,17 +26,7 @@ UNHEEDED_SECONDS = 5.0
 _DYING_SECONDS = 2.0
 _GRACE_SECONDS = 1.5
 _MOST_NOTES = 100
-KNOWN_INCIDENTS = (
-    NETWORK,
-    PROCESS,
-    PROGRAM,
-    MEMORY_OF_OTHERS,
-    SIGNAL,
-    SANDBOX,
-    PRIVILEGED,
-    FILES,
-    "filled its disk",
-)
+KNOWN_INCIDENTS = (*REPORTED, "filled its disk")
 SENT, ENDED_BY = "sent ", "ended by "  # how incidents begin that say what the one sentence for all does not
 
 _WARM_FOR = {"optim": "torch._dynamo"}  # a word in the source -> the slow import that the warm parent then does

@@ -3,8 +3,9 @@ nbgrader.
 
     plan       which cells run in the sandbox, and which functions get which questions
     attempt    run a plan in the sandbox, continuing after a cell that does not end
-    marking    answers -> verdicts -> the outputs that nbgrader reads as marks
+    marking    answers -> verdicts -> the outputs that nbgrader reads as marks (bound: what must fail again)
     execute    replaces nbgrader's own Execute, by one line of its configuration; one submission as a task
+    single     one submission, without a gradebook; drafts: a class graded again, for review
     course     a course as nbgrader sees it: configuration, folders, source notebooks
     pool       workers: in this process, on several cores, on a cluster
     run        a class: each submission in turn; resumed wherever it was stopped

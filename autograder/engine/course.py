@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_files
@@ -95,23 +94,19 @@ class Course:
             yield gradebook
 
     def masters(self, assignment: str) -> list[Master]:
-        try:
-            with self.gradebook() as gradebook:
-                names = sorted(notebook.name for notebook in gradebook.find_assignment(assignment).notebooks)
-                made = [
-                    from_gradebook(gradebook, assignment, name, order_in_source(self.directory, assignment, name))
-                    for name in names
-                ]
-        except MissingEntry:
-            made = []
-        if not made:
-            with self.gradebook() as gradebook:
-                known = ", ".join(sorted(each.name for each in gradebook.assignments)) or "none yet"
-            raise NotACourse(
-                f"the gradebook knows no assignment {assignment!r}; it knows {known}."
-                " Make it first: python -m autograder build"
-            )
-        return made
+        with self.gradebook() as gradebook:
+            about = {each.name: each for each in gradebook.assignments}
+            names = sorted(notebook.name for notebook in about[assignment].notebooks) if assignment in about else []
+            if not names:
+                known = ", ".join(sorted(about)) or "none yet"
+                raise NotACourse(
+                    f"the gradebook knows no assignment {assignment!r}; it knows {known}."
+                    " Make it first: python -m autograder build"
+                )
+            return [
+                from_gradebook(gradebook, assignment, name, order_in_source(self.directory, assignment, name))
+                for name in names
+            ]
 
     def kernelspecs(self, assignment: str) -> dict[str, Any]:
         with self.gradebook() as gradebook:

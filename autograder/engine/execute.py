@@ -37,6 +37,7 @@ from autograder.exercise.find import exercises_of
 from autograder.exercise.questions import opened
 from autograder.exercise.verdict import GraderFault
 from autograder.files import write_whole
+from autograder.preflight.finding import scan
 from autograder.preflight.folder import DATA, MOST_BYTES, MOST_OF_ALL
 
 _boxes: dict[str, Box] = {}
@@ -152,16 +153,12 @@ def data_files(folder: Path) -> dict[str, bytes]:
     """The data files below a folder that a notebook's cells may read: plain ones, and never code."""
     found: dict[str, bytes] = {}
     room = MOST_OF_ALL
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
-        if path.suffix.lower() not in DATA or path.is_symlink() or not path.is_file():
-            continue
-        inside = path.relative_to(folder)
-        if any(part.startswith(".") for part in inside.parts) or inside.name == "timestamp.txt":
-            continue
+    for inside, path in sorted(scan(folder, [])) if folder.is_dir() else []:
         size = path.stat().st_size
-        if size <= min(MOST_BYTES, room):
+        hidden = path.name.startswith(".") or path.name == "timestamp.txt"
+        if path.suffix.lower() in DATA and not hidden and size <= min(MOST_BYTES, room):
             room -= size
-            found[inside.as_posix()] = path.read_bytes()
+            found[inside] = path.read_bytes()
     return found
 
 

@@ -1,6 +1,6 @@
 """Students' texts and the outputs of their code, as HTML that runs nothing and fetches nothing.
 
-`written` takes one cell, whatever it is: a page that shows a student's work needs no other function except `text`, for
+`written` takes cells, whatever they are: a page that shows a student's work needs no other function except `text`, for
 names and everything else that fits on one line. Text is escaped. Markdown and HTML outputs go through a sanitiser that
 knows an allowed list and drops the rest (nh3, of the browser's own parser: no style, no class, no id, no SVG, no frame;
 links lead only to other sites, in a window that has no access to this one). Pictures are embedded, and only PNG, JPEG
@@ -13,7 +13,7 @@ import functools
 import html
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import nh3
@@ -42,8 +42,12 @@ _KINDS = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff"}
 _ELSEWHERE = re.compile(r"https?://|mailto:", re.I)
 
 
-def written(cell: Any, description: str = "A picture that the code made") -> Markup:
-    """One cell of a student's notebook, with its outputs. `description`: alternative text for pictures."""
+def written(cells: Iterable[Any], description: str) -> Markup:
+    """Cells of a student's notebook, with their outputs. `description`: alternative text for pictures."""
+    return Markup('<hr class="cell">').join(_cell(cell, description) for cell in cells)
+
+
+def _cell(cell: Any, description: str) -> Markup:
     source = _joined(cell.get("source", ""))
     if cell.get("cell_type") == "markdown":
         return markdown(source, cell.get("attachments"))

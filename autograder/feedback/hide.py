@@ -8,7 +8,7 @@ new.
 - Locked cells: hidden regions are removed. A student's own text stays, whatever it contains.
 - Our test cells: the grader wrote their outputs, and all except the instructor's notes stay.
 - A plain nbgrader test cell with a hidden region, and every student's cell after the first hidden test: an error is
-shown by its kind, with its message only if that occurs in the visible text of the cell.
+  shown by its kind, with its message only if that occurs in the visible text of the cell.
 """
 
 import ast

@@ -102,7 +102,7 @@ def alike(
     default SHARE of the class)."""
     prints = functools.cache(read)
     free = frozenset().union(*(prints(source) for source in given.values()))
-    everybody = {**students, **({REFERENCE: reference} if reference else {})}
+    everybody = _with(students, reference)
     held: dict[str, dict[int, str]] = {}
     count: Counter[int] = Counter()
     for student, answers in everybody.items():
@@ -130,21 +130,23 @@ def alike(
     return sorted(pairs, key=lambda pair: (-pair.part, -pair.shared, pair.one, pair.other))
 
 
+def _with(students: Mapping[str, Answers], reference: Answers) -> dict[str, Answers]:
+    return {**students, **({REFERENCE: reference} if reference else {})}
+
+
 def same_to_the_letter(students: Mapping[str, Answers], given: Answers, reference: Answers) -> list[Same]:
     """Groups of two and more, the smallest first, because text that half of a class has was probably given to it."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for student, answers in {**students, **({REFERENCE: reference} if reference else {})}.items():
+    for student, answers in _with(students, reference).items():
         for where, source in answers.items():
-            own = own_text(source, given.get(where, ""))
-            if len(own) >= LONG:
-                groups.setdefault((where, own), []).append(student)
-    found = [Same(where, tuple(members)) for (where, _), members in groups.items() if len(members) > 1]
+            groups.setdefault((where, own_text(source, given.get(where, ""))), []).append(student)
+    found = [Same(where, tuple(who)) for (where, own), who in groups.items() if len(who) > 1 and len(own) >= LONG]
     return sorted(found, key=lambda same: (len(same.students), same.where, same.students))
 
 
 def repeated(students: Mapping[str, Answers], given: Answers, reference: Answers) -> tuple[list[Same], list[Pair]]:
     """Written answers, question by question: groups whose letters are the same, and pairs that share most of theirs."""
-    everybody = {**students, **({REFERENCE: reference} if reference else {})}
+    everybody = _with(students, reference)
     groups: list[Same] = []
     pairs: list[Pair] = []
     for where in dict.fromkeys(where for answers in everybody.values() for where in answers):

@@ -75,10 +75,6 @@ class Master:
     name: str
     cells: tuple[MasterCell, ...]
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(cell.id for cell in self.cells)
-
     def signature(self, own: MasterCell) -> frozenset[str]:
         """What an answer must define, if that distinguishes it from every other cell; otherwise nothing."""
         names = defined(own.released) if own.type == "code" else frozenset()

@@ -1,5 +1,6 @@
-"""The service: a student sends a notebook and a question's name, and is told which properties hold. POST /check
-fields `question`, `notebook` (a file) and `token`, or the header `Authorization: token …`
+"""The service: a student sends a notebook and a question's name, and is told which properties hold.
+
+    POST /check    fields `question`, `notebook` (a file) and `token`, or the header `Authorization: token …`
     GET  /         a page with a form that does it
 
 A token identifies the student: one that `tokens` has made from the roster, or, as a service of JupyterHub, the one that

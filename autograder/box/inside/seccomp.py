@@ -25,6 +25,7 @@ SIGNAL = "tried to send a signal to another process"
 SANDBOX = "tried to change the sandbox itself"
 PRIVILEGED = "tried a system call that is reserved for the system"
 FILES = "tried to change the mode, owner, times or attributes of a file"
+REPORTED = (NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX, PRIVILEGED, FILES)
 QUIET = ""  # refused, and not worth a word: libraries try these too
 
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -39,7 +38,7 @@ class Marking(Guarded):
             self.set_status(409 if isinstance(error, ChangedMeanwhile) else 422)
             fresh = self.page.units(self.question(place))
             wrong = f"Not saved: {error}."
-            return self._show(int(place), fresh, _with(fresh, key), wrong, typed, words, alike)
+            return self._show(int(place), fresh, _with(fresh, key), wrong, typed=typed, words=words, alike=alike)
         self.page.said = said
         units = self.page.units(self.question(place))
         here = units.index(_with(units, key))
@@ -60,56 +59,40 @@ class Marking(Guarded):
         done = "Only the comment is saved" if given is None else f"{points(given)} saved"
         return f"{'The mark is withdrawn' if back else done}{many}."
 
-    def _show(
-        self,
-        place: int,
-        units: list[Unit],
-        unit: Unit,
-        wrong: str = "",
-        typed: str | None = None,
-        words: str | None = None,
-        alike: bool | None = None,
-    ) -> None:
+    def _show(self, place: int, units: list[Unit], unit: Unit, wrong: str = "", **refused: Any) -> None:
+        """wrong: why what was typed is not saved; refused: what was typed, to be corrected."""
         here, question = units.index(unit), self.question(str(place))
         said, self.page.said = wrong or self.page.said, ""
         comments = Counter(one.answer.words for unit in units for one in unit.given if one.answer.words)
-        waiting = sum(len(unit.given) for unit in units if unit.waiting)
-        before = units[here - 1] if here else None
-        after = units[here + 1] if here + 1 < len(units) else None
-        self.finish(
-            render(
-                "mark.html",
-                page=self.page,
-                question=question,
-                questions=[(n, one.title) for n, one in enumerate(self.page.questions())],
-                place=place,
-                unit=unit,
-                here=here + 1,
-                units=len(units),
-                waiting=waiting,
-                answers=sum(len(unit.given) for unit in units),
-                state=_in_words(unit, question),
-                who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.page.names else [],
-                answer=self._shown(unit.given[0]),
-                asked=clean.markdown(question.asked),
-                scheme=clean.markdown(question.scheme) if question.scheme else "",
-                model=clean.markdown(question.model) if question.model else "",
-                typed=typed if typed is not None else "" if unit.points is None else number(unit.points),
-                words=unit.first.words if words is None else words,
-                alike=len(unit.given) == len(unit.twins) if alike is None else alike,
-                comments=[words for words, _ in comments.most_common(12)],
-                said=said,
-                wrong=bool(wrong),
-                previous=f"/{place}/{before.key}" if before else "",
-                next=f"/{place}/{after.key}" if after else "",
-            )
+        typed = {
+            "typed": "" if unit.points is None else number(unit.points),
+            "words": unit.first.words,
+            "alike": len(unit.given) == len(unit.twins),
+        }
+        page = render(
+            "mark.html",
+            **typed | refused,
+            page=self.page,
+            question=question,
+            clean=clean,
+            place=place,
+            unit=unit,
+            units=units,
+            here=here,
+            state=_in_words(unit, question),
+            who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.page.names else [],
+            answer=self._shown(unit.given[0]),
+            comments=[words for words, _ in comments.most_common(12)],
+            said=said,
+            wrong=bool(wrong),
         )
+        self.finish(page)
 
     def _shown(self, given: Given) -> Markup:
         if not given.cells:
             return Markup("<p>There is nothing to read here. {}</p>").format(given.why)
         try:
-            return self.page.answers.guard.ask(_cleaned, given.cells)
+            return self.page.answers.guard.ask(clean.written, given.cells, "A picture that the code drew")
         except NotRead as why:
             folder = f"autograded/{given.answer.student}/" if self.page.names else "autograded/"
             return Markup("<p>This answer cannot be shown: {}. It is in {}, as it was handed in.</p>").format(
@@ -147,14 +130,3 @@ def _in_words(unit: Unit, question: Question) -> str:
         return f"{number(unit.points)} of {of} were given, and the answer has changed since: Enter confirms them."
     who = "given by hand" if unit.first.manual is not None else "given automatically: the answer was not touched"
     return f"{number(unit.points)} of {of}, {who}."
-
-
-def _cleaned(cells: Sequence[Any]) -> Markup:
-    made = []
-    for cell in cells:
-        if cell.cell_type == "code":
-            outputs = clean.outputs(cell.get("outputs", []), "A picture that the code drew")
-            made.append(clean.code(cell.source) + outputs)
-        else:
-            made.append(clean.markdown(cell.source, dict(cell.get("attachments") or {})))
-    return Markup('<hr class="cell">').join(made)

@@ -72,7 +72,7 @@ def test_hostile_text_is_harmless_wherever_it_stands(attack):
         clean.code(attack),
         clean.outputs(found, attack),
         *(
-            clean.written({"cell_type": kind, "source": attack, "outputs": found})
+            clean.written([{"cell_type": kind, "source": attack, "outputs": found}], "a picture")
             for kind in ("markdown", "code", "raw")
         ),
     ]
