@@ -103,16 +103,16 @@ def opened(notebook: Any) -> Any:
         cells.append(cell)
         if cell.cell_type == "code":
             for name in set(re.findall(r"^def (\w+)\(", cell.source, re.M)) & set(asked):
-                _mark(cell, name, solution=True)
+                mark_cell(cell, name, solution=True)
                 cells.append(_test(asked.pop(name)))
         elif written is not None:
-            _mark(cell, "written", grade=True, solution=True, points=written)
+            mark_cell(cell, "written", grade=True, solution=True, points=written)
             written = None
         elif heading := OPENS.search(cell.source):
             words, number, title, what = heading.groups()
             if given := WRITTEN.fullmatch(what):
                 written = float(given[2])
-                _mark(cell, "written_question", locked=True)
+                mark_cell(cell, "written_question", locked=True)
                 rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written |")
                 said = f"{given[1]} minutes · {given[2]} points · written, marked by hand"
             else:
@@ -153,11 +153,11 @@ def is_dotted(node: ast.expr) -> bool:
 def _test(exercise: Exercise) -> Any:
     check = f'check("{exercise.name}", {exercise.function}'
     cell = new_code_cell(f"{check})\n### BEGIN HIDDEN TESTS\n{check}, hidden=True)\n### END HIDDEN TESTS")
-    _mark(cell, f"check_{exercise.function}", grade=True, locked=True, points=exercise.points)
+    mark_cell(cell, f"check_{exercise.function}", grade=True, locked=True, points=exercise.points)
     return cell
 
 
-def _mark(cell: Any, name: str, **about: Any) -> None:
+def mark_cell(cell: Any, name: str, **about: Any) -> None:
     """Put nbgrader's metadata on a cell."""
     if "points" in about:
         about["points"] = int(about["points"]) if float(about["points"]).is_integer() else about["points"]

@@ -51,15 +51,12 @@ def questions_of(cells: list[Any]) -> list[Question]:
 
 
 def _reports(cell: Any) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    public = hidden = None
+    found: dict[bool, dict[str, Any]] = {}
     for output in cell.get("outputs", []):
         report = output.get("data", {}).get(MACHINE)
         if isinstance(report, dict) and isinstance(report.get("properties"), list):
-            if report.get("hidden"):
-                hidden = report
-            else:
-                public = report
-    return public, hidden
+            found[bool(report.get("hidden"))] = report
+    return found.get(False), found.get(True)
 
 
 def _title(name: str, report: dict[str, Any] | None, asked: list[Any]) -> str:

@@ -80,22 +80,17 @@ def _without_marks(record: Record) -> Grades:
 
 def _graded_again(known: Grades, record: Record, config: Any, late: float) -> Grades:
     """The gradebook's rows as they would be."""
-    made = {
-        (notebook, cell): row
-        if row.kind == "TaskCell"
-        else row._replace(auto=(auto := record.scores.get(notebook, {}).get(cell)), waiting=_waits(row, auto))
-        for (notebook, cell), row in known.items()
-    }
+    made = dict(known)
+    for (notebook, cell), row in known.items():
+        if row.kind != "TaskCell":
+            auto = record.scores.get(notebook, {}).get(cell)
+            made[notebook, cell] = row._replace(auto=auto, waiting=auto is None if row.manual is None else row.waiting)
     for notebook in {notebook for notebook, _ in made}:
         rows = [row for (name, _), row in made.items() if name == notebook]
         score = sum((r.auto if r.manual is None else r.manual) or 0.0 for r in rows) + sum(r.extra or 0.0 for r in rows)
         penalty = late_penalty(config, record.student, score, late) if late > 0 and notebook in record.scores else None
         made |= {(r.notebook, r.cell): r._replace(penalty=penalty) for r in rows}
     return made
-
-
-def _waits(row: GradeRow, auto: float | None) -> bool:
-    return auto is None if row.manual is None else row.waiting
 
 
 Side = tuple[Row, Grades, Record | None]
@@ -120,8 +115,8 @@ def _changes(assignment: str, asked: Sequence[Asked], before: Side, after: Side)
         one, two = first.get(key[1]), second.get(key[1])
         why = reasons(one, two)
         if mine == other:
-            why = f"the mark by hand stays; the automatic one would be {_or_none(again.auto)} instead of" \
-                  f" {_or_none(row.auto)}: {why}"  # fmt: skip
+            would, was_ = ("none" if mark is None else plain(mark) for mark in (again.auto, row.auto))
+            why = f"the mark by hand stays; the automatic one would be {would} instead of {was_}: {why}"
         yield Change(question=question.name, old=mine, new=other, of=question.of, why=why, **about)
     if old.penalty != new.penalty:
         why = f"{plain(new.penalty)} taken off for being late, and not {plain(old.penalty)}"
@@ -130,10 +125,6 @@ def _changes(assignment: str, asked: Sequence[Asked], before: Side, after: Side)
 
 def _verdicts(record: Record | None) -> dict[str, Mapping[str, Any]]:
     return {} if record is None else {str(mark["cell"]): mark for mark in record.marks}
-
-
-def _or_none(mark: float | None) -> str:
-    return "none" if mark is None else f"{plain(mark)}"
 
 
 def reasons(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str:

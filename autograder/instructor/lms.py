@@ -21,12 +21,10 @@ from autograder.instructor.rows import Asked, Row
 from autograder.instructor.table import Table, as_csv, plain
 from autograder.intake.naming import Names
 from autograder.intake.roster import WAYS, WORKSHEET, columns_of, line_of, people_of
-from autograder.intake.spreadsheet import Form, Sheet, read_as_written, read_sheet
+from autograder.intake.spreadsheet import WORDS, Form, Sheet, read_as_written, read_sheet
 from autograder.intake.spreadsheet import plain as heading
 from autograder.preflight.finding import shown
 
-SCORE = ("grade", "bewertung", "note", "calificacion")  # in Moodle's grading worksheet
-MOST_POINTS = ("maximum grade", "bestwertung", "note maximale", "calificacion maxima")
 ABSENT = ("", "-")  # a cell without a mark, as these systems write it
 
 
@@ -164,7 +162,7 @@ def fill(
 
 def _column(name: str, sheet: Sheet, title: str) -> int:
     if any(heading(each).startswith(WORKSHEET) for each in sheet.headings):
-        place = sheet.column(*SCORE)
+        place = sheet.column(*WORDS["worksheet"]["mark"])
         if place is not None:
             return place
     found = [n for n, each in enumerate(sheet.headings) if _bare(title) in (_bare(each), heading(each))]
@@ -218,7 +216,7 @@ def _owners(course: Course, sheet: Sheet) -> tuple[dict[int, str], list[str]]:
 def _check_maximum(name: str, sheet: Sheet, place: int, of: float, out_of: float | None) -> None:
     """The maximum stated in the file must be that of the marks."""
     said = [row[place] for _, row in sheet.rows if "points possible" in heading(row[0])]
-    most = sheet.column(*MOST_POINTS)
+    most = sheet.column(*WORDS["worksheet"]["maximum"])
     said += [row[most] for _, row in sheet.rows] if most is not None else []
     there = next((value for text in said if (value := _number(text)) is not None), None)
     if there is not None and abs(there - (out_of or of)) >= 0.005:

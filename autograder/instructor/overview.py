@@ -8,6 +8,7 @@ is computed here; `pages/overview.html` has the layout.
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -138,17 +139,7 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
             [clean.text(m.id), len(m.students), f"{len(m.students) / m.written:.0%}", clean.text(_short(m.exercise))]
             for m in found[:MOST]
         ],
-        "examples": [
-            (
-                m.id.replace("-", " "),
-                _short(m.exercise),
-                len(m.students),
-                m.written,
-                m.sentence,
-                _example(m, answers, guard),
-            )
-            for m in found[:12]
-        ],
+        "examples": [(m, _short(m.exercise), _example(m, answers, guard)) for m in found[:12]],
         "pairs": pairs,
         "unread": [student for student, given in answers.items() if not unread.isdisjoint(given.values())],
         "groups": _groups(likeness.same_to_the_letter(answers, free, right)),
@@ -184,18 +175,16 @@ def _example(one: Mistaken, answers: Mapping[str, likeness.Answers], guard: Guar
         for source in answers.get(student, {}).values()
         if name in source
     )
-    return min((source for source in written if source), key=len, default="")
+    return min(filter(None, written), key=len, default="")
 
 
 def _looks(known: Sequence[Record]) -> list[tuple[str, int, list[list[str]]]]:
     """(what happened, to how many students, a line for each time) by kind."""
-    looks = to_look_at(known)
     found = []
-    for kind, words in KINDS.items():
-        here = [look for look in looks if look.kind == kind]
-        if here:
-            lines: list[list[str]] = [[clean.text(look.student), clean.text(look.words, 300)] for look in here]
-            found.append((words, len({look.student for look in here}), lines))
+    for kind, group in groupby(to_look_at(known), key=lambda look: look.kind):
+        here = list(group)
+        lines: list[list[str]] = [[clean.text(look.student), clean.text(look.words, 300)] for look in here]
+        found.append((KINDS[kind], len({look.student for look in here}), lines))
     return found
 
 

@@ -8,7 +8,7 @@ every time and reveals nothing about the students' names.
 import functools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -139,15 +139,11 @@ def split(source: str) -> tuple[str, str]:
 def _source(course: Course, assignment: str, notebook: str) -> tuple[list[Any], bool]:
     """The cells of the source notebook, or otherwise of the released one; and whether they are the former."""
     directory = course.directory
-    for folder, read in ((directory.source_directory, read_master), (directory.release_directory, _read)):
+    for folder in (directory.source_directory, directory.release_directory):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
-        if path.is_file():
-            return list(read(path).cells), read is read_master
+        if path.is_file():  # what is released has no questions to be expanded
+            return list(read_master(path).cells), folder == directory.source_directory
     return [], False
-
-
-def _read(path: Path) -> Any:
-    return nbformat.read(path, as_version=4)
 
 
 class Class:
@@ -206,30 +202,25 @@ class Class:
         if path not in self._read or self._read[path][0] != when:
             wanted = {question.cell for question in self.questions if question.notebook == notebook}
             try:
-                found = self.guard.ask(_answers_in, path, wanted, self._given_to_all(notebook))
+                found = self.guard.ask(_answered, path, wanted, self._given_to_all(notebook))
             except NotRead:
                 found = {}
             self._read[path] = (when, found)
         return self._read[path][1]
 
 
-def _answers_in(path: Path, wanted: set[str], given: set[str]) -> dict[str, list[Any]]:
-    cells = nbformat.v4.reads(path.read_text(encoding="utf-8")).cells
-    return dict(_answered(cells, wanted, given))
-
-
-def _answered(cells: Sequence[Any], wanted: set[str], given: set[str]) -> Iterator[tuple[str, list[Any]]]:
+def _answered(path: Path, wanted: set[str], given: set[str]) -> dict[str, list[Any]]:
     """By graded cell: the cell itself, or for a task the student's own cells below it, or all of them if there are none
     below."""
+    cells, found = nbformat.v4.reads(path.read_text(encoding="utf-8")).cells, {}
     own = [not cell.metadata.get("nbgrader") and cell.source.strip() not in given for cell in cells]
     named = [number for number, cell in enumerate(cells) if cell.metadata.get("nbgrader")]
     for number in named:
         name = cells[number].metadata["nbgrader"].get("grade_id")
-        if name not in wanted:
-            continue
-        if not utils.is_task(cells[number]):
-            yield name, [cells[number]]
-            continue
-        after = min((n for n in named if n > number), default=len(cells))
-        below = [cells[n] for n in range(number + 1, after) if own[n]]
-        yield name, below or [cell for cell, mine in zip(cells, own, strict=True) if mine]
+        if name in wanted and utils.is_task(cells[number]):
+            after = min((n for n in named if n > number), default=len(cells))
+            below = [cells[n] for n in range(number + 1, after) if own[n]]
+            found[name] = below or [cell for cell, mine in zip(cells, own, strict=True) if mine]
+        elif name in wanted:
+            found[name] = [cells[number]]
+    return found

@@ -16,29 +16,12 @@ from nbgrader.api import Gradebook, Student
 from autograder.engine.course import Course
 from autograder.engine.database import patiently
 from autograder.intake.naming import Names, Person, spellings
-from autograder.intake.spreadsheet import Sheet, plain, read_sheet
+from autograder.intake.spreadsheet import WORDS, Sheet, plain, read_sheet
 from autograder.preflight.finding import listed, shown
 
-HEADINGS = {
-    "first": "first name, firstname, given name, vorname, prenom, nombre",
-    "last": "last name, lastname, surname, family name, nachname, familienname, nom, nom de famille, apellidos,"
-    " apellido s",
-    "name": "full name, vollstandiger name, nom complet, nombre completo, student name, display name, name,"
-    " first name last name, first name surname, vorname nachname",
-    "email": "email address, e mail adresse, email, e mail, mail, adresse de courriel, courriel, adresse mail,"
-    " adresse e mail, direccion de correo, direccion email, correo electronico",
-    "login": "username, user name, sis login id, login id, login, netid, net id, uid, anmeldename, benutzername,"
-    " nutzername, kennung, nom d utilisateur, nombre de usuario",
-    "number": "id number, sis user id, sid, student number, student id, matriculation number, id nummer,"
-    " matrikelnummer, matrikelnr, matrikel nr, numero d identification, numero de id, user id",
-    "lms": "lms user id, canvas user id",
-    "id": "id, student",
-    "role": "role, roles, rolle, rollen, rol",
-}
-"""The headings of each field in a list of Moodle (English, German, French, Spanish), Canvas, Gradescope, nbgrader, or
-one made by hand, as `plain` writes them. The first one found counts."""
+HEADINGS: dict[str, list[str]] = WORDS["headings"]
 CANVAS = ("sis login id", "sis user id")  # beside them "Student" is a name, and "ID" Canvas's own number
-WORKSHEET = ("last modified", "zuletzt geandert", "derniere modification", "ultima modificacion")
+WORKSHEET = tuple(WORDS["worksheet"]["times"])
 STAFF = re.compile(
     "instructor|teacher|assistant|reader|tutor|trainer|lehr|dozent|manager|observer|enseignant|profesor|designer|owner"
     "|leitung|grader|beobachter"
@@ -104,7 +87,7 @@ def read_roster(path: Path, id_column: str | None = None) -> tuple[list[Person],
 
 def column(sheet: Sheet, name: str) -> int | None:
     """The column of a field of `HEADINGS`."""
-    return sheet.column(*HEADINGS[name].split(", "))
+    return sheet.column(*HEADINGS[name])
 
 
 def columns_of(sheet: Sheet) -> dict[str, int]:

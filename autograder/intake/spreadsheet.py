@@ -4,12 +4,16 @@ import codecs
 import csv
 import io
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 MOST_BYTES = 50 * 2**20
+WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+"""What headings, months and the like are called."""
 SEPARATORS = ",;\t|"
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 WORKBOOKS = {b"PK\x03\x04": "an Excel or OpenDocument workbook", b"\xd0\xcf\x11\xe0": "an old Excel workbook"}

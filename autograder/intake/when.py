@@ -8,27 +8,14 @@ from pathlib import Path
 
 from autograder.intake.naming import Names, joined
 from autograder.intake.roster import WORKSHEET, column
-from autograder.intake.spreadsheet import Sheet, plain, read_sheet
+from autograder.intake.spreadsheet import WORDS, Sheet, plain, read_sheet
 from autograder.preflight.finding import shown
 
-MONTHS = [
-    {"january", "januar", "janner", "janvier", "enero", "jan"},
-    {"february", "februar", "feber", "fevrier", "febrero", "feb"},
-    {"march", "marz", "mars", "marzo", "mar"},
-    {"april", "avril", "abril", "apr"},
-    {"may", "mai", "mayo"},
-    {"june", "juni", "juin", "junio", "jun"},
-    {"july", "juli", "juillet", "julio", "jul"},
-    {"august", "aout", "agosto", "aug"},
-    {"september", "septembre", "septiembre", "sep", "sept"},
-    {"october", "oktober", "octobre", "octubre", "oct", "okt"},
-    {"november", "novembre", "noviembre", "nov"},
-    {"december", "dezember", "decembre", "diciembre", "dec", "dez"},
-]
+MONTHS = [names.split() for names in WORDS["dates"]["months"]]
 NAME = ("name", "in the download", "download", "file", "folder")
 STUDENT = ("student", "id", "student id")
 TIME = ("time", "when", "submitted", "submitted at", "timestamp")
-SUBMISSION = ("submission", "abgabe", "remis", "travail", "entrega")  # not: when it was last graded
+SUBMISSION = WORDS["worksheet"]["submission"]
 NOBODY = "-"  # in a list of pairs: leave this one out
 
 

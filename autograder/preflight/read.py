@@ -102,16 +102,13 @@ def notebook_of(content: Any, name: str) -> tuple[NotebookNode, list[Finding]]:
     made = [(_cell(cell, number) if isinstance(cell, dict) else None) for number, cell in enumerate(cells)]
     whole = [cell for cell in made if cell is not None]
     notebook = nbformat.from_dict({"cells": whole, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    found = []
-    lost = len(made) - len(whole)
-    if lost:
-        words = f"{name} has {lost} damaged cell{'' if lost == 1 else 's'} without any text; left out."
-        found.append(Finding("repaired", "damaged-cell", words))
     untrue = sum(1 for cell, new in zip(cells, made, strict=True) if new is not None and not _kept(cell, new))
-    if untrue:
-        words = f"{name} has {untrue} damaged cell{'' if untrue == 1 else 's'}; the readable parts were kept."
-        found.append(Finding("repaired", "damaged-cell", words))
-    return notebook, found
+    damaged = ((len(made) - len(whole), " without any text; left out"), (untrue, "; the readable parts were kept"))
+    return notebook, [
+        Finding("repaired", "damaged-cell", f"{name} has {count} damaged cell{'' if count == 1 else 's'}{what}.")
+        for count, what in damaged
+        if count
+    ]
 
 
 def _cell(cell: dict[str, Any], number: int) -> dict[str, Any] | None:

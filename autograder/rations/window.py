@@ -147,7 +147,7 @@ async def serve(window: Window, host: str, port: int, ready: Callable[[str], Non
     """Serve until this is cancelled. Raises OSError if the port is in use."""
     prefix = window.hub.prefix if window.hub else "/"
     about = {"window": window}
-    routes = [(re.escape(prefix), Page, about), (re.escape(f"{prefix}check"), Check, about)]
+    routes = [(f"{re.escape(prefix)}(check)?", Desk, about)]
     limits = {"max_body_size": LARGEST + (1 << 16), "max_buffer_size": 4 * LARGEST}
     try:
         await serving.serve(lambda place: routes, host, port, lambda place: ready(f"http://{place}{prefix}"), **limits)
@@ -155,7 +155,7 @@ async def serve(window: Window, host: str, port: int, ready: Callable[[str], Non
         window.worker.shutdown(wait=False, cancel_futures=True)
 
 
-class Base(serving.Handler):
+class Desk(serving.Handler):
     policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
     name = "desk"
 
@@ -166,14 +166,10 @@ class Base(serving.Handler):
         limit = self.window.ledger.per_day
         self.finish(render("desk.html", title="Hidden checks", said=said, properties=properties, limit=limit))
 
-
-class Page(Base):
-    def get(self) -> None:
+    def get(self, check: str | None) -> None:
         self.page()
 
-
-class Check(Base):
-    async def post(self) -> None:
+    async def post(self, check: str | None) -> None:
         said = self.request.headers.get("Authorization", "").removeprefix("token ")
         token = self.get_body_argument("token", "") or said
         question = self.get_body_argument("question", "").strip()
@@ -196,18 +192,15 @@ class Check(Base):
             return self.refuse(500, "The grader failed, not you, and it was not counted. Tell your instructor.")
         if self._wants_page():
             return self.page(words_of(answer), answer["properties"])
-        self.set_header("Content-Type", "application/json")
-        return self.finish_json({**answer, "said": words_of(answer)})
+        self.finish({**answer, "said": words_of(answer)})
+        return None
 
     def refuse(self, status: int, words: str) -> None:
         self.set_status(status)
         if self._wants_page():
             self.page([words])
         else:
-            self.finish_json({"error": words})
-
-    def finish_json(self, value: Mapping[str, Any]) -> None:
-        self.finish(json.dumps(value, ensure_ascii=False))
+            self.finish({"error": words})
 
     def _wants_page(self) -> bool:
         return "text/html" in self.request.headers.get("Accept", "")

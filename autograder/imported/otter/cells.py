@@ -6,6 +6,7 @@ from typing import Any
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
+from autograder.exercise.questions import mark_cell
 from autograder.imported import cases as otters
 from autograder.imported.origin import Notes
 from autograder.imported.otter.solutions import stripped, without_ignored
@@ -55,5 +56,4 @@ class Cells:
         while (unique := base if number == 1 else f"{base}_{number}") in self.names:
             number += 1
         self.names.add(unique)
-        default = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
-        cell.metadata["nbgrader"] = {**default, "grade_id": unique, **about}
+        mark_cell(cell, unique, **about)
