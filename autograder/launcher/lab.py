@@ -15,12 +15,8 @@ SETTINGS = "autograder/jupyter"
 without a kernel (`nlm-static`), both plain JavaScript."""
 
 
-def first_lecture(root: Path) -> Path | None:
-    return next((path.with_suffix(".ipynb") for path in lectures(root)), None)
-
-
-def lecture_called(root: Path, name: str) -> Path | None:
-    """The lecture with this number, or whose name contains these letters, as a notebook if that is built."""
+def lecture_called(root: Path, name: str = "") -> Path | None:
+    """The first lecture with this number, or whose name contains these letters, as a notebook if that is built."""
     wanted = name.casefold()
     for path in lectures(root):
         number = int(path.name.split("_")[0])
@@ -36,7 +32,7 @@ def command(
     slide by slide (by the extension under SETTINGS)."""
     root = environment.root
     line = [str(environment.python), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
-    lecture = present or first_lecture(root)
+    lecture = present or lecture_called(root)
     if lecture is not None:
         name = quote(lecture.relative_to(root).as_posix())
         page = f"/doc/tree/{name}?present" if present else f"/lab/tree/{name}"

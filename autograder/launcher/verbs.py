@@ -91,26 +91,17 @@ def offered(root: Path = ROOT) -> dict[str, Verb]:
     return {name: verb for name, verb in VERBS.items() if everything or name in FOR_STUDENTS}
 
 
-@dataclass(frozen=True)
-class Options:
-    """The launcher's own options; everything else is passed on to the verb."""
-
-    torch: str | None = None
-    here: bool = False
-    ready: bool = False  # given by the launcher to itself: the environment has just been looked at
-    help: bool = False
-
-
-def parse(words: Sequence[str]) -> tuple[Options, list[str]]:
-    """Extract the launcher's options; after `--` there are none. Raises argparse.ArgumentError."""
+def parse(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The launcher's own options, and everything else, which is passed on to the verb; after `--` none are its own.
+    Raises argparse.ArgumentError."""
     cut = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--torch", choices=torch_build.BUILDS)
     parser.add_argument("--here", action="store_true")
-    parser.add_argument("--ready", action="store_true")
+    parser.add_argument("--ready", action="store_true")  # said to itself: the environment has just been looked at
     parser.add_argument("-h", "--help", action="store_true")
     own, rest = parser.parse_known_args(words[:cut])
-    return Options(**vars(own)), [*rest, *words[cut + 1 :]]
+    return own, [*rest, *words[cut + 1 :]]
 
 
 def usage() -> str:
@@ -176,7 +167,7 @@ def extras(verb: Verb, rest: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({*(verb.extras or ()), *more}))
 
 
-def run(verb: Verb, name: str, options: Options, rest: list[str]) -> int:
+def run(verb: Verb, name: str, options: argparse.Namespace, rest: list[str]) -> int:
     if verb.extras is None or options.ready:
         place = environment.locate(ROOT, options.here)
     else:
@@ -215,7 +206,7 @@ def open_lab(place: Environment, rest: list[str]) -> int:
     code = _build_if_stale(place, take_in=True)
     if code:
         return code
-    lecture = lab.first_lecture(place.root)
+    lecture = lab.lecture_called(place.root)
     on = f" on {lecture.relative_to(place.root).as_posix()}" if lecture else ""
     say.line(f"Opening JupyterLab{on}. To stop it: Ctrl-C, twice.")
     return _become_lab(place, lab.command(place, rest, os.environ))
@@ -224,7 +215,7 @@ def open_lab(place: Environment, rest: list[str]) -> int:
 def present(place: Environment, rest: list[str]) -> int:
     """Open a lecture in the presenter view: the first word is its number or a part of its name."""
     name, options = (rest[0], rest[1:]) if rest and not rest[0].startswith("-") else ("", rest)
-    lecture = lab.lecture_called(place.root, name) if name else lab.first_lecture(place.root)
+    lecture = lab.lecture_called(place.root, name)
     if lecture is None:
         there = ", ".join(path.stem for path in sorted((place.root / "lectures").glob("[0-9]*_*.py")))
         print(f"No lecture is called {name!r}. There are: {there}", file=sys.stderr)

@@ -32,9 +32,9 @@ def lectures(place: Environment, *names: str) -> None:
 
 
 def test_the_lecture_with_the_lowest_number_is_opened(place: Environment) -> None:
-    assert lab.first_lecture(place.root) is None
+    assert lab.lecture_called(place.root) is None
     lectures(place, "11_attention.py", "2_vectors.py", "helper.py", "100_more.py")
-    assert lab.first_lecture(place.root) == place.root / "lectures" / "2_vectors.ipynb"
+    assert lab.lecture_called(place.root) == place.root / "lectures" / "2_vectors.ipynb"
     assert "--LabApp.default_url=/lab/tree/lectures/2_vectors.ipynb" in lab.command(place, [], {})
 
 

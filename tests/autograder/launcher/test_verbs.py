@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from autograder.launcher import install, lab, say, verbs
 from autograder.launcher.environment import Environment
-from autograder.launcher.verbs import Options, Verb, main, parse
+from autograder.launcher.verbs import Verb, main, parse
 
 
 @pytest.mark.parametrize("name", sorted(verbs.VERBS))
@@ -19,19 +20,23 @@ def test_every_verb_of_the_table_exists(name: str) -> None:
     assert verb.does in verbs.usage()
 
 
+def own(**given: object) -> Namespace:
+    return Namespace(**{"torch": None, "here": False, "ready": False, "help": False, **given})
+
+
 @pytest.mark.parametrize(
     ("words", "options", "rest"),
     [
-        ([], Options(), []),
-        (["--torch", "cuda", "--", "-x"], Options(torch="cuda"), ["-x"]),
-        (["--torch=default"], Options(torch="default"), []),
-        (["--no-browser", "--port", "9999"], Options(), ["--no-browser", "--port", "9999"]),
-        (["--here", "-k", "attention"], Options(here=True), ["-k", "attention"]),
-        (["--", "--here", "--torch", "x"], Options(), ["--here", "--torch", "x"]),
-        (["-h"], Options(help=True), []),
+        ([], own(), []),
+        (["--torch", "cuda", "--", "-x"], own(torch="cuda"), ["-x"]),
+        (["--torch=default"], own(torch="default"), []),
+        (["--no-browser", "--port", "9999"], own(), ["--no-browser", "--port", "9999"]),
+        (["--here", "-k", "attention"], own(here=True), ["-k", "attention"]),
+        (["--", "--here", "--torch", "x"], own(), ["--here", "--torch", "x"]),
+        (["-h"], own(help=True), []),
     ],
 )
-def test_the_launchers_own_options_are_taken_out(words: list[str], options: Options, rest: list[str]) -> None:
+def test_the_launchers_own_options_are_taken_out(words: list[str], options: Namespace, rest: list[str]) -> None:
     assert parse(words) == (options, rest)
 
 
@@ -99,7 +104,7 @@ def test_a_verb_for_the_inside_runs_under_the_environments_python(
     )
     monkeypatch.chdir(tmp_path.parent)
     verb = Verb("", "launcher.verbs:build", inside=True)
-    assert verbs.run(verb, "build", Options(ready=True), ["--take-in"]) == 7
+    assert verbs.run(verb, "build", own(ready=True), ["--take-in"]) == 7
     line = [str(place.python), "-m", "autograder", "build", "--ready", "--", "--take-in"]
     assert seen == [(line, str(tmp_path.parent), tmp_path)]
 
