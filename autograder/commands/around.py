@@ -83,9 +83,7 @@ def feedback(course: "shared.Course", given: Given) -> int:
     "release --to /srv/course",
     options=[
         option("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)"),
-        option(
-            "--to", metavar="FOLDER", type=shared.here, help="where to write it (default: release/ in the checkout)"
-        ),
+        shared.path("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)"),
     ],
     on_a_course=False,
 )

@@ -19,7 +19,7 @@ from autograder.launcher.environment import Environment
     "Save the notebook first. Exit code 0: it holds; 1: not yet, or nobody answered.",
     "ask exercises/attention/attention.ipynb attention.attend --desk https://desk.example.org --token 1f2e…",
     options=[
-        option("notebook", metavar="NOTEBOOK", type=shared.here),
+        shared.path("notebook", metavar="NOTEBOOK"),
         option("question", metavar="QUESTION", help="such as attention.attend"),
         option("--desk", metavar="ADDRESS", help="the desk's address (default: NLM_DESK in the environment)"),
         option("--token", help="yours (default: NLM_DESK_TOKEN, on a JupyterHub that of your server)"),

@@ -33,7 +33,7 @@ STATES = {True: "holds", False: "NOT YET"}
     "check exercises/attention/attention.ipynb",
     "check exercises/attention/attention.ipynb --json",
     options=[
-        option("notebook", metavar="NOTEBOOK", type=shared.here),
+        shared.path("notebook", metavar="NOTEBOOK"),
         option("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)"),
         option("--show", action="store_true", help="let the cells print what they print"),
         option("--json", action="store_true", help="the result for a program"),

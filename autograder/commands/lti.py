@@ -17,7 +17,7 @@ MOST = 40  # names in a line
     "lti attention --send",
     "lti attention --jwk                the public key, for an LMS that asks for a JWK",
     options=[
-        option("--settings", metavar="FILE", type=shared.here, help="default: grading/lti.json"),
+        shared.path("--settings", metavar="FILE", help="default: grading/lti.json"),
         option("--title", metavar="NAME", help="what a new column is called there (default: ASSIGNMENT)"),
         option("--send", action="store_true", help="send them"),
         option("--jwk", action="store_true", help="print the public half of the tool's key, and do nothing else"),

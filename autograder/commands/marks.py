@@ -28,11 +28,8 @@ MOST = 40  # names in a line
         option("--format", choices=("csv", "json"), default="csv"),
         option("--automatic", action="store_true", help="automatic points alone, before late penalties"),
         option("--lms", choices=("canvas", "moodle", "gradescope"), help="a new file with columns as this system's"),
-        option(
-            "--into",
-            metavar="EXPORT",
-            type=shared.here,
-            help="a copy of a file exported from Canvas or Moodle, with the marks filled in",
+        shared.path(
+            "--into", metavar="EXPORT", help="a copy of a file exported from Canvas or Moodle, with the marks filled in"
         ),
         option("--column", metavar="NAME", help="what the assignment is called there (default: ASSIGNMENT)"),
         option("--out-of", type=float, metavar="POINTS", help="scale the marks to this maximum"),

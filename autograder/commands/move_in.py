@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "import ~/otter/hw01/hw01.ipynb --name shapes",
     "import ~/otter/hw01/dist/autograder --name shapes",
     options=[
-        option("path", metavar="FOLDER-or-NOTEBOOK", type=shared.here),
+        shared.path("path", metavar="FOLDER-or-NOTEBOOK"),
         option("--name", help="what it is to be called here: small letters, digits and _ (default: from the folder)"),
         option("--no-attacks", action="store_false", dest="attacks", help="do not try known attacks on it"),
     ],

@@ -17,14 +17,11 @@ from autograder.launcher.environment import Environment
     "grade-one attention submitted/ada/attention",
     "grade-one attention attention.ipynb --student ada --to results.json",
     options=[
-        option("submission", metavar="SUBMISSION", type=shared.here, help="a folder, a notebook or an archive"),
+        shared.path("submission", metavar="SUBMISSION", help="a folder, a notebook or an archive"),
         option("--to", metavar="FILE", type=shared.out_file, help="where the results go (default: they are printed)"),
         option("--student", metavar="NAME", help="whose hidden inputs (default: whose folder it lies in)"),
-        option(
-            "--metadata",
-            metavar="FILE",
-            type=shared.here,
-            help="Gradescope's submission_metadata.json, which names the student",
+        shared.path(
+            "--metadata", metavar="FILE", help="Gradescope's submission_metadata.json, which names the student"
         ),
         ISOLATION,
     ],
@@ -69,9 +66,7 @@ def grade_one(course: "shared.Course", given: Given) -> int:
     "gradescope attention --to /srv/course",
     options=[
         shared.ASSIGNMENT,
-        option(
-            "--to", metavar="FOLDER", type=shared.here, help="where to write it (default: release/ in the checkout)"
-        ),
+        shared.path("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)"),
         ISOLATION,
     ],
     on_a_course=False,

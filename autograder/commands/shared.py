@@ -26,7 +26,7 @@ class Misuse(Exception):  # noqa: N818 - said to the user
 
 
 def here(path: str) -> Path:
-    """A path as the user meant it: from the folder in which the command was given. The `type` of options."""
+    """A path as the user meant it: from the folder in which the command was given. The `type` of `path`."""
     return Path(os.environ.get(FROM) or Path.cwd()) / path
 
 
@@ -46,9 +46,13 @@ def option(*names: str, **about: Any) -> Option:
     return lambda made: made.add_argument(*names, **about)
 
 
+def path(*names: str, **about: Any) -> Option:
+    return option(*names, type=here, **about)
+
+
 ASSIGNMENT = option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT")
 OF_A_COURSE = (
-    option("--course", metavar="FOLDER", type=here, help="the course's folder (where nbgrader_config.py lies)"),
+    path("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)"),
     option("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…"),
 )
 STUDENTS = option(

@@ -24,7 +24,7 @@ STATES = {
     "roster participants.csv --id 'Email address'",
     "roster 2026_Grades.csv --dry-run",
     options=[
-        option("file", metavar="FILE", type=shared.here, help="the list, as CSV"),
+        shared.path("file", metavar="FILE", help="the list, as CSV"),
         option("--id", metavar="COLUMN", dest="id_column", help="the column that ids are taken from"),
         DRY,
         option("--json", action="store_true", help="everything that was found, for a program"),
@@ -63,17 +63,10 @@ def roster(course: "shared.Course", given: Given) -> int:
     "collect attention moodle.zip --match Grades-worksheet.csv",
     "collect attention ~/Downloads/submissions/ --dry-run",
     options=[
-        option(
-            "downloads",
-            nargs="+",
-            metavar="DOWNLOAD",
-            type=shared.here,
-            help="a zip or a folder; later ones count as newer",
-        ),
-        option(
+        shared.path("downloads", nargs="+", metavar="DOWNLOAD", help="a zip or a folder; later ones count as newer"),
+        shared.path(
             "--match",
             metavar="FILE",
-            type=shared.here,
             action="append",
             default=[],
             help="who is who: Moodle's grading worksheet (it has the times, too), or lines NAME,STUDENT[,TIME]",
@@ -135,15 +128,8 @@ def collect(course: "shared.Course", given: Given) -> int:
     "exchange --root /srv/nbgrader",
     "exchange --root /srv/nbgrader --students /etc/jupyter/nbgrader_config.py",
     options=[
-        option(
-            "--root", metavar="FOLDER", type=shared.here, required=True, help="where every user of the machine can go"
-        ),
-        option(
-            "--students",
-            metavar="FILE",
-            type=shared.here,
-            help="write students' settings there (default: into grading/)",
-        ),
+        shared.path("--root", metavar="FOLDER", required=True, help="where every user of the machine can go"),
+        shared.path("--students", metavar="FILE", help="write students' settings there (default: into grading/)"),
     ],
     with_assignment=False,
 )
@@ -171,12 +157,7 @@ def exchange(course: "shared.Course", given: Given) -> int:
     "hub /srv/nlm",
     "hub /srv/nlm --grader bob --grader eve",
     options=[
-        option(
-            "folder",
-            metavar="FOLDER",
-            type=shared.here,
-            help="where every user of the machine can go; made if it is not there",
-        ),
+        shared.path("folder", metavar="FOLDER", help="where every user of the machine can go; made if it is not there"),
         option(
             "--grader",
             metavar="ACCOUNT",
