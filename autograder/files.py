@@ -22,6 +22,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise
 
 
+def plain_files(root: Path, *patterns: str) -> list[Path]:
+    """The files below `root` that match a pattern, in order; hidden ones and Python's caches are left out."""
+    found = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
+    left = (".", "__pycache__")
+    return sorted(p for p in found if not any(part.startswith(left) for part in p.relative_to(root).parts))
+
+
 def sweep(folder: Path, deep: bool = False) -> None:
     """Remove unfinished files that a killed process left in a folder; `deep`: also in its subfolders."""
     for path in (folder.rglob if deep else folder.glob)(f".*{WRITING}"):

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
-from autograder.files import write_whole
+from autograder.files import plain_files, write_whole
 from autograder.launcher import notebooks
 
 RECORD = "exercises/.built.json"  # what was built last: a digest of everything read, and one of every file written
@@ -25,13 +25,8 @@ def _digest(path: Path) -> str:
 
 
 def _inputs(root: Path) -> Iterator[Path]:
-    for folder, patterns in {"solutions": ("**/*",), "autograder": ("*.py", "checks/**/*.py", "release/*.py")}.items():
-        for pattern in patterns:
-            for path in sorted((root / folder).glob(pattern)):
-                hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
-                if path.is_file() and not hidden and path.suffix != ".ipynb":
-                    yield path
-    yield from (path for path in [root / "nbgrader_config.py"] if path.exists())
+    code = ("autograder/*.py", "autograder/checks/**/*.py", "autograder/release/*.py", "nbgrader_config.py")
+    yield from (path for path in plain_files(root, "solutions/**/*", *code) if path.suffix != ".ipynb")
 
 
 def fingerprint(root: Path) -> str:
@@ -132,10 +127,8 @@ def _write_record(root: Path, digest: str, files: dict[str, str]) -> None:
 def _handed_out(root: Path) -> Iterator[tuple[Path, Path]]:
     """(the exercise as it was released, where the student works in it) for every file."""
     folder = root / HANDED_OUT
-    for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not hidden:
-            yield path, root / "exercises" / path.relative_to(folder)
+    for path in plain_files(folder, "**/*"):
+        yield path, root / "exercises" / path.relative_to(folder)
 
 
 def hand_out(root: Path) -> tuple[int, list[str]]:

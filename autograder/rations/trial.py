@@ -6,9 +6,10 @@ answer says which properties hold, and gives the message of a known mistake. For
 whether they pass, because their errors would reveal what they test.
 """
 
-import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from nbgrader import utils
@@ -17,11 +18,12 @@ from autograder import temporary
 from autograder.box.tiers import Isolation
 from autograder.engine.course import Course
 from autograder.engine.execute import run_plan, shared_box, show
-from autograder.engine.plan import Plan, plan_notebook
+from autograder.engine.plan import Plan, check_in, plan_notebook
 from autograder.engine.seeds import course_secret
 from autograder.exercise.find import exercises_of
 from autograder.guard import Guard
 from autograder.preflight import Master, prepare_guarded
+from autograder.preflight.names import grade_id
 
 Question = tuple[Master, str]  # a notebook, and the name of a test cell in it
 
@@ -32,8 +34,6 @@ class NoSuch(ValueError):  # noqa: N818 - said to the student
 
 def questions(course: Course, assignment: str) -> dict[str, Question]:
     """The questions, by the names that a student may use: the exercise's, its function's, or the test cell's."""
-    from autograder.engine.plan import check_in
-
     found: dict[str, Question] = {}
     for master in course.masters(assignment):
         for cell in master.cells:
@@ -61,15 +61,11 @@ def tried(
 ) -> dict[str, Any]:
     """The answer, as plain data. Raises NoSuch for a notebook that cannot be run, and the box's and grader's faults."""
     master, cell = question
-    home = temporary.folder("desk")
-    try:
-        folder = home / "student" / assignment
+    with tempfile.TemporaryDirectory(prefix="desk-", dir=temporary.home()) as home, Guard() as guard:
+        folder = Path(home) / "student" / assignment
         folder.mkdir(parents=True)
         (folder / f"{master.name}.ipynb").write_bytes(notebook)
-        with Guard() as guard:
-            prepared = prepare_guarded(guard, folder, [master])
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+        prepared = prepare_guarded(guard, folder, [master])
     if master.name not in prepared.notebooks:
         raise NoSuch(" ".join(f.words for f in prepared.findings if f.kind == "blocked") or "the notebook is empty")
     cells = [dict(each) for each in prepared.notebooks[master.name].cells]
@@ -80,22 +76,18 @@ def tried(
     if result.marks:
         return _judged(result.marks[0].verdict, result.marks[0].stopped, exercises[result.marks[0].exercise])
     show(prepared.notebooks[master.name], result)
-    graded = next(c for c in prepared.notebooks[master.name].cells if _id(c) == cell)
+    graded = next(c for c in prepared.notebooks[master.name].cells if grade_id(c) == cell)
     earned, of = utils.determine_grade(graded)
-    return {"holds": bool(earned is not None and earned >= of), "properties": [], "words": _stopped(result)}
-
-
-def _id(cell: Any) -> str:
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+    stopped = ["The notebook had to be stopped before its end."] if result.incidents and not result.outputs else []
+    return {"holds": bool(earned is not None and earned >= of), "properties": [], "words": stopped}
 
 
 def _only(plan: Plan, wanted: str) -> Plan:
     """The plan without other test cells, which cost time and are not needed."""
-    keep = {key for key in (*plan.tests, *plan.stock) if key == wanted}
-    silent = {*plan.tests, *plan.stock} - keep
+    silent = {*plan.tests, *plan.stock} - {wanted}
     cells = tuple(replace(c, source="", interviews=()) if c.id in silent else c for c in plan.job.cells)
-    tests: Mapping[str, Any] = {key: test for key, test in plan.tests.items() if key in keep}
-    return replace(plan, job=replace(plan.job, cells=cells), tests=tests, stock=plan.stock & keep)
+    tests = {key: test for key, test in plan.tests.items() if key == wanted}
+    return replace(plan, job=replace(plan.job, cells=cells), tests=tests, stock=plan.stock & {wanted})
 
 
 def _judged(verdict: Mapping[str, Any], stopped: str, exercise: Any) -> dict[str, Any]:
@@ -108,7 +100,3 @@ def _judged(verdict: Mapping[str, Any], stopped: str, exercise: Any) -> dict[str
         "properties": [{"name": each["name"], "holds": each["holds"]} for each in verdict["properties"]],
         "words": [*written, *closed, *known, *(["It had to be stopped before it answered."] if stopped else [])],
     }
-
-
-def _stopped(result: Any) -> list[str]:
-    return ["The notebook had to be stopped before its end."] if result.incidents and not result.outputs else []

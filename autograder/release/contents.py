@@ -8,13 +8,14 @@ name, and works without them.
 import ast
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder import temporary
 from autograder.exercise.find import exercises_of
 from autograder.exercise.public import write
 from autograder.exercise.specification import Exercise
+from autograder.files import plain_files
 from autograder.launcher import notebooks
 from autograder.launcher.exercises import HANDED_OUT
 from autograder.launcher.verbs import FOR_STUDENTS, VERBS
@@ -52,7 +53,8 @@ def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
     """Every file of the archive, by its path in it. `assignments`: by default all. Raises
     ValueError for an assignment that does not exist, and for one that is not fit to be released."""
     chosen = _chosen(root, assignments)
-    files = {name: (root / name).read_bytes() for name in [*_whole(root), *_imported(root)]}
+    whole = (path.relative_to(root).as_posix() for path in plain_files(root, *WHOLE))
+    files = {name: (root / name).read_bytes() for name in [*whole, *_imported(root)]}
     files["Makefile"] = students_makefile((root / "Makefile").read_text(encoding="utf-8")).encode()
     for place, name in HANDOUT.items():
         files[place] = (HANDED / name).read_bytes()
@@ -72,14 +74,6 @@ def _chosen(root: Path, assignments: Sequence[str]) -> list[str]:
         if name not in there:
             raise ValueError(f"there is no assignment {name!r}; there are: {', '.join(there) or 'none'}")
     return sorted(set(assignments)) if assignments else there
-
-
-def _whole(root: Path) -> Iterator[str]:
-    for pattern in WHOLE:
-        for path in sorted(root.glob(pattern)):
-            name = path.relative_to(root)
-            if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in name.parts):
-                yield name.as_posix()
 
 
 def _imported(root: Path) -> list[str]:

@@ -7,6 +7,7 @@ the grader, this one assignment with its solutions, and a gradebook with its cel
 import tempfile
 from pathlib import Path
 
+from autograder.files import plain_files
 from autograder.nbgrader_config import RELEASE, SOURCE
 from autograder.release.build import CONFIG, build_copy
 from autograder.release.student_zip import pack
@@ -37,16 +38,11 @@ def write_container(root: Path, assignment: str, folder: Path, secret: bytes, is
 
 
 def _whole(root: Path, assignment: str) -> list[str]:
-    found = []
-    for path in sorted({path for pattern in WHOLE for path in root.glob(pattern)}):
-        name = path.relative_to(root).as_posix()
-        hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
-        other = name.startswith("autograder/checks/") and not name.startswith(
-            (f"autograder/checks/{assignment}/", "autograder/checks/__init__.py")
-        )
-        if path.is_file() and not hidden and not other and not name.startswith(LEFT):
-            found.append(name)
-    return found
+    names = (path.relative_to(root).as_posix() for path in plain_files(root, *WHOLE))
+    own = (f"autograder/checks/{assignment}/", "autograder/checks/__init__.py")
+    return [
+        n for n in names if not n.startswith(LEFT) and (n.startswith(own) or not n.startswith("autograder/checks/"))
+    ]
 
 
 def _released(root: Path, assignment: str) -> dict[str, bytes]:
