@@ -1,7 +1,7 @@
 """`regrade`: a check was wrong. Everybody is graded again, and you review the changes before any mark is written."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from autograder.launcher.say import count
 
 if TYPE_CHECKING:
     from autograder.engine.drafts import Draft
-    from autograder.engine.run import Line
     from autograder.instructor.changed import Change
 
 MOST = 30  # students of an assignment whose changes are printed; the CSV has all
@@ -89,6 +88,8 @@ def graded_assignments(course: "shared.Course") -> list[str]:
 
 def _graded_again(course: "shared.Course", name: str, told: Told, given: Given) -> "tuple[list[Draft], list[str]]":
     """The drafts of everybody who had been graded, and the students who had not and are left alone."""
+    from tqdm import tqdm
+
     from autograder.engine.drafts import Draft, Drafts, graded_before
     from autograder.engine.run import grade
 
@@ -96,17 +97,12 @@ def _graded_again(course: "shared.Course", name: str, told: Told, given: Given) 
     students, new = graded_before(course, name)
     how = {"jobs": given.jobs, "scheduler": given.scheduler, "isolation": given.isolation}
     with contextlib.closing(grade(course, name, students, **how, keeps=Drafts)) as run:
-        for line in run if given.json else _with_bar(run, name, len(students)):
+        about = {"desc": name, "total": len(students), "unit": " submissions", "dynamic_ncols": True, "leave": False}
+        for line in tqdm(run, **about, disable=given.json):
             told.lines.append(line)
     kept = Drafts(course, name)
     drafts = (draft for student in students if (draft := kept.load(student)) is not None)
     return [Draft(draft.record, changes=draft.changes) for draft in drafts], new  # without what was displayed
-
-
-def _with_bar(run: "Iterable[Line]", name: str, of: int) -> "Iterator[Line]":
-    from tqdm import tqdm
-
-    yield from tqdm(run, total=of, desc=name, unit=" submissions", dynamic_ncols=True, leave=False)
 
 
 def _say(name: str, graded: int, changes: "Sequence[Change]", new: Sequence[str]) -> None:

@@ -40,9 +40,8 @@ def write_container(root: Path, assignment: str, folder: Path, secret: bytes, is
 def _whole(root: Path, assignment: str) -> list[str]:
     names = (path.relative_to(root).as_posix() for path in plain_files(root, *WHOLE))
     own = (f"autograder/checks/{assignment}/", "autograder/checks/__init__.py")
-    return [
-        n for n in names if not n.startswith(LEFT) and (n.startswith(own) or not n.startswith("autograder/checks/"))
-    ]
+    left = (*LEFT, "autograder/checks/")
+    return [name for name in names if name.startswith(own) or not name.startswith(left)]
 
 
 def _released(root: Path, assignment: str) -> dict[str, bytes]:
