@@ -57,10 +57,14 @@ def worked_in(root: Path) -> list[Path]:
     return [path for path in _outputs(root) if files.get(path.relative_to(root).as_posix()) != _digest(path)]
 
 
+def available() -> bool:
+    return importlib.util.find_spec("autograder.release") is not None
+
+
 def current(root: Path) -> bool:
     """Whether there is nothing to build: everything that a build reads and writes is as the last build left it, or has
     been worked in."""
-    if importlib.util.find_spec("autograder.release") is None or not any((root / "solutions").glob("*/*.py")):
+    if not available() or not any((root / "solutions").glob("*/*.py")):
         files = _record(root)["files"]
         return all(
             place.exists() and files.get(place.relative_to(root).as_posix()) == _digest(released)

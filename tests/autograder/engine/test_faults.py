@@ -16,7 +16,6 @@ import pytest
 import autograder.engine.database as database_module
 import autograder.engine.execute as execute_module
 import autograder.engine.gradebook as gradebook_module
-import autograder.engine.records as results_module
 import autograder.engine.run as run_module
 import autograder.engine.write as write_module
 from autograder.box import Box
@@ -192,7 +191,7 @@ def test_a_full_disk_stops_the_run_and_spoils_nothing(fresh, undisturbed, monkey
         return original(*arguments, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(results_module.os, where, full)
+        patch.setattr(os, where, full)
         with pytest.raises(OSError, match="No space left"):
             list(grade(Course.load(fresh), "plain"))
     assert not [path for path in fresh.rglob("*.writing")]
