@@ -124,13 +124,7 @@ class Report:
         ]
         said += [m.sentence for m in v.misconceptions]
         unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
-        return said + self._complaints(
-            [
-                f
-                for f in unnamed
-                if not (v.closed and any(o.fault is not None and o.fault.kind == "ClosedName" for o in f.got))
-            ]
-        )
+        return said + self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
 
     def _complaints(self, findings: Sequence[Finding]) -> list[str]:
         """One sentence per complaint, and where it occurred."""
@@ -230,6 +224,10 @@ class Report:
 
 def _place(name: str, label: str) -> str:
     return name if label.casefold() in name.casefold() else f"{name}, {label}"
+
+
+def _met_a_closed_name(finding: Finding) -> bool:
+    return any(outcome.fault is not None and outcome.fault.kind == "ClosedName" for outcome in finding.got)
 
 
 def _without_input(fault: Fault) -> str:
