@@ -38,6 +38,7 @@ from typing import Any, Literal
 
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import TOLERANCE, and_inputs_unchanged, in_any_order, law, same_shapes, same_values
+from autograder.exercise.kinds import with_every_kind
 from autograder.exercise.rooms import with_what_is_built_on
 from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
 from autograder.exercise.travel import made_of
@@ -124,7 +125,7 @@ def question(
         minutes=minutes,
         difficulty=difficulty,
         reference=master.make(function),
-        properties=_inputs_kept([row(returns) for row in properties]),
+        properties=_inputs_kept(with_every_kind([row(returns) for row in properties])),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
         closed=with_what_is_built_on(closed),
         tolerance=tolerance,

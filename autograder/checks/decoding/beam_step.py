@@ -5,6 +5,7 @@ import torch
 from autograder.checks.decoding.common import CLOSED
 from autograder.exercise.declare import any_order, question, shapes, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -23,7 +24,7 @@ def _usual_steps(draw: Draw) -> list[Case]:
 
 
 def _first_step(draw: Draw) -> list[Case]:
-    return [_beams(draw, 1, draw.largest + 2, 3, "the first step: one hypothesis")]
+    return [_beams(draw, 1, draw.largest + 2, 3, "the first step: one hypothesis"), _beams(draw, 4, 4, 4, EQUAL)]
 
 
 BEAM_STEP = question(

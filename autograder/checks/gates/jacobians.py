@@ -6,6 +6,7 @@ from torch import Tensor
 from autograder.checks.gates.common import BY_HAND
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -31,6 +32,7 @@ def _odd(draw: Draw) -> list[Case]:
         case("one saturated state", hs, U),
         case("one unit", *_network(draw, 4, 1)),
         case("a single state", *_network(draw, 1, hidden)),
+        case(EQUAL, *_network(draw, hidden, hidden)),
     ]
 
 

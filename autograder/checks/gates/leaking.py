@@ -6,6 +6,7 @@ from torch import Tensor
 from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -25,6 +26,7 @@ def _odd_runs(draw: Draw) -> list[Case]:
     return [
         case("a closed gate, then a fully open one", news, gates, h0),
         case("a single step, one unit", *_leaking(draw, 1, 1)),
+        case(EQUAL, *_leaking(draw, units, units)),
     ]
 
 

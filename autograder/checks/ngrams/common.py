@@ -30,6 +30,12 @@ def text(draw: Draw, vocab_size: int, sentences: int, longest: int) -> tuple[Sen
     return made, bos, eos
 
 
+def several_digits(draw: Draw) -> tuple[Sentences, int, int, int]:
+    """Sentences of ids of one digit and of two, written without spaces the same: (sentences, vocab_size, bos, eos)."""
+    a, b, c = (draw.integer(1, 3) for _ in range(3))
+    return [[a, 10 * b + c, a], [10 * a + b, c, 10 * a + b], [c, 10 * a + b, c, 10 * b + c]], 36, 34, 35
+
+
 def table(draw: Draw, size: int, unseen: int = 0) -> Tensor:
     """Counts (size, size): about half of them 0, and `unseen` contexts, at random, never seen.
 

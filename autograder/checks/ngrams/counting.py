@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import torch
 
-from autograder.checks.ngrams.common import CLOSED, text
+from autograder.checks.ngrams.common import CLOSED, several_digits, text
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
+from autograder.exercise.kinds import DIGITS
 from autograder.exercise.laws.ngrams import right_where_known
 from autograder.exercise.specification import Case
 
@@ -37,8 +38,10 @@ def _odd_texts(draw: Draw) -> list[Case]:
         "an empty sentence": [sentences[0], [], sentences[1]],
         "a word three times over": [[word, word, word], sentences[0]],
     }
+    digits = several_digits(draw)
     return [
-        Case(label=label, calls=((made, vocab_size, bos, eos),), known=(everything,)) for label, made in texts.items()
+        *(Case(label=label, calls=((t, vocab_size, bos, eos),), known=(everything,)) for label, t in texts.items()),
+        Case(label=DIGITS, calls=(digits,), known=(torch.ones(digits[1], digits[1], dtype=torch.bool),)),
     ]
 
 

@@ -3,10 +3,11 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.ngrams.common import CLOSED, Sentences, text
+from autograder.checks.ngrams.common import CLOSED, Sentences, several_digits, text
 from autograder.checks.ngrams.counting import COUNT_BIGRAMS
 from autograder.exercise.declare import holds, question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import DIGITS
 from autograder.exercise.laws.ngrams import exponential_of_the_mean
 from autograder.exercise.specification import Case
 
@@ -41,6 +42,11 @@ def _improbable(draw: Draw) -> Case:
     return _known("a long text of improbable words", probabilities.float(), sentences, bos, eos)
 
 
+def _digits(draw: Draw) -> Case:
+    sentences, size, bos, eos = several_digits(draw)
+    return _known(DIGITS, torch.softmax(draw.normal(size, size).double(), -1).float(), sentences, bos, eos)
+
+
 def _several(draw: Draw) -> list[Case]:
     return [_case("sentences of several lengths", draw, 4)]
 
@@ -50,6 +56,7 @@ def _edges(draw: Draw) -> list[Case]:
         _case("one sentence, float64", draw, 1, double=True),
         _case("many sentences, one of them twice", draw, 8),
         _improbable(draw),
+        _digits(draw),
     ]
 
 

@@ -8,7 +8,8 @@ from torch import Tensor
 from autograder.checks.ngrams.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.specification import Case, case
+from autograder.exercise.kinds import DIGITS
+from autograder.exercise.specification import Both, Case, case
 
 
 def _text(draw: Draw, kind: str) -> tuple[Tensor, list[int], list[float], int]:
@@ -33,6 +34,14 @@ def _asked(kind: str, label: str) -> Callable[[Draw], list[Case]]:
     return lambda draw: [case(label, *_text(draw, kind))]
 
 
+def _digits(draw: Draw) -> list[Case]:
+    """Written without spaces between its words, the context seems to occur where it does not."""
+    a, b, c = (draw.integer(1, 9) for _ in range(3))
+    before = 10 * b + c
+    words = torch.tensor([before, 10 * a + b, c, before, a, b, a, before, 10 * a + c, before, 10 * a + b, before, a, c])
+    return [case(DIGITS, words, [before, a], [0.2, 0.3, 0.5], 100)]
+
+
 _pair = _asked("pair", "both words were seen together")
 
 INTERPOLATED = question(
@@ -44,7 +53,7 @@ INTERPOLATED = question(
         shapes(0.25, _pair, "one probability per word"),
         values("all three orders know something", 2, _pair),
         values("the pair was never seen", 1, _asked("word", "only the last word was seen")),
-        values("nor was its last word seen", 0.75, _asked("nothing", "neither was seen")),
+        values("nor was its last word seen", 0.75, Both((_asked("nothing", "neither was seen"), _digits))),
     ],
     closed=CLOSED,
     mistakes="""

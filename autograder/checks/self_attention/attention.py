@@ -5,6 +5,7 @@ from torch import Tensor
 from autograder.checks.self_attention.common import CLOSED
 from autograder.exercise.declare import holds, judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.attention import boolean_mask
 from autograder.exercise.laws.self_attention import output_of_shared_values
 from autograder.exercise.specification import Case, case
@@ -66,7 +67,11 @@ def _batch(draw: Draw, lengths: list[int], time: int, label: str) -> Case:
 
 def _full(draw: Draw) -> list[Case]:
     time = draw.largest + 1
-    return [_batch(draw, [time, time], time, "two sentences of equal length")]
+    size = draw.largest + 3  # of the vocabulary
+    return [
+        _batch(draw, [time, time], time, "two sentences of equal length"),
+        _batch(draw, [size] * size, size, EQUAL),
+    ]
 
 
 def _padded(draw: Draw) -> list[Case]:
@@ -175,7 +180,8 @@ SHARED = (("six heads share two", 2, 3), ("six heads share three", 3, 2))
 
 
 def _shared(draw: Draw) -> list[Case]:
-    return [case(label, *_qkv(draw, sets, group)) for label, sets, group in SHARED]
+    q, k, v = (draw.normal(4, 4, 4) for _ in range(3))
+    return [*(case(label, *_qkv(draw, sets, group)) for label, sets, group in SHARED), case(EQUAL, q, k, v)]
 
 
 def _outputs(draw: Draw) -> list[Case]:

@@ -5,6 +5,7 @@ import torch
 from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -25,6 +26,7 @@ def _mostly(draw: Draw) -> list[Case]:
     return [
         _case(draw, 3, draw.largest + 1, 0.8, "mostly the reference"),
         _case(draw, 2, 5, 0.2, "mostly its own output"),
+        _case(draw, 4, 4, 0.5, EQUAL),
     ]
 
 

@@ -6,6 +6,7 @@ from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.ngrams import right_where_known
 from autograder.exercise.specification import Case
 
@@ -28,7 +29,11 @@ def _some(draw: Draw) -> list[Case]:
 
 
 def _few(draw: Draw) -> list[Case]:
-    return [_padded(draw, [1, 3], 5, "more room than the longest needs"), _padded(draw, [1], 1, "one word")]
+    return [
+        _padded(draw, [1, 3], 5, "more room than the longest needs"),
+        _padded(draw, [1], 1, "one word"),
+        _padded(draw, [4, 2, 4, 3], 4, EQUAL),
+    ]
 
 
 REVERSE = question(

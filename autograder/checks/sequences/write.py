@@ -3,14 +3,15 @@
 from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.decoding import same_path, words_follow_from_the_states
 from autograder.exercise.specification import Case, case
 
 
-def _decoder(draw: Draw, every_step: bool, least: int, ends: bool, label: str) -> Case:
+def _decoder(draw: Draw, every_step: bool, least: int, ends: bool, label: str, e: int = 4) -> Case:
     """A random decoder that generates at least `least` words, all of its steps clearly decided."""
     while True:
-        vocab, d, e = draw.largest + 2, 5, 4
+        vocab, d = draw.largest + 2 if e == 4 else e, 5
         E, W, U = draw.normal(vocab, e), draw.normal(e, d), draw.normal(d, d) * 0.6
         C, V, context = draw.normal(d, d) * 0.6, draw.normal(d, vocab), draw.normal(d)
         arguments = (context, E, W, U, C, V, 1, 2, least + 3, every_step)
@@ -27,7 +28,10 @@ def _initial(draw: Draw) -> list[Case]:
 
 
 def _every(draw: Draw) -> list[Case]:
-    return [_decoder(draw, True, 3, False, "the context is an input at every step")]
+    return [
+        _decoder(draw, True, 3, False, "the context is an input at every step"),
+        _decoder(draw, True, 3, False, EQUAL, e=5),
+    ]
 
 
 def _ends(draw: Draw) -> list[Case]:

@@ -3,6 +3,7 @@
 from autograder.checks.subwords.common import CLOSED, different, how_often, words
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import DIGITS
 from autograder.exercise.specification import Case, case
 
 
@@ -20,7 +21,10 @@ def _often(draw: Draw) -> list[Case]:
 def _odd(draw: Draw) -> list[Case]:
     symbols = draw.largest
     one, other = different(draw, 2, symbols)
+    a, b, c = (draw.integer(1, 3) for _ in range(3))
+    digits = [[a, 10 * b + c, a], [10 * a + b, c, 10 * a + b], [10 * b + c, a]]
     return [
+        case(DIGITS, digits, how_often(draw, 3), 36),
         case("a word of one symbol, and an empty one", [[one], [other, one], []], how_often(draw, 3), symbols),
         case("a symbol three times in a row", [[one, one, one], [other, one, one]], how_often(draw, 2), symbols),
     ]

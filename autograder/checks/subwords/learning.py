@@ -4,6 +4,7 @@ from autograder.checks.subwords.common import CLOSED, different, how_often, word
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
+from autograder.exercise.kinds import DIGITS
 from autograder.exercise.laws.lists import right_up_to, same_list
 from autograder.exercise.specification import Case, case
 
@@ -37,7 +38,12 @@ def _until_nothing_is_left(draw: Draw) -> list[Case]:
     """The last two pairs occur once in the text; merges of merges leave no occurrence of an old pair, c d."""
     a, b, c, d = different(draw, 4, 4)
     texts = [[a, b, a, b], [c], [a, b, c], [a, b, c, d], [d, a, d]]
-    return [case("more merges than there are pairs", texts, [3, 2, 2, 2, 1], 4, 50)]
+    e, f, g = (draw.integer(1, 3) for _ in range(3))
+    digits = [[e, 10 * f + g, e, 10 * f + g], [10 * e + f, g, 10 * e + f], [g, 10 * e + f, g]]
+    return [
+        case("more merges than there are pairs", texts, [3, 2, 2, 2, 1], 4, 50),
+        case(DIGITS, digits, [3, 2, 1], 36, 9),
+    ]
 
 
 LEARN_MERGES = question(

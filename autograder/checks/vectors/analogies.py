@@ -6,6 +6,7 @@ from torch import Tensor
 from autograder.checks.vectors.common import CLOSED, unit
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -87,7 +88,17 @@ def _far(draw: Draw) -> Case:
 
 
 def _lengths(draw: Draw) -> list[Case]:
-    return [_parallel(draw, "the answer's vector is short, another is long", True), _far(draw), _far(draw)]
+    return [
+        _parallel(draw, "the answer's vector is short, another is long", True),
+        _far(draw),
+        _far(draw),
+        _equal(draw),
+    ]
+
+
+def _equal(draw: Draw) -> Case:
+    n = draw.largest + 2
+    return case(EQUAL, draw.normal(n, n), *_different(draw, n, 3))
 
 
 ANALOGY = question(

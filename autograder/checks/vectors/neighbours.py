@@ -3,6 +3,7 @@
 from autograder.checks.vectors.common import CLOSED
 from autograder.exercise.declare import any_order, question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -23,7 +24,7 @@ def _alike(draw: Draw) -> list[Case]:
         word = draw.integer(0, n - 1)
         vectors[(word + 1) % n] = vectors[word] * 0.1 + draw.normal(4) * 0.01
         made.append(case(label, vectors, word, k))
-    return made
+    return [*made, case(EQUAL, draw.normal(n, n), draw.integer(0, n - 1), 2)]
 
 
 NEAREST = question(
