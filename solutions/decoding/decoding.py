@@ -330,7 +330,8 @@ for name, choose in ways.items():
     print(f"{name:26} {' '.join(go_on(choose).split())}")
 
 # %% [markdown]
-# And now your beam, on pairs of letters from Shakespeare. What is the most probable line of all, for growing beams?
+# And now your beam, on pairs of letters from Shakespeare. What is the most probable first word of a line, from the line break to the next space, for
+# growing beams?
 
 # %%
 if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", greedy):
@@ -343,13 +344,13 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
     bigrams = NGramLM(2, len(letters), "kneser_ney").fit(torch.tensor([number[letter] for letter in text]))
     table = torch.log_softmax(bigrams(torch.arange(len(letters))[:, None])[0][:, -1], dim=-1)
     end = number["\n"]
-    print("greedy  ", repr("".join(letters[i] for i in greedy(table, end, number[","], 20))))
+    print("greedy  ", repr("".join(letters[i] for i in greedy(table, end, number[" "], 20))))
     for beam in (1, 2, 8):
-        tokens, log_prob = beam_search(table, end, number[","], beam, 20)
+        tokens, log_prob = beam_search(table, end, number[" "], beam, 20)
         print(f"beam {beam:2}  ", repr("".join(letters[i] for i in tokens)), f"ln P = {float(log_prob):.1f}")
 
 # %% [markdown]
-# The wider the beam, the more probable the line. Is it any better? This will help you with question 3.
+# The wider the beam, the more probable the word. Is it any better? This will help you with question 3.
 
 # %% [markdown]
 # ## 3. In your own words [[written, 20 minutes, 4 points]]

@@ -20,6 +20,7 @@
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 import torch
 
@@ -345,22 +346,27 @@ if tables and passes("ngrams.perplexity", perplexity):
 
 # %%
 def write(table, generator, longest=16):
-    """A line, word by word, each sampled from the row of the previous word."""
+    """The ids of a line, word by word, each sampled from the row of the previous word."""
     ids = [0]
     while len(ids) <= longest and ids[-1] != 1:
         ids.append(int(torch.multinomial(torch.as_tensor(table)[ids[-1]].float(), 1, generator=generator)))
-    return " ".join(vocabulary[i] for i in ids[1:] if i != 1)
+    return ids
 
 
-for name, table in tables.items():
-    generator = torch.Generator().manual_seed(1)
-    print(name)
-    for _ in range(4):
-        print("   ", write(table, generator))
+for seed, (name, table) in enumerate(tables.items()):
+    generator = torch.Generator().manual_seed(seed)
+    lines = [write(table, generator) for _ in range(200)]
+    pairs = [pair for ids in lines for pair in pairwise(ids)]
+    new = sum(int(counts[pair]) == 0 for pair in pairs) / len(pairs)
+    print(
+        f"{name}: {new:.0%} of the pairs of words in 200 lines were never seen, {len(pairs) / 200:.1f} pairs per line"
+    )
+    for ids in lines[:4]:
+        print("   ", " ".join(vocabulary[i] for i in ids[1:] if i != 1))
 
 # %% [markdown]
-# Which of the tables writes worst, and what does its perplexity have to do with it? Change $k$, $D$ and the number of lines, and run the cells again.
-# This will help you with question 4.
+# Which of the tables writes worst, and what do its share of new pairs and its perplexity have to do with it? Change $k$, $D$ and the number of lines,
+# and run the cells again. This will help you with question 4.
 
 # %% [markdown]
 # ## 4. In your own words [[written, 20 minutes, 4 points]]
