@@ -13,7 +13,7 @@ into German words. The columns are theirs:
 
 The learning rate is tuned on the vanilla row alone, as in the paper: two seeds each at `RATES` (in `trainings` of the
 result) found the same loss at 0.004 and at 0.008, so `RATE` is the lower of these. A second column has each row's own
-best of `RATES`: one more seed for each rate picks it, so it is a hint and no comparison.
+best of `RATES`: the first seed alone picks it, so it is a hint and no comparison.
 
 Departs from the paper: millions of times less training; AdamW instead of Adafactor; a linear warm-up and a cosine; all
 first weights as the rows define them; the last linear layer of a downstream task is that of the pretraining.
@@ -45,7 +45,7 @@ from lectures.recipes.costs import multiply_adds, seconds_per_step
 from lectures.recipes.narang import THEIRS
 from lectures.recipes.pairs import Dictionary, Ids, PairBatches, draw_many, english, german, load_dictionary
 from lectures.recipes.run import Clock, Run, parameters, table, write_json
-from lectures.recipes.significance import against, rank_correlation
+from nlmcore.metrics.significance import against, rank_correlation
 from lectures.recipes.texts import plays
 
 VANILLA = "Vanilla Transformer"
@@ -188,7 +188,7 @@ def jobs_of(rows: list[str], seeds: int, rates: tuple[float, ...]) -> list[Job]:
     """Seed by seed, so that an interrupted run has all rows of the first seeds; what only picks rates comes last."""
     main = [(row, seed, RATE, True) for seed in range(seeds) for row in rows]
     vanilla = [(VANILLA, seed, rate, False) for seed in range(2) for rate in rates if rate != RATE]
-    own = [(row, seeds, rate, False) for row in rows for rate in rates]
+    own = [(row, 0, rate, False) for row in rows for rate in rates if row != VANILLA and rate != RATE]
     return vanilla + main + own
 
 
@@ -267,7 +267,7 @@ def summaries(done: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
             row["final"].append(one["losses"][-1])
             row["phonemes"].append(one["phonemes"])
             row["numbers"].append(one["numbers"])
-        elif "diverged" not in one and one["seed"] >= 2:
+        if "diverged" not in one and one["seed"] == 0:
             row["rates"][f"{one['rate']:g}"] = one["losses"][-1]
     return found
 
@@ -298,7 +298,7 @@ def write(run: Run, file: Any, measured: dict[str, Any], done: list[dict[str, An
             "progress": f"{len(done)} of {planned} trainings are done",
             "rows": {name: measured.get(name, {}) | row for name, row in rows.items()},
             "rows_are": "one figure per seed: held-out loss in nats per token after an eighth of pretraining and at its"
-            " end, and of both downstream tasks; rates: the final loss of one more seed at each rate",
+            " end, and of both downstream tasks; rates: the first seed's final loss at each rate",
             "against_vanilla": compared,
             "against_vanilla_is": "difference of means and p of Welch's t test, corrected for the number of rows (Holm)",
             "rank_correlation_of_final_losses": rank_correlation(both) if len(both) > 3 else None,

@@ -10,6 +10,7 @@ from lectures.widgets.attention import *
 from lectures.widgets.backpropagation import *
 from lectures.widgets.cheaper_attention import *
 from lectures.widgets.decoding import *
+from lectures.widgets.do_modifications_transfer import *
 from lectures.widgets.encoder_decoder_transformers import *
 from lectures.widgets.gates import *
 from lectures.widgets.language_models import *

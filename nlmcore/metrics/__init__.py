@@ -1,7 +1,8 @@
 """How good is it? Perplexity and bits per character for language models, BLEU for translation, edits for spelling.
 
 `likelihood` asks any language model for the probability of a text, `bleu` compares strings by their n-grams,
-`edits` counts insertions, deletions and substitutions, `intervals` says how sure a mean of a few runs is.
+`edits` counts insertions, deletions and substitutions, `intervals` says how sure a mean of a few runs is,
+`significance` which differences between many means are real.
 """
 
 from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a

@@ -16,6 +16,7 @@ WRITTEN = (
     "attention",
     "encoder_decoder_transformers",
     "cheaper_attention",
+    "do_modifications_transfer",
 )
 """The lectures whose notes are complete."""
 

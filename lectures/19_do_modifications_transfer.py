@@ -1,0 +1,643 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Do modifications transfer?
+#
+# Since 2017 hundreds of papers have improved the Transformer, each with its own code, data and baseline. Most models still look like the one of 2017. Narang et al. (2021) put 51 modifications
+# into one program, trained all of them alike and asked which ones still help. This lecture reads their table line by line, asks which of its differences are real, and compares it with our own
+# table of the same rows.
+#
+# <img src="figures/fifty_one_changes.svg" width="560" alt="An encoder and a decoder as boxes; behind the name of each part the number of the 51 rows that change it.">
+#
+# *A Transformer, and how many of the 51 modifications change each part. Some change several.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - say what each of the 51 modifications changes, and find its equation and code;
+# - test whether two rows of a table differ, from the means and deviations that it prints;
+# - correct for the number of comparisons, and say what the correction costs;
+# - tell a column of results from a column of noise;
+# - compare rows at equal parameters, equal operations or equal time, and say which comparison a claim needs;
+# - judge a replication: what agrees, what does not, and which rival explanations are left.
+#
+# **You need** [lecture 15](15_transformer_language_model.ipynb) (the block and its parts), [lecture 16](16_encoder_decoder_transformers.ipynb) (encoder and decoder) and [lecture 5](05_training_well.ipynb) (seeds, confidence intervals).
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 7 | 11 | 11 | 8 | 8 | 9 | 10 | 7 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. Our table took some hours on two cores and is stored with the command that repeats it. A table at the end translates the papers' terms.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip section 5 and the second half of section 6. Sections 3, 4 and 7 belong together: a test, its trap, and what is left of our own results.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+from functools import lru_cache
+from statistics import fmean, stdev
+
+import numpy as np
+from IPython.display import HTML
+
+from lectures import show, stored, widgets
+from lectures.recipes.narang import THEIRS
+from nlmcore.metrics.significance import Sample, critical, rank_correlation, welch
+
+VANILLA = "Vanilla Transformer"
+result = stored("modifications")
+ours = result["rows"]
+columns = widgets.columns(THEIRS, ours)  # the table, theirs and ours, by column
+others = [row for row in THEIRS if row != VANILLA]
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. Fifty-one improvements
+#
+# Narang et al. (2021) start from T5, an encoder–decoder with 12 + 12 layers and 223 million parameters. This is their **baseline**, *vanilla*, the model that every modification is compared with. Each of the 51 other rows changes one thing.
+# All rows get the same data, the same number of steps and the same learning rate, tuned on vanilla alone. The columns:
+#
+# - the **early loss** on held-out text after 65,536 steps, mean and standard deviation of five runs;
+# - the **final loss** after 524,288 steps, one run;
+# - four tasks after fine-tuning: SuperGLUE, summaries (XSum), questions (WebQ), and English to German (EnDe, without pretraining);
+# - parameters, operations, and steps per second.
+#
+# Nearly every row was published because it was better than the baseline of its own paper.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+final = {row: of["final"] for row, of in THEIRS.items()}
+below = [row for row in others if final[row] < final[VANILLA]]
+with show.held_back() as below_told:
+    for row in sorted(others, key=final.get)[: len(below)]:
+        print(f"{row:42} {final[row]:.3f}  {final[row] - final[VANILLA]:+.3f}")
+show.predict(
+    "Of the 51 modifications, how many have a lower final loss than vanilla in their table?",
+    choices={"about 5": 5, "about 15": 15, "about 30": 30, "about 45": 45},
+    answer=len(below),
+    why="Most improvements did not survive the move into one program with one training. Five of these rows are gated feed-forward networks, and three have many more parameters.",
+    reveals=below_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - 15 rows end below vanilla's 1.838, one has the same loss, and 35 end above it. But the final loss is a *single run*, so a difference of 0.004 may be chance. Section 3 asks which ones are.
+# - The authors asked twelve authors of modifications to check the code. Six answered, and all six confirmed it. So bugs are not the obvious explanation.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask who has read a paper with "improves over the Transformer" in its abstract, and then what the baseline was. What goes wrong: students conclude that the papers were wrong.
+# Each may be right about its own data and training; the question is whether the improvement transfers.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. The table, row by row
+#
+# Vanilla's block is the pre-norm block of [lecture 15](15_transformer_language_model.ipynb), with ReLU, a learned bias for each distance, and one embedding matrix for encoder, decoder and softmax:
+#
+# $$x \leftarrow x + \mathrm{attention}(\mathrm{LN}\,x), \qquad x \leftarrow x + \mathrm{FFN}(\mathrm{LN}\,x), \qquad \mathrm{FFN}(x) = W_2 \max(0, W_1 x) .$$
+#
+# In `nlmcore` every row is one line that replaces a part:
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.variants import CATALOGUE
+
+for name in ("SwiGLU", "RMS Norm", "Rezero"):
+    print(f"{name}: changes {', '.join(CATALOGUE[name].changes)}  ({CATALOGUE[name].source})")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+four = ["Universal Transformer", "RMS Norm", "SwiGLU", "Rezero"]
+show.predict(
+    "Put these rows in the order of their final loss in the paper, lowest first: a block that is repeated (Universal Transformer), a norm without a mean (RMS Norm), a gate in the feed-forward network (SwiGLU), no norm but a learned factor (Rezero).",
+    order=four,
+    answer=sorted(four, key=final.get),
+    why="The smallest changes transfer best. The Universal Transformer, the largest change of the four, is last.",
+    reveals=widgets.table_explorer(columns),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **Ask yourself.** Press a row to open it. Sort by the number of parameters of theirs, then by the operations. Which rows buy their loss with parameters, and which of the printed values can you not believe?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - Switch Transformer (1,100 million parameters), mixture of experts (648) and product keys (421) are among the best, at 5, 3 and 2 times the parameters of vanilla.
+# - Product keys print 386.6 · 10¹² operations per step, 35 times those of vanilla. The authors call it an artefact of their code: few of the products are needed.
+# - Gated networks have vanilla's parameters and operations, because their hidden layer has 2/3 of the width.
+# - Most rows of the last third (convolutions, synthesizers without the usual scores, Universal, Weighted) are worse than vanilla.
+# - Where a choice of the paper could not be recovered, the row says so when you open it.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Take the order as a show of hands. Then let the room choose three rows to open, and read the equation aloud with the picture. What goes wrong: students read "operations" as "time"; sort by steps per second to see that it is not.
+# Ours has fewer runs where the column shows no ±.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Is a difference real?
+#
+# Vanilla's early loss is 2.182 with a standard deviation of 0.005, that of RMS Norm 2.167 with 0.008, from five runs each. **Welch's t test** divides the difference by its standard error, where the two spreads may differ:
+#
+# $$t = \frac{\bar x - \bar y}{\sqrt{s_x^2 / n_x + s_y^2 / n_y}} .$$
+#
+# If the true means were equal, $t$ would follow Student's distribution. The **p value** is the probability of a $t$ at least this far from 0 in that case. It needs only what the table prints.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def t_value(x, y):
+    """Samples (mean, sd, n) -> Welch's t."""
+    return (x.mean - y.mean) / math.sqrt(x.sd**2 / x.n + y.sd**2 / y.n)
+
+
+early = {row: Sample(of["early"], of["sd"], n=5) for row, of in THEIRS.items()}
+for row in ("GeGLU", "Swish"):
+    t, p = t_value(early[row], early[VANILLA]), welch(early[row], early[VANILLA])
+    print(f"{row:6} t = {t:6.2f}, p = {p:.2g}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+rms = welch(early["RMS Norm"], early[VANILLA])
+show.predict(
+    "And RMS Norm, 0.015 below vanilla: what is its p value?",
+    choices={"about 0.5": 0.5, "about 0.1": 0.1, "about 0.01": 0.01, "about 0.00001": 1e-5},
+    answer=rms,
+    why="The standard error of the difference is about 0.004, so $t$ is about −3.6. With seven degrees of freedom that is rare, but not very rare.",
+    reveals=widgets.pair_playground(columns),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Fifty-one tests.** A p value below 0.05 happens once in twenty tests *without* any difference. With 51 rows you expect two or three such accidents. A **correction for multiple comparisons** asks more of each row:
+#
+# - **Bonferroni**: multiply every p by the number of tests;
+# - **Holm**: multiply the smallest by $m$, the next by $m - 1$, and so on, and never let a later one fall below an earlier one. It is as safe and rejects more.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def bonferroni(p):
+    """row -> p, to row -> corrected p."""
+    return {row: min(1.0, len(p) * value) for row, value in p.items()}
+
+
+def holms(p):
+    corrected, worst = {}, 0.0
+    for k, row in enumerate(sorted(p, key=p.get)):
+        worst = max(worst, min(1.0, (len(p) - k) * p[row]))
+        corrected[row] = worst
+    return corrected
+
+
+example = {"a": 0.001, "b": 0.012, "c": 0.04}
+print("Bonferroni", {row: round(p, 3) for row, p in bonferroni(example).items()})
+print("Holm      ", {row: round(p, 3) for row, p in holms(example).items()})
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+early_tests = columns["early loss, theirs"].tests()
+alone = [row for row, test in early_tests.items() if test.p < 0.05 and test.difference < 0]
+real = [row for row, test in early_tests.items() if widgets.direction(test) == "better"]
+show.predict(
+    f"On their early loss {len(alone)} of the 51 rows beat vanilla at p < 0.05, each taken alone. How many are left after Holm's correction?",
+    choices={"none": 0.01, "3": 3, "7": 7, "all of them": len(alone)},
+    answer=len(real),
+    why="RMS Norm and GLU are lost. The p values of the others are below 0.0001, so even 51 comparisons do not touch them.",
+    reveals=widgets.correction_playground(
+        {"none": dict, "Bonferroni": bonferroni, "Holm": holms}, columns
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - What is left: GeGLU, ReGLU, SwiGLU, LiGLU, mixture of experts, Switch Transformer and product key memory. The first four change the feed-forward network, the other three add parameters.
+# - RMS Norm has p = 0.0099 alone and 0.13 after the correction. "No difference shown" is not "no difference": with more runs it may well be real, and later models did adopt it.
+# - 32 rows differ from vanilla after the correction, 25 of them for the worse. With five runs and such small deviations the test is sharp: a difference of 0.02 is usually found.
+# - It is sharp for the *early* loss. The final loss and all four tasks have one run, and no test can say anything about them.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Compute RMS Norm's $t$ on the board. Then choose a pair that the room believes in. Ask what p is not: it is not the probability that the rows are equal. What goes wrong: students correct only the tests that came
+# out well; all 51 were looked at, so all 51 count.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Fifty-one chances to be lucky
+#
+# Suppose that *nothing* works: all 51 rows are vanilla under another name. We sample five runs for each of the 52 rows from one normal distribution and test each row against vanilla, as above. A row wins if its mean is lower and p < 0.05, which happens to one row alone in 2.5 % of cases.
+# If the 51 tests were independent, at least one row would win in $1 - 0.975^{51}$ = 73 % of tables.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+@lru_cache
+def critical_values(level):
+    """Degrees of freedom, and the t that is significant with them."""
+    freedom = np.geomspace(1, 20, 60)
+    return freedom, [critical(f, level) for f in freedom]
+
+
+def beats(runs, level=0.05):
+    """runs (…, row, run), the baseline first -> which other rows are better, p < level."""
+    n, mean, a = runs.shape[-1], runs.mean(-1), runs.var(-1, ddof=1) / runs.shape[-1]
+    apart, error = mean[..., 1:] - mean[..., :1], a[..., 1:] + a[..., :1]
+    freedom = (n - 1) * error**2 / (a[..., 1:] ** 2 + a[..., :1] ** 2)
+    return apart < -np.interp(freedom, *critical_values(level)) * np.sqrt(error)
+
+
+def tables(rows, runs, games, seed=0):
+    """Losses of rows that are all equal."""
+    return np.random.default_rng(seed).normal(2.182, 0.006, (games, rows + 1, runs))
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def wins(rows, runs, games):
+    return beats(tables(rows, runs, games)).sum(-1)
+
+
+def one_table(rows, runs, which):
+    game = tables(rows, runs, 1, which)[0]
+    return game, beats(game)
+
+
+lucky = wins(51, 5, 4000)
+show.predict(
+    "In reality all 51 rows are compared with the *same* five runs of vanilla. In what percentage of such tables does at least one row win, although all are equal?",
+    choices={"about 3 %": 3, "about 30 %": 30, "about 73 %": 73, "about 99 %": 99},
+    answer=100 * float((lucky > 0).mean()),
+    unit=" %",
+    why="The tests are not independent, since they share one baseline. Accidents come in swarms: usually no row wins, but when vanilla's five runs are unlucky, many rows win together.",
+    reveals=widgets.luck_playground(wins, one_table),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+corrected_wins = beats(tables(51, 5, 4000), 0.05 / 51).sum(-1)
+luck = (
+    f"{lucky.mean():.1f} of 51 equal rows win on average; the unluckiest of 4,000 baselines loses to {lucky.max()}.",
+    f"If we ask for p < 0.05 / 51 (Bonferroni), a row wins in {(corrected_wins > 0).mean():.1%} of the tables.",
+    f"In the paper's table {len(alone)} rows win, and {len(real)} of them after the correction. Luck alone seldom does that"
+    f" ({(lucky >= len(alone)).mean():.1%} of our tables), and almost never after the correction.",
+)
+HTML(
+    "<details><summary><b>What to notice</b></summary>"
+    + "".join(map(show.said, luck))
+    + "</details>"
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Move "another table" until a swarm appears; then lower the runs to 2. Ask what the cheapest protection is (more runs of the *baseline*: it is in every comparison). What goes wrong: students take the
+# correction as a punishment for testing much. It is the price of reporting the best of many.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. A column of noise?
+#
+# WebQ asks short questions; its column is the percentage of right answers on the validation questions. How many questions are there? The table tells:
+
+# %% slideshow={"slide_type": "fragment"}
+webq = np.array([of["webq"] for of in THEIRS.values()])
+
+
+def fits(questions):
+    """How many of the printed percentages are multiples of 1 / questions, up to rounding."""
+    nearest = 100 * np.round(webq / 100 * questions) / questions
+    return int((np.abs(nearest - webq) < 0.01).sum())
+
+
+questions = max(range(50, 800), key=fits)
+print(f"{questions} fits {fits(questions)} of the 52 values: one is {100 / questions:.2f} points")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+right = webq.mean() / 100
+by_chance = 100 * math.sqrt(right * (1 - right) / questions)
+show.predict(
+    f"A row answers {webq.mean():.0f} % of {questions} questions on average. If all 52 rows were equally good and each answered its questions by chance, what standard deviation would the column have, in points?",
+    choices={"about 0.2": 0.2, "about 0.7": 0.7, "about 2": 2, "about 6": 6},
+    answer=by_chance,
+    why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. That is eight questions.",
+    reveals=[
+        show.said(f"By chance {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."),
+        widgets.noise_playground(columns, questions),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - 51 of the 52 values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have a slip.
+# - Vanilla answers 87 of 378 questions, GeLU 95 and Switch Transformer 99. GeLU has vanilla's final loss, so its 8 more right answers, the best column but one, are easily luck.
+# - The spread of the column, 1.81 points, is even *smaller* than chance alone would give, 2.17. All rows answer the same questions, and some are easy for all of them. So the standard error of a fraction is too pessimistic
+#   for a comparison of two rows; if you have the single answers, compare the rows question by question.
+# - **It is not all noise.** Rows with a low final loss answer more: ρ = 0.73 over the 52 rows. Choose *within 0.05 of vanilla's loss*: of these 29 rows the correlation is 0.36 (95 % interval −0.03 to 0.66).
+#   The bad rows carry the correlation; among the good ones the column tells you nearly nothing.
+# - SuperGLUE holds up better: 0.87 over all rows, 0.74 among the 29. So the same table has columns of very different use, and none of them prints an interval.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let the room guess the number of questions from the differences before the cell runs. Compare "as printed" with "by chance" for the good rows. What goes wrong: from "the column correlates with the loss" students conclude that a pair of neighbours in it can be ranked.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Early and final, parameters and operations
+#
+# The early loss comes after an eighth of the training. If it ranked the rows as the final loss does, you could stop seven eighths earlier. Compare ranks, not values: **Spearman's rank correlation** ρ is the correlation of the two lists of ranks, 1 for the same order, 0 for unrelated ones.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+kept = rank_correlation([(of["early"], of["final"]) for of in THEIRS.values()])
+close = [row for row in THEIRS if abs(final[row] - final[VANILLA]) <= 0.05]
+kept_close = rank_correlation([(THEIRS[row]["early"], final[row]) for row in close])
+show.predict(
+    "What is the rank correlation of their early and final loss, over the 52 rows?",
+    choices={"about 0.2": 0.2, "about 0.5": 0.5, "about 0.75": 0.75, "about 0.95": 0.95},
+    answer=kept["rho"],
+    why="After an eighth of the training the order is nearly settled. This is what makes small experiments worthwhile, as far as it holds.",
+    reveals=[
+        show.said(
+            f"ρ = {kept['rho']:.2f} (95 % interval {kept['low']:.2f} to {kept['high']:.2f}); of the {kept_close['pairs']} rows within 0.05 of vanilla {kept_close['rho']:.2f} ({kept_close['low']:.2f} to {kept_close['high']:.2f})"
+        ),
+        widgets.scatter_playground(columns, "early loss, theirs", "final loss, theirs"),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Better at equal what?** A row can be better because it has more parameters (memory), more operations, or takes longer. Each is a different claim:
+#
+# - *equal parameters*: what you can store and send;
+# - *equal operations*: what the arithmetic costs;
+# - *equal time*: what you wait for, which also depends on kernels and memory traffic.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+base = THEIRS[VANILLA]
+cheap = [
+    row
+    for row in below
+    if THEIRS[row]["parameters"] <= base["parameters"]
+    and THEIRS[row]["operations"] <= base["operations"]
+]
+fast = [row for row in below if THEIRS[row]["steps_per_second"] >= base["steps_per_second"]]
+both = [row for row in cheap if row in fast]
+with show.held_back() as cheap_told:
+    print("lower final loss at no more parameters and operations:")
+    for row in cheap:
+        print(f"  {row:30} {final[row]:.3f}  {THEIRS[row]['steps_per_second']:.2f} steps/s")
+    print(f"and no slower than vanilla ({base['steps_per_second']:.2f} steps/s): {len(both)}")
+show.predict(
+    f"Take the {len(below)} rows with a lower final loss than vanilla. How many of them have neither more parameters nor more operations?",
+    choices={"0": 0.01, "3": 3, "7": 7, "12": 12},
+    answer=len(cheap),
+    why="Five gated networks, RMS Norm, and 18 narrower layers. All others pay with parameters, and some with operations too.",
+    reveals=cheap_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Of all 52 rows ρ is 0.95 between early and final loss, but of the 29 rows near vanilla only 0.75. The ranks of clearly bad rows are settled early; close races are not.
+# - Transparent attention is at vanilla's level early (2.181) and clearly behind at the end (1.874). Softmax mixtures do the opposite: 2.227 early, 1.821 at the end.
+# - Choose *operations* and *steps per second* as axes. Universal and Weighted Transformer are slow because of their operations, dynamic convolution is slow in spite of them.
+# - Sharing blocks saves parameters but no operations; Funnel saves operations but no parameters. Which of them is the better bargain depends on what you are short of.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let a student choose the axes and another predict the picture. Then switch to ours. What goes wrong: students compare rows "at equal size" and mean parameters in one sentence and time in the next.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. The same rows, run again
+#
+# All 52 rows again, at a scale that two cores can train (`python -m lectures.recipes modifications`). As in the paper there is one program, one set of data and steps for every row, and one learning rate, tuned on vanilla alone. We pretrain by span corruption on Shakespeare's plays in byte
+# pairs; then each row is fine-tuned on letters to phonemes and on numbers from English into German. Unlike in the paper, **every column is measured with every seed**.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+seeds = {row: len(ours[row]["final"]) if row in ours else 0 for row in THEIRS}
+diverged = sorted({one["row"] for one in result["trainings"] if "diverged" in one})
+HTML(
+    "".join(
+        map(
+            show.said,
+            (
+                f"{result['settings']}.",
+                f"{sum(seeds.values())} runs at the common learning rate: {min(seeds.values())} to {max(seeds.values())} seeds per row."
+                + (f" Some training diverged: {', '.join(diverged)}." if diverged else ""),
+            ),
+        )
+    )
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+our_final, our_early = columns["final loss, ours"], columns["early loss, ours"]
+
+
+def agreement(title, reference, rows):
+    """Rank correlation of one of our columns with one of theirs."""
+    pairs = [
+        (columns[reference].values[row], columns[title].values[row])
+        for row in rows
+        if row in columns[title].values
+    ]
+    return rank_correlation(pairs)
+
+
+def interval_of(found):
+    told = f"{found['rho']:.2f} (95 % interval {found['low']:.2f} to {found['high']:.2f}, {found['pairs']} rows)"
+    return told.replace("-", "−")
+
+
+def named(rows):
+    return ", ".join(rows) or "none"
+
+
+def judged(title):
+    """direction -> rows of one of our columns; empty while there is one seed."""
+    tests = columns[title].tests()
+    return {
+        word: [row for row in tests if widgets.direction(tests[row]) == word]
+        for word in ("better", "unclear", "worse")
+    }
+
+
+transfer = agreement("final loss, ours", "final loss, theirs", THEIRS)
+verdicts, theirs_say = judged("final loss, ours"), judged("early loss, theirs")
+is_tested = [row for rows in verdicts.values() for row in rows]
+findings = [
+    f"Rank correlation of our final loss with theirs: {interval_of(transfer)};"
+    f" of our early loss with theirs: {interval_of(agreement('early loss, ours', 'early loss, theirs', THEIRS))}.",
+    f"Within our table, early and final loss: {interval_of(agreement('final loss, ours', 'early loss, ours', our_early.values))}.",
+]
+for name in ("phonemes, ours", "numbers, ours"):
+    findings.append(
+        f"Final loss and {name}: {interval_of(agreement(name, 'final loss, ours', our_final.values))}."
+    )
+if is_tested:
+    spreads = [
+        1000 * float(np.median([of.sd for of in columns[title].samples.values()]))
+        for title in ("final loss, ours", "early loss, theirs")
+    ]
+    left_out = (
+        f" ({len(others) - len(is_tested)} rows have one seed)"
+        if len(is_tested) < len(others)
+        else ""
+    )
+    findings += [
+        f"Standard deviation between seeds, median of the rows: our final loss {spreads[0]:.0f} thousandths of a nat, their early loss {spreads[1]:.0f}.",
+        f"Final loss, {len(is_tested)} rows{left_out} against vanilla after Holm's correction: {len(verdicts['better'])} better, {len(verdicts['worse'])} worse, {len(verdicts['unclear'])} unclear."
+        f" Better: {named(verdicts['better'])}.",
+        f"Of the {len(theirs_say['better'])} rows that beat vanilla in theirs (early loss), in ours (final loss)"
+        f" better: {named([row for row in theirs_say['better'] if row in verdicts['better']])};"
+        f" unclear: {named([row for row in theirs_say['better'] if row in verdicts['unclear']])};"
+        f" worse: {named([row for row in theirs_say['better'] if row in verdicts['worse']])}.",
+        f"Worse in theirs but better in ours: {named([row for row in theirs_say['worse'] if row in verdicts['better']])}.",
+    ]
+else:
+    findings.append("So far every row has one seed, and no test can be made.")
+beyond = {row: of["final"] for row, of in ours.items() if row not in THEIRS and of["final"]}
+if beyond:
+    told = (f"{row} {fmean(losses):.3f}" for row, losses in beyond.items())
+    findings.append(
+        f"{len(beyond)} rows of other papers, trained alike (final loss; vanilla {our_final.values[VANILLA]:.3f}): {', '.join(told)}."
+    )
+with show.held_back() as crossed:
+    print("theirs ↓ ours →   better  unclear  worse")
+    for word, rows in theirs_say.items():
+        counts = [len([row for row in rows if row in verdicts[other]]) for other in verdicts]
+        print(f"{word:16}" + "".join(f"{count:8}" for count in counts))
+show.predict(
+    "Our models are hundreds of times smaller, and they read a hundred thousand times less text. What is the rank correlation of our final losses with theirs?",
+    choices={"below 0": -0.3, "about 0.2": 0.2, "about 0.5": 0.5, "about 0.8": 0.8},
+    answer=transfer["rho"],
+    why="How far an order carries over from one scale to the other is a measurement, with an interval. The rows below say where the two tables agree.",
+    reveals=[
+        "".join(map(show.said, findings)),
+        crossed,
+        *([widgets.forest_playground(columns)] if is_tested else []),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Open the row of a modification on which the two tables disagree. Which of these could explain it: its initial weights, the short training, the width, the tuning?
+#
+# <details><summary><b>How to read it</b></summary>
+#
+# - A row is called better or worse only if Welch's test says so after Holm's correction for all rows. "Unclear" means that our seeds cannot tell.
+# - With few seeds the test has few degrees of freedom, so a row needs a large difference. The lines above say how far our seeds spread, and theirs.
+# - Look for a change that surprising rows *share*. In the rows on block sharing the softmax has its own matrix, as it has in two of the rows on tied embeddings. If such rows do well together, the softmax may be the reason.
+# - The rank correlation uses all rows, and the bad ones carry it. Look at the small table for the rows that matter.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Vote on the correlation first. Then let each row of students defend one modification with the widget: column by column. Rows of one seed see the same batches in the same order, so a paired test would be
+# sharper; we use Welch's because theirs allows nothing else. What goes wrong: "ours disagrees, so theirs is wrong", or the other way round. Both are measurements of different things.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Why a row may fail to transfer
+#
+# A **failed replication** has rivals that must be tested before anyone believes it. Ours differs from theirs in many ways at once:
+#
+# - **the learning rate** is tuned on vanilla alone; another row may need a different one;
+# - **length**: a few hundred steps instead of half a million, so whatever starts fast looks good;
+# - **width 48** instead of 768, so a factorised embedding has 8 dimensions;
+# - **data and optimiser**: plays instead of web text, AdamW instead of Adafactor, and experts without the loss that balances them.
+#
+# The first can be checked: the first seed of a row was trained again at other learning rates, as far as the stored result goes.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+rates = {row: widgets.by_rate(ours[row]) for row in THEIRS if ours.get(row, {}).get("rates")}
+own = {row: of for row, of in rates.items() if len(of) > 1 and row != VANILLA}
+common = float(next(one["rate"] for one in result["trainings"] if "phonemes" in one))
+tuned = [
+    f"{len(own)} of {len(others)} modifications have been trained at more than one learning rate so far; vanilla at {len(rates[VANILLA])}.",
+]
+if own:
+    gains = {row: of[common] - min(of.values()) for row, of in own.items() if common in of}
+    most = max(gains, key=gains.get)
+    bar = {row: of[common] for row, of in own.items() if common in of}
+    behind = [row for row in bar if bar[row] > rates[VANILLA][common]]
+    ahead = [row for row in behind if min(own[row].values()) < min(rates[VANILLA].values())]
+    tuned += [
+        f"{sum(gain > 0 for gain in gains.values())} of them do better at a different rate than vanilla's {common:g}; {most} gains most, {gains[most]:.3f} nats.",
+        f"Of {len(behind)} that are behind vanilla at the common rate, {len(ahead)} are ahead of it when both have their own best rate: {named(ahead)}.",
+        "One seed picks and measures, so this is a hint and no comparison: the best of several tries is always a little lucky.",
+    ]
+widgets.rates_playground(ours)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(
+    "<details><summary><b>What the rates say</b></summary>"
+    + "".join(map(show.said, tuned))
+    + "</details>"
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What the paper says about the same question</b></summary>
+#
+# - **Settings shared by all rows matter.** In a second table (appendix A) all rows have learned positions instead of the relative bias. Vanilla's early loss is 2.245 ± 0.005 there and GeGLU's 2.172 ± 0.010: it gains 0.073 instead of 0.052.
+#   Rezero, 2.262 in the first table, has 3.180 ± 0.719: some of its runs fail. A modification is tested together with everything around it.
+# - **Tuning helps, but not enough.** They tried 25 settings of the Universal Transformer. The best brought its early loss from 2.40 to 2.265, still behind vanilla's 2.182.
+# - **What wins** (section 4 of the paper): small changes, more parameters or operations, or modifications that were developed in the same code.
+# - **Their advice:** try a modification in several programs and on several tasks, keep hyperparameters fixed, and report mean and deviation over runs.
+# - Five years later, Zhao et al. (2026) put 20 newer modifications to the same test at 1.2 and 3 billion parameters, with several seeds: 2 of the 20 survive a Bonferroni correction at the smaller size, and one of these does not train stably at the larger.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask which rival the room would test first with one more day of two cores (more steps: it is cheap and separates "starts fast" from "ends well"). What goes wrong: students call tuning unfair. Tuning vanilla alone is the test of a drop-in replacement; tuning each
+# row is a different question.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Bonferroni and Holm guard against a *single* false winner. If you screen 51 ideas for a second round, you may accept that one in twenty of the winners is false. Benjamini & Hochberg (1995): sort the p values, multiply the $k$-th smallest by $m / k$, and from the largest down never let an earlier one exceed a later one.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_correction(p):
+    """row -> p, to row -> corrected p. Change this."""
+    order = sorted(p, key=p.get)
+    return {row: min(1.0, len(p) * p[row]) for k, row in enumerate(order, 1)}
+
+
+mine = {"none": dict, "corrected": my_correction}
+widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, yours=mine)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. The function given is Bonferroni, so the pictures agree at first. With Benjamini and Hochberg RMS Norm and GLU come back. What goes wrong: the running minimum is taken from the wrong end.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A table prints 2.10 ± 0.01 and 2.12 ± 0.01 (standard deviations, five runs). What is $t$?
+# <details><summary>Answer</summary>$0.02 / \sqrt{2 \cdot 0.01^2 / 5} = 3.2$, so p is about 0.01.</details>
+#
+# 2. The same, but one run each. What is p?
+# <details><summary>Answer</summary>Unknown. One run has no spread, so no test can be made.</details>
+#
+# 3. You tried 51 ideas and report the best, with p = 0.01. What should a reader do?
+# <details><summary>Answer</summary>Multiply by 51: 0.51. Some idea would look as good as this by chance in about every second such search, or less if the tests share a baseline.</details>
+#
+# 4. Why do equal rows win in swarms?
+# <details><summary>Answer</summary>All are compared with the same few runs of the baseline. If these are unlucky, every row looks better.</details>
+#
+# 5. A Switch Transformer beats vanilla at equal operations. Name a comparison in which it may lose.
+# <details><summary>Answer</summary>Equal memory: it has five times the parameters. Or equal time on a machine that must move them.</details>
+#
+# 6. Two tables have a rank correlation of 0.6 over 52 rows. May you conclude that the best row of one is among the best of the other?
+# <details><summary>Answer</summary>No. The clearly bad rows can produce all of it; look at the correlation among the good ones.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 3. What goes wrong: they answer with a new experiment, which is right, but forget to say how many runs.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | loss | log perplexity | nats per token on held-out text; the paper's column |
+# | early, final | after 65,536 and 524,288 steps | an eighth of the training, and its end |
+# | operations | Ops, FLOPs | of one step of the paper; ours counts multiply-adds of one batch, forwards |
+# | ± | | half a 95 % interval here; the paper prints standard deviations |
+# | ρ | $r_s$ | Spearman's rank correlation |
+# | Holm's correction | Holm–Bonferroni | corrected p values, from the smallest |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: a standard deviation is read as an interval of the mean; with five runs the interval is 1.24 times the deviation.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **baseline**: the model that every modification is compared with.
+# - **early loss**: held-out loss after an eighth of the training.
+# - **final loss**: held-out loss at the end of the training.
+# - **Welch's t test**: a test whether two means are equal, for samples whose spreads may differ.
+# - **p value**: the probability of a result at least this extreme if there were no difference.
+# - **correction for multiple comparisons**: asking more of each test because many are made.
+# - **Bonferroni**: the correction that multiplies every p value by the number of tests.
+# - **Holm**: the correction that multiplies the smallest p value by the number of tests, the next by one less, and so on.
+# - **Spearman's rank correlation**: the correlation of the ranks of two lists.
+# - **failed replication**: a published result that does not appear when the experiment is repeated.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Narang, Chung, Tay, Fedus, Fevry, Matena, Malkan, Fiedel, Shazeer, Lan, Zhou, Li, Ding, Marcus, Roberts & Raffel (2021), Do Transformer modifications transfer across implementations and applications? Raffel et al. (2020), T5. The source of each modification is in its row of the table.
+# Welch (1947), The generalization of "Student's" problem. Holm (1979), A simple sequentially rejective multiple test procedure. Benjamini & Hochberg (1995), Controlling the false discovery rate. Efron (1979), Bootstrap methods. Zhao et al. (2026), arXiv 2605.20798.

@@ -1,0 +1,161 @@
+"""What the lecture says of the paper's table is computed from it; what it says of ours holds for any seeds."""
+
+import math
+from statistics import stdev
+
+import pytest
+
+from lectures.recipes import modifications
+from lectures.recipes.narang import THEIRS
+from nlmcore.metrics import significance
+
+VANILLA = "Vanilla Transformer"
+
+
+def test_the_minutes_are_few_enough(prose: str) -> None:
+    minutes = [int(n) for n in prose.split("| minutes |")[1].split("Every")[0].replace("|", " ").split()]
+    assert len(minutes) == 8
+    assert 60 <= sum(minutes) <= 75
+
+
+def test_final_losses(ran: dict, prose: str) -> None:
+    final = ran["final"]
+    same = [row for row in ran["others"] if final[row] == final[VANILLA]]
+    above = [row for row in ran["others"] if final[row] > final[VANILLA]]
+    assert len(same) == 1
+    assert (
+        f"{len(ran['below'])} rows end below vanilla's {final[VANILLA]}, one has the same loss,"
+        f" and {len(above)} end above it" in prose
+    )
+    assert sum(name.endswith("GLU") for name in ran["below"]) == 5
+    assert sum(THEIRS[name]["parameters"] > 1.5 * THEIRS[VANILLA]["parameters"] for name in ran["below"]) == 3
+
+
+def test_the_rows_that_buy_their_loss(prose: str) -> None:
+    bought = {
+        row: THEIRS[row]["parameters"] for row in ("Switch Transformer", "Mixture of experts", "Product key memory")
+    }
+    assert [round(value / THEIRS[VANILLA]["parameters"]) for value in bought.values()] == [5, 3, 2]
+    assert "Switch Transformer (1,100 million parameters), mixture of experts (648) and product keys (421)" in prose
+    assert list(bought.values()) == [1100, 648, 421]
+    keys = THEIRS["Product key memory"]["operations"]
+    assert f"print {keys} · 10¹² operations per step, {keys / THEIRS[VANILLA]['operations']:.0f} times" in prose
+    for name in ("GLU", "GeGLU", "ReGLU", "SwiGLU", "LiGLU"):
+        assert all(THEIRS[name][key] == THEIRS[VANILLA][key] for key in ("parameters", "operations"))
+
+
+def test_their_early_losses(ran: dict, prose: str) -> None:
+    tests = ran["early_tests"]
+    assert (len(ran["alone"]), len(ran["real"])) == (9, 7)
+    assert set(ran["alone"]) - set(ran["real"]) == {"RMS Norm", "GLU"}
+    assert max(tests[row].p for row in ran["real"]) < 0.0001
+    listed = [row if row != "Mixture of experts" else "mixture of experts" for row in ran["real"]]
+    for row in listed:
+        assert row.lower() in prose.split("What is left:")[1].split(".")[0].lower()
+    assert f"RMS Norm has p = {tests['RMS Norm'].p:.4f} alone and {tests['RMS Norm'].corrected:.2f} after" in prose
+    differ = [row for row, test in tests.items() if test.corrected < 0.05]
+    worse = [row for row in differ if tests[row].difference > 0]
+    assert f"{len(differ)} rows differ from vanilla after the correction, {len(worse)} of them for the worse" in prose
+    assert ran["rms"] == pytest.approx(tests["RMS Norm"].p)
+    assert ran["t_value"](ran["early"]["RMS Norm"], ran["early"][VANILLA]) == pytest.approx(-3.6, abs=0.06)
+    p = {row: test.p for row, test in tests.items()}
+    assert ran["holms"](p) == pytest.approx(significance.holm(p))
+    assert ran["holms"](p) == pytest.approx({row: test.corrected for row, test in tests.items()})
+
+
+def test_equal_rows_win_by_luck(ran: dict, prose: str) -> None:
+    assert f"$1 - 0.975^{{51}}$ = {100 * (1 - 0.975**51):.0f} % of tables" in prose
+    assert 0.25 < (ran["lucky"] > 0).mean() < 0.35
+    assert ran["lucky"].mean() == pytest.approx(51 * 0.025, rel=0.2), "the mean does not mind the shared baseline"
+    assert (ran["corrected_wins"] > 0).mean() < 0.03
+    game, beats = ran["one_table"](51, 5, 3)
+    base = significance.summary(game[0].tolist())
+    for values, won in zip(game[1:], beats, strict=True):
+        row = significance.summary(values.tolist())
+        p = significance.welch(row, base)
+        assert abs(p - 0.05) < 0.002 or bool(won) == (p < 0.05 and row.mean < base.mean)
+
+
+def test_webq(ran: dict, prose: str) -> None:
+    webq = {row: of["webq"] for row, of in THEIRS.items()}
+    right = {row: round(webq[row] * ran["questions"] / 100) for row in (VANILLA, "GeLU", "Switch Transformer")}
+    assert (
+        f"Vanilla answers {right[VANILLA]} of {ran['questions']} questions, GeLU {right['GeLU']} and Switch Transformer"
+        f" {right['Switch Transformer']}" in prose
+    )
+    odd = [value for value in webq.values() if abs(round(value * 3.78) / 3.78 - value) >= 0.01]
+    assert f"{ran['fits'](378)} of the 52 values are multiples of 1/378. Only {odd[0]} is not" in prose
+    assert f"where {round(odd[0] * 3.78)} questions would be {round(odd[0] * 3.78) / 3.78:.2f}" in prose
+    assert sorted(webq.values())[-2] == webq["GeLU"] or sorted(webq.values())[-3:-1] == [webq["GeLU"]] * 2
+    assert f"its {right['GeLU'] - right[VANILLA]} more right answers" in prose
+    assert (
+        f"{stdev(webq.values()):.2f} points, is even *smaller* than chance alone would give, {ran['by_chance']:.2f}"
+        in prose
+    )
+    assert 100 * math.sqrt(0.2308 * 0.7692 / 378) == pytest.approx(ran["by_chance"], rel=1e-3)
+    assert round(ran["by_chance"] / 100 * ran["questions"]) == 8
+
+    def rho(column: str, rows: list[str]) -> dict:
+        return significance.rank_correlation([(-THEIRS[row]["final"], THEIRS[row][column]) for row in rows])
+
+    near = rho("webq", ran["close"])
+    assert f"ρ = {rho('webq', list(THEIRS))['rho']:.2f} over the 52 rows" in prose
+    assert (
+        f"of these {near['pairs']} rows the correlation is {near['rho']:.2f}"
+        f" (95 % interval {near['low']:.2f} to {near['high']:.2f})".replace("-", "−")
+        in prose
+    )
+    glue = rho("superglue", list(THEIRS))["rho"], rho("superglue", ran["close"])["rho"]
+    assert "{:.2f} over all rows, {:.2f} among the 29".format(*glue) in prose
+
+
+def test_early_and_final(ran: dict, prose: str) -> None:
+    assert (
+        f"Of all 52 rows ρ is {ran['kept']['rho']:.2f} between early and final loss, but of the"
+        f" {len(ran['close'])} rows near vanilla only {ran['kept_close']['rho']:.2f}" in prose
+    )
+    transparent, mixture = THEIRS["Transparent attention"], THEIRS["Mixture of softmaxes"]
+    assert f"early ({transparent['early']}) and clearly behind at the end ({transparent['final']})" in prose
+    assert f"{mixture['early']} early, {mixture['final']} at the end" in prose
+    assert len(ran["cheap"]) == 7
+    assert THEIRS["Dynamic convolution"]["operations"] < 1.1 * THEIRS[VANILLA]["operations"]
+    assert THEIRS["Dynamic convolution"]["steps_per_second"] < THEIRS["Evolved Transformer"]["steps_per_second"]
+
+
+def test_how_much_smaller_ours_is(ran: dict) -> None:
+    ours, base = ran["ours"][VANILLA], THEIRS[VANILLA]
+    assert 100 < 1e6 * base["parameters"] / ours["parameters"] < 1000
+    tokens = modifications.STEPS * modifications.BATCH * modifications.WINDOW
+    assert 524_288 * 65_536 / tokens == pytest.approx(1e5, rel=0.1)
+    assert modifications.SIZES["d_model"] / 6 == 8
+
+
+def test_ours_is_what_is_stored(ran: dict) -> None:
+    """For any number of seeds, rows that are still missing, and rates that are not yet tried."""
+    result, seeds = ran["result"], ran["seeds"]
+    assert list(seeds) == list(THEIRS)
+    told = " ".join(ran["findings"])
+    stored = result["rank_correlation_of_final_losses"]
+    if stored and stored["pairs"] == ran["transfer"]["pairs"]:
+        assert ran["transfer"] == stored
+    for title in ("final", "early", "phonemes", "numbers"):
+        tests = ran["columns"][f"{title}, ours" if title in ("phonemes", "numbers") else f"{title} loss, ours"].tests()
+        for row, of in result["against_vanilla"].get(title, {}).items():
+            if row not in THEIRS:
+                continue
+            assert tests[row].difference == pytest.approx(of["difference"], abs=1e-4)
+            assert tests[row].corrected <= 1.06 * of["p"], "the stored p are corrected for rows of other papers as well"
+    if max(seeds.values()) > 1:
+        told_of = result["against_vanilla"]["final"]
+        better = {row for row, of in told_of.items() if of["p"] < 0.05 and of["difference"] < 0} & set(THEIRS)
+        assert better <= set(ran["verdicts"]["better"])
+        assert f"{len(ran['verdicts']['better'])} better, {len(ran['verdicts']['worse'])} worse" in told
+    else:
+        assert "no test can be made" in told
+    for row, of in ran["own"].items():
+        assert {float(rate): loss for rate, loss in result["rows"][row]["rates"].items()} == of
+
+
+def test_a_student_begins_with_bonferroni(ran: dict) -> None:
+    p = {"a": 0.004, "b": 0.03, "c": 0.9}
+    assert ran["my_correction"](p) == ran["bonferroni"](p) == pytest.approx({"a": 0.012, "b": 0.09, "c": 1.0})

@@ -1,0 +1,193 @@
+"""The widgets of the lecture on modifications: every row opens, differences are tested as the recipe tests them."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from lectures import widgets
+from lectures.recipes.narang import THEIRS
+from lectures.widgets.do_modifications_transfer import luck, rows, scatter, table, verdicts
+from lectures.widgets.do_modifications_transfer.columns import VANILLA, interval
+from nlmcore.metrics import mean_interval
+from nlmcore.metrics.significance import holm, summary, welch
+from nlmcore.variants import CATALOGUE
+
+
+def measured(**seeds: int) -> dict:
+    """A result in the making: vanilla has three seeds, GLU two, GeLU one, others none."""
+
+    def row(n: int, shift: float, rates: dict) -> dict:
+        values = [3.5 + shift + 0.01 * seed for seed in range(n)]
+        same = dict.fromkeys(("early", "final", "phonemes", "numbers"), values)
+        return same | {"rates": rates, "parameters": 400_000, "multiply_adds": 10**8, "steps_per_second": 12.0}
+
+    return {
+        VANILLA: row(3, 0.0, {"0.002": 3.6, "0.004": 3.5}),
+        "GLU": row(2, -0.2, {"0.004": 3.3}),
+        "GeLU": row(1, 0.1, {"0.004": 3.6, "0.008": 3.4}),
+        "ELU": row(0, 0.0, {}),
+    }
+
+
+@pytest.fixture(scope="module")
+def columns() -> dict:
+    return widgets.columns(THEIRS, measured())
+
+
+def test_every_row_of_the_paper_has_its_card() -> None:
+    assert list(rows.ABOUT) == list(THEIRS)
+    for name, about in rows.ABOUT.items():
+        assert set(about.parts) <= set(rows.PARTS)
+        assert bool(rows.marked(about.parts)) == (name != VANILLA), "the picture marks what changes"
+        code = rows.code_of(name)
+        assert f'Variant("{name}", ' in code
+        assert all(inspect.getsource(part).strip().split("\n")[0].strip() in code for part in about.code)
+        assert CATALOGUE[name].source.split(",")[0].split("&")[0] in rows.card_html(name)
+
+
+def test_the_marked_parts_are_those_that_the_row_replaces() -> None:
+    """What the catalogue changes is what the picture says: a norm, a feed-forward network, attention, …"""
+    fields = {"norm": "n", "residual": "r", "feed_forward": "f", "attention": "a", "output": "s", "embedding": "e"}
+    for name, about in rows.ABOUT.items():
+        changed = {fields[field] for field in CATALOGUE[name].changes if field in fields}
+        assert changed <= set(about.parts), name
+
+
+def test_columns_of_a_result_in_the_making(columns: dict) -> None:
+    ours = columns["final loss, ours"]
+    assert set(ours.values) == {VANILLA, "GLU", "GeLU"}
+    assert set(ours.samples) == {VANILLA, "GLU"}
+    assert ours.written("GeLU") == "3.600"
+    assert ours.written("ELU") == "–"
+    half = mean_interval([3.3, 3.31])[1]
+    assert ours.written("GLU") == f"3.305 ± {half:.3f}"
+    (test,) = ours.tests().values()
+    assert test.p == pytest.approx(welch(summary([3.3, 3.31]), summary([3.5, 3.51, 3.52])))
+    assert test.difference == pytest.approx(-0.205)
+    assert interval(columns["early loss, theirs"].samples[VANILLA])[1] == pytest.approx(
+        2.776 * 0.005 / 5**0.5, rel=1e-3
+    )
+
+
+def test_nothing_is_tested_before_there_are_two_seeds() -> None:
+    one = {
+        row: of | {key: of[key][:1] for key in ("early", "final", "phonemes", "numbers")}
+        for row, of in measured().items()
+    }
+    found = widgets.columns(THEIRS, one)
+    assert found["final loss, ours"].tests() == {}
+    assert widgets.tested(found) == ["early loss, theirs"]
+    assert "52 rows" in widgets.table_explorer(found).picture.value
+
+
+def test_the_table_is_sorted_best_first(columns: dict) -> None:
+    widget = widgets.table_explorer(columns)
+    assert widget.picture.value.count("<details style") == 7
+    widget.controls["by"].value = "final loss, theirs"
+    assert (
+        "52 rows; first: Switch Transformer, 1.758. ± half of a 95 % interval; ours 1 to 3 seeds"
+        in widget.picture.value
+    )
+    widget.controls["worst"].value = True
+    assert "Block sharing + Factorized &amp; shared embeddings, 2.385" in widget.picture.value
+    widget.controls["first"].value = 50
+    assert widget.picture.value.count("<details style") == 3
+    assert "▸ Switch Transformer<" in widget.picture.value
+    best = table.sorted_rows(columns, "WebQ, theirs", False)
+    assert best[0] == "Switch Transformer"
+    assert table.sorted_rows(columns, "final loss, ours", False)[:3] == ["GLU", VANILLA, "GeLU"]
+    assert "<b>parameters</b>" not in widget.picture.value
+    widget.controls["show"].value = "costs"
+    assert "<b>parameters</b>" in widget.picture.value
+
+
+def test_a_pair_is_judged(columns: dict) -> None:
+    widget = widgets.pair_playground(columns)
+    assert "p = 0.0099; corrected 0.13: not after correction" in widget.picture.value
+    widget.controls["row"].value = "GeGLU"
+    assert "a real difference" in widget.picture.value
+    widget.controls["against"].value = "GeGLU"
+    assert "choose two different rows" in widget.picture.value
+    widget.controls["column"].value = "final loss, ours"
+    assert "GeGLU has fewer than two runs" in widget.picture.value
+    widget.controls["row"].value, widget.controls["against"].value = "GLU", VANILLA
+    assert "GLU − Vanilla Transformer: -0.205" in widget.picture.value
+
+
+def test_a_correction_leaves_seven_rows(columns: dict) -> None:
+    alone = {"none": dict, "Holm": holm}
+    widget = widgets.correction_playground(
+        alone, columns, yours={"none": dict, "Holm": lambda p: dict.fromkeys(p, 1.0)}
+    )
+    assert "p &lt; 0.05, none: 9 of 51 rows are better than vanilla, 34 worse" in widget.picture.value
+    assert "yours draws the same picture" in widget.picture.value
+    widget.controls["correction"].value = "Holm"
+    assert "p &lt; 0.05, Holm: 7 of 51 rows are better than vanilla, 25 worse" in widget.picture.value
+    assert "yours draws a different picture" in widget.picture.value
+    bad = widgets.correction_playground({"all": lambda p: {}}, columns)
+    assert "must return a p for each of the 51 rows" in bad.picture.value
+
+
+def test_the_forest_counts_directions(columns: dict) -> None:
+    widget = widgets.forest_playground(columns)
+    widget.controls["column"].value = "early loss, theirs"
+    assert "51 rows against vanilla: 7 better, 25 worse, 19 unclear" in widget.picture.value
+    widget.controls["order"].value = "as printed"
+    told = widget.picture.value
+    assert told.index(">GeLU<") < told.index(">SwiGLU<") < told.index(">Rezero")
+
+
+def test_directions() -> None:
+    make = verdicts.Comparison
+    assert widgets.direction(make(-1.0, 0.1, 0.001, 0.01)) == "better"
+    assert widgets.direction(make(1.0, 0.1, 0.001, 0.01)) == "worse"
+    assert widgets.direction(make(-1.0, 0.1, 0.001, 0.06)) == "unclear"
+    assert (widgets.p_written(0.0123), widgets.p_written(3e-7)) == ("0.012", "10^−7")
+
+
+def test_luck_shows_a_table_and_many() -> None:
+    def play(rows: int, seeds: int, games: int) -> np.ndarray:
+        return np.arange(games) % 2 * rows
+
+    def one(rows: int, seeds: int, which: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.random.default_rng(which).normal(2, 0.01, (rows + 1, seeds)), np.arange(rows) < 3
+
+    widget = widgets.luck_playground(play, one, yours=lambda rows, seeds, games: np.zeros(3))
+    assert "3 of 51 rows “beat” vanilla in this table; at least one does in 50%" in widget.picture.value
+    assert "play must return 400 counts" in widget.picture.value
+    widget.controls["tried"].value = 5
+    assert "2.5 rows on average" in widget.picture.value
+
+
+def test_noise_and_its_correlation(columns: dict) -> None:
+    widget = widgets.noise_playground(columns, 378)
+    assert (
+        "WebQ, theirs, all rows (52), as printed: deviation 1.81, ρ with a low final loss +0.73" in widget.picture.value
+    )
+    widget.controls["chance"].value = 1
+    chance = float(widget.picture.value.split("ρ with a low final loss ")[1].split(".")[0] + "0")
+    assert abs(chance) < 0.5
+    widget.controls["which"].value = widget.controls["which"].options[1]
+    assert "(29)" in widget.picture.value
+    assert luck.loss_svg({"a": (1.0, 2.0), "b": (2.0, 3.0)}, "t", "words").count("<circle") == 1
+
+
+def test_scatter(columns: dict) -> None:
+    widget = widgets.scatter_playground(columns, "early loss, theirs", "final loss, theirs")
+    assert "52 rows, Spearman&#x27;s ρ = +0.95" in widget.picture.value
+    widget.controls["x"].value = "operations, theirs"
+    widget.controls["find"].value = "Product key memory"
+    assert "Product key memory: 386.6 and 1.798" in widget.picture.value
+    widget.controls["y"].value = "operations, theirs"
+    assert "choose two different columns" in widget.picture.value
+    widget.controls["y"].value = "final loss, ours"
+    assert "3 rows" in widget.picture.value
+
+
+def test_rates_of_a_row() -> None:
+    widget = widgets.rates_playground(measured())
+    assert "GeLU: best rate 0.008 of 2 tried, loss 3.400" in widget.picture.value
+    widget.controls["row"].value = "ELU"
+    assert "ELU: no finite loss" in widget.picture.value
+    assert scatter.by_rate({"rates": {"0.016": 1.0, "0.002": 2.0}}) == {0.002: 2.0, 0.016: 1.0}

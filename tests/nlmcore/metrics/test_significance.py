@@ -1,0 +1,57 @@
+"""Tests of means against tables and by hand; corrections for their number; correlations of ranks."""
+
+import pytest
+
+from nlmcore.metrics.significance import (
+    Sample,
+    against,
+    critical,
+    difference,
+    holm,
+    rank_correlation,
+    ranks,
+    summary,
+    two_sided,
+    welch,
+)
+
+
+@pytest.mark.parametrize(("t", "freedom"), [(12.706, 1), (2.776, 4), (2.228, 10), (2.042, 30)])
+def test_students_t_is_the_tables(t: float, freedom: int) -> None:
+    assert two_sided(t, freedom) == pytest.approx(0.05, abs=1e-4)
+    assert critical(freedom) == pytest.approx(t, abs=6e-4)
+    assert two_sided(critical(freedom, 0.001), freedom) == pytest.approx(0.001, rel=1e-6)
+
+
+def test_the_interval_holds_what_the_test_does_not_reject() -> None:
+    x, y = Sample(2.167, 0.008, 5), Sample(2.182, 0.005, 5)
+    apart, half = difference(x, y)
+    assert apart == pytest.approx(-0.015)
+    assert welch(x._replace(mean=y.mean + half), y) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_welch_by_hand() -> None:
+    # With one freedom, Student's T is Cauchy's: P(|T| > t) = 1 − 2 atan(t) / π. So many degrees have two pairs, of
+    # which one has no spread: x = 0, 2 and y = 5, 5, with t = 4 / 1.
+    assert welch(summary([0.0, 2.0]), Sample(5.0, 0.0, 2)) == pytest.approx(0.15595826, abs=1e-6)
+    assert welch(summary([3.0, 3.0]), summary([3.0, 3.0])) == 1.0
+
+
+def test_holm_by_hand() -> None:
+    assert holm({"a": 0.04, "b": 0.01, "c": 0.03}) == pytest.approx({"a": 0.06, "b": 0.03, "c": 0.06})
+    assert holm({"a": 0.9, "b": 0.8}) == {"a": 1.0, "b": 1.0}
+
+
+def test_more_rows_make_a_difference_less_certain() -> None:
+    baseline, better = [2.0, 2.1, 1.9], [1.0, 1.1, 0.9]
+    alone = against(baseline, {"a": better})["a"]
+    among = against(baseline, {"a": better, "b": [2.0, 2.2, 1.8], "c": [2.1, 1.9, 2.0]})
+    assert alone["difference"] == among["a"]["difference"] == -1.0
+    assert among["a"]["p"] == pytest.approx(3 * alone["p"], rel=0.02)
+    assert among["b"]["p"] == among["c"]["p"] == 1.0
+
+
+def test_ranks_and_their_correlation() -> None:
+    assert ranks([3.0, 1.0, 3.0, 2.0]).tolist() == [3.5, 1.0, 3.5, 2.0]
+    found = rank_correlation([(i, i**3) for i in range(20)])
+    assert (found["rho"], found["low"], found["high"]) == (1.0, 1.0, 1.0)
