@@ -286,7 +286,9 @@ NARROW = """() => {
 
 CRAMPED = """() => {
   // In the presenter view at 1920 × 1080: what runs over the screen, is too small for the back row, or has no title.
-  const found = [], closed = e => e.closest('details:not([open])') && !e.closest('summary');
+  const found = [], folded = 'details:not([open])';
+  const closed = e => e.closest(folded)  // what is not seen of it, also a summary inside something closed
+    && !(e.closest('summary')?.parentElement === e.closest(folded) && !e.closest(folded).parentElement.closest(folded));
   const seen = e => e.getClientRects().length && !closed(e) && !e.closest('.nlm-strip');
   const notebook = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook');
   const words_of = e => e.innerText ?? e.getAttribute('aria-label') ?? '';
