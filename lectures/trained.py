@@ -36,6 +36,7 @@ BUILDERS = {
     "Seq2Seq": "nlmcore.seq2seq",
     "NeuralEditor": "nlmcore.seq2seq",
     "TransformerLM": "nlmcore.transformer",
+    "MaskedLM": "nlmcore.transformer",
     "EncoderDecoder": "nlmcore.transformer",
     "WordVectors": "nlmcore.word2vec",
 }
@@ -175,14 +176,14 @@ def build(name: str, config: dict[str, Any]) -> nn.Module:
 
         build("TransformerLM", {"vocab_size": 82, "d_model": 128, …, "positions": "none"})
 
-    A TransformerLM is described by the fields of its configuration, parts by name; an EncoderDecoder as well, its two
+    A TransformerLM or MaskedLM is described by the fields of its configuration, parts by name; an EncoderDecoder as well, its two
     halves differing only in their vocabulary.
     """
     if name not in BUILDERS:
         raise ValueError(f"model must be one of {', '.join(BUILDERS)}, got {name!r}")
     module = importlib.import_module(BUILDERS[name])
     model = getattr(module, name)
-    if name == "TransformerLM":
+    if name in ("TransformerLM", "MaskedLM"):
         return model(module.TransformerConfig(**with_parts(config)))
     if name == "EncoderDecoder":
         sizes = with_parts(config)

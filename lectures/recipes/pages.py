@@ -291,6 +291,44 @@ def needle(result: Result) -> str:
     return table(["five seeds: mean (range)", "keys", "right", *ways], rows)
 
 
+def pretraining(result: Result) -> str:
+    rows = [
+        [name, *(f"{mean(of):.1f} ({min(of):.1f} to {max(of):.1f})" for of in by.values())]
+        for name, by in result["rows"].items()
+    ]
+    counts = [f"{int(count):,}" for count in next(iter(result["rows"].values()))]
+    return table(["% right, labelled words:", *counts], rows)
+
+
+def four_ways(result: Result) -> str:
+    rows = [
+        [
+            name,
+            f"{mean(by['right']):.1f} ({min(by['right']):.1f} to {max(by['right']):.1f})",
+            f"{by.get('trained', 0):,}",
+        ]
+        for name, by in result["rows"].items()
+    ]
+    return table(["", "% right: mean (range)", "parameters trained"], rows)
+
+
+def senses(result: Result) -> str:
+    def told(of: Mapping[str, Any]) -> str:
+        return f"{of['share']:.0%} ({of['low']:.0%}–{of['high']:.0%})"
+
+    rows = [
+        [f"{model}, {way}", *(told(by[i]) for i in (0, len(by) // 2 - 1, len(by) - 1))]
+        for model, ways in result["rows"].items()
+        for way, by in ways.items()
+    ]
+    rivals = [[clue, told(of)] for clue, of in result["neighbours"].items()]
+    return (
+        table(["right after layer", "1", "half of them", "the last"], rows)
+        + "\n\n"
+        + table(["the other words' static vectors", "right"], rivals)
+    )
+
+
 def _powers_of_two(lengths: Mapping[str, Any], count: int) -> list[str]:
     return [n for n in lengths if int(n) & (int(n) - 1) == 0][-count:]
 
@@ -585,6 +623,9 @@ PAGES: dict[str, Page] = {
             ("attention_rank", attention_rank),
             ("needle", needle),
             ("windows", windows),
+            ("pretraining", pretraining),
+            ("senses", senses),
+            ("four_ways", four_ways),
         )
     },
     "few_shot": (

@@ -15,6 +15,7 @@ from lectures.widgets.encoder_decoder_transformers import *
 from lectures.widgets.gates import *
 from lectures.widgets.language_models import *
 from lectures.widgets.positions import *
+from lectures.widgets.pretraining import *
 from lectures.widgets.recurrent_networks import *
 from lectures.widgets.self_attention import *
 from lectures.widgets.sequence_to_sequence import *

@@ -15,6 +15,7 @@ WRITTEN = (
     "sequence_to_sequence",
     "attention",
     "encoder_decoder_transformers",
+    "pretraining",
     "cheaper_attention",
     "do_modifications_transfer",
 )

@@ -1,0 +1,576 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Pretraining: three families
+#
+# Labelled examples are expensive, and plain text is nearly free. So train a model on text first, with a task that the text itself provides, and only then on your few labels. Most of the progress since 2018
+# rests on this idea. BERT, GPT and T5 carry it out in three ways. They differ in a mask and in their targets.
+#
+# <img src="figures/three_families.svg" width="980" alt="Three families on one sentence: the masked one reads the [MASK] sat on the mat and predicts cat, seeing both sides; the causal one predicts each next word from its past; span corruption replaces cat sat by a sentinel, its encoder sees all, and its decoder writes the missing words.">
+#
+# *Blue: the query of this row may attend to the key of this column.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - write the three pretraining objectives, and say of each what is read, what is predicted and who sees whom;
+# - explain BERT's 80/10/10 rule and count how many predictions a text gives;
+# - place BERT, GPT, T5 and Llama in a family tree;
+# - test whether pretraining helps, against two rival explanations;
+# - show that a contextual vector depends on the sense of a word, and what a causal model cannot know;
+# - choose between probing, fine-tuning, LoRA and prompting.
+#
+# **You need** [lecture 13](13_self_attention.ipynb) (masks), [lecture 15](15_transformer_language_model.ipynb) (the Transformer language model) and [lecture 16](16_encoder_decoder_transformers.ipynb) (encoder and decoder).
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|
+# | minutes | 11 | 6 | 9 | 13 | 12 | 12 | 5 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. What takes longer was measured before, on one core, and is stored with the command
+# that repeats it.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip section 2 and the adapters in section 6. Section 4 is the experiment of this lecture.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from statistics import mean
+
+import torch
+from IPython.display import HTML
+
+from nlmcore.attention import causal_mask, prefix_mask
+from nlmcore.metrics import mean_interval
+from nlmcore.objectives import causal, corrupt_spans, masked
+from nlmcore.pretrained import minilm, smollm2
+from nlmcore.transfer import LoRA
+from nlmcore.transfer.lora import matrices
+from lectures import show, stored, widgets
+from lectures.trained import checkpoint
+from lectures.recipes.pretraining import LETTERS, TUNING, words
+from lectures.recipes.senses import sentences, states
+from lectures.widgets.pretraining import fillers
+
+torch.set_num_threads(1)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. One stack, three objectives
+#
+# **Pretraining** means to train a model on unlabelled text, before and apart from the task that you want. The text is its own label:
+#
+# - **Causal**: predict each token from the previous ones, $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$, with a causal mask. This is what all our language models did.
+# - **Masked**: hide some tokens and predict those from both sides, $\sum_{t \in M} \ln P(w_t \mid \tilde w)$, without a mask on attention. Such a model is a **masked language model**. $M$ are the
+#   positions to guess, $\tilde w$ is the text that is read.
+# - **Span corruption**: replace whole spans by signs called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel and its span.
+#
+# BERT (Devlin et al. 2019) guesses 15 % of the tokens. At inference no text contains `[MASK]`, so the model must not rely on it. Of the tokens to guess, 80 % are replaced by `[MASK]`, 10 % by a random token,
+# and 10 % are unchanged. A token that is read may therefore be wrong, and the model must form an opinion about every one.
+
+# %% slideshow={"slide_type": "fragment"}
+text = torch.randint(100, (1, 100_000), generator=torch.Generator().manual_seed(0))
+example = masked(text, 100, 101, generator=torch.Generator().manual_seed(1))  # 100 is [MASK]
+print("positions that are read:", example.tokens.shape[1])
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+per_thousand = 1000 * float((example.tokens == 100).float().mean())
+left = example.mask & (example.tokens == text)
+with show.held_back() as fates:
+    print(f"to guess:          {1000 * float(example.mask.float().mean()):4.0f} of 1,000 tokens")
+    print(f"shown as [MASK]:   {per_thousand:4.0f}")
+    print(f"shown unchanged:   {1000 * float(left.float().mean()):4.0f}")
+show.predict(
+    "BERT reads 1,000 tokens. About how many of them are `[MASK]`?",
+    choices={"80": 80, "100": 100, "120": 120, "150": 150, "800": 800},
+    answer=per_thousand,
+    why="15 % are guessed, and 80 % of these are shown as `[MASK]`.",
+    reveals=fates,
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+several = int(causal(text).mask.sum()) / int(example.mask.sum())
+with show.held_back() as predictions:
+    print(
+        f"predictions per 1,000 tokens: causal {1000 * int(causal(text).mask.sum()) / 100_000:.0f}, ",
+        end="",
+    )
+    print(f"masked {1000 * int(example.mask.sum()) / 100_000:.0f}")
+show.predict(
+    "Both models read the same text once. How many times as many predictions does the causal one make?",
+    factor=1.2,
+    answer=several,
+    why="It predicts at every position, and the masked model at 15 % of them. Each pass teaches the masked model less, but what it learns may come from both sides.",
+    reveals=predictions,
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Try the families.** The same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads its first half in both directions and predicts the second half causally.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.family_playground(
+    [
+        "the young doctor opened the door of the old house",
+        "thank you for inviting me to your party last week",
+        "to be or not to be that is the question",
+    ]
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Sample again until a word is replaced by a wrong one. Why does this position carry loss, although nothing is hidden there?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - The loss asks for the original word. Only if the model checks every word that it reads can it answer there. The unchanged 10 % teach it that most words are right.
+# - Switch between *causal* and *prefix*: the same targets in the second half, but the first half now sees both sides and carries no loss.
+# - In *spans* the decoder's input begins with `<bos>`, and each sentinel tells it which gap comes next. The target is short, so T5's decoder is cheap in pretraining.
+# - Raise the guessed share to 60 %. There is more to predict and less to predict it from; BERT's and T5's 15 % are a compromise.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Write one sentence on the board, cover a word with your hand, and let the room guess it from both sides and then from the left only. What goes wrong: students take "masked" for the causal mask. One
+# hides tokens from the input, the other hides keys from queries; say both names aloud.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. A family tree
+#
+# <img src="figures/family_tree.svg" width="1000" alt="A family tree. From the Transformer of 2017 come three branches: encoders trained with masks, BERT (2018), RoBERTa (2019) and MiniLM (2020); encoder–decoders trained with spans, T5 (2019) and Narang's models (2021); decoders trained causally, GPT-1 (2018), GPT-2 (2019), GPT-3 (2020), Llama (2023) and SmolLM2 (2024).">
+#
+# *Three branches of the Transformer, by year. Each keeps a part of the model of 2017.*
+#
+# A pretrained model is used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes them and trains a linear map of the states. **Prompting** writes the task into the text that a language model
+# continues, and changes no weight.
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# | family | part of 2017 | pretrained on | used by | typical use |
+# |---|---|---|---|---|
+# | encoder | the encoder | hidden tokens | fine-tuning, probing | classify, compare, search |
+# | decoder | the decoder without cross-attention | the next token | prompting, fine-tuning | write, and with prompts everything |
+# | both | both | spans | fine-tuning, text to text | translate, summarise |
+#
+# - **GPT-1** (Radford et al. 2018) fine-tunes a causal model; **GPT-2** prompts it; **GPT-3** (Brown et al. 2020) has 175 billion parameters in 96 layers of width 12,288, read 300 billion tokens, and learns tasks from examples in its
+#   prompt.
+# - **BERT** (Devlin et al. 2019) is fine-tuned: 15 % masked, and a second task that we leave out (did this sentence follow that one?).
+# - **T5** (Raffel et al. 2020) turns each task into text. The baseline of Narang et al. (2021), which is T5's, has 223 million parameters in 12 + 12 layers of width 768.
+# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal: RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Today nearly all large models belong to this branch, because writing covers the other uses.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Ask which branch a spam filter, a chat program and a translator would choose, and why the causal branch won although it sees less. What goes wrong: "BERT generates text".*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Two small models, pretrained
+#
+# A laptop can pretrain a small model in a minute if its texts are short. Our "texts" are the spellings of English words, letter by letter. Both models have two layers of width 64 and differ by the mask and the objective.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+models = {}
+for family in ("masked", "causal"):
+    models[family], letters, card = checkpoint(f"letters_{family}")
+    print(f"{family}: {card['parameters']:,} parameters, {card['training']['steps']:,} steps")
+
+word = torch.tensor([[1, *letters.encode("knowledge"), 2]])  # <bos> … <eos>
+mask, sentinels = letters.encode("_")[0], letters.encode("XYZ")
+seed = torch.Generator().manual_seed(8)
+hidden = masked(word, mask, letters.vocab_size, word > 2, generator=seed)
+spans = corrupt_spans(word[:, 1:-1], sentinels, share=0.5, mean_span=2.0, generator=seed)
+print("masked reads       ", letters.decode(hidden.tokens[0, 1:-1].tolist()))
+print("the encoder reads  ", letters.decode(spans.source[0].tolist()))
+print("the decoder writes ", letters.decode(spans.tokens[0, 1:-1].tolist()))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# We have no span model. As in T5's code, the last span always ends the text, and 15 % of a word make only one span. Such a model would learn nothing but the ends of words: our first attempt did. Span corruption needs texts that are longer than
+# a few spans.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A hidden letter.** The masked model fills it in from both sides. The causal model knows only what is left of it. But a language model can do more: put each of the 27 signs into the gap and compare $P$ of the *whole* words.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+fill = fillers(models, letters, LETTERS)
+tried = [(text, 1 + i % (len(text) - 2)) for i, (text, _) in enumerate(words("test")[::10][:300])]
+right = {
+    name: 100 * mean(max(p, key=p.get) == text[i] for text, i in tried for p in [of(text, i)])
+    for name, of in fill.items()
+}
+with show.held_back() as filled:
+    for name in sorted(right, key=right.get):
+        print(f"{name:27} {right[name]:3.0f} % of {len(tried)} hidden letters right")
+show.predict(
+    f"One letter inside each of {len(tried)} test words is hidden. Put the three ways in order: which finds the fewest, and which the most?",
+    order=list(fill),
+    answer=sorted(right, key=right.get),
+    why="What comes after the gap is worth a lot. The causal model may use it too, if it tries all letters: then it pays 27 passes instead of one.",
+    reveals=[filled, widgets.hidden_letter_playground(fill, "knowledge", at=5)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The masked model finds 27 % and the causal one, from the left, 23 %. **The causal model that tries all letters finds 42 %.** It also uses both sides, and it made more than six times as many predictions in pretraining.
+# - So "BERT sees both sides, GPT cannot" is about *one pass*. A probability of whole words answers every question about them, at a price.
+# - Hide the first letter: the causal model answers with the frequencies of first letters, whatever follows.
+# - The losses of the two models cannot be compared, because each has its own task.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses each by itself, and only a model that writes chooses the second after the first). What goes wrong: they
+# think that a causal model cannot fill gaps at all.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Pretrain small, then transfer
+#
+# Does it help? The task: is the **first** syllable of a word stressed (*WAter*) or a later one (*aBOUT*)? The spelling does not say it; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
+# 94,522 spellings. Then all weights are fine-tuned on labelled words. To carry what was learned over to a new task is called **transfer**.
+#
+# Two rivals could explain a gain without it:
+#
+# - *more updates*: a pretrained model has simply taken more steps. So we also train for as many more steps on the labels, without and with pretraining;
+# - *embeddings only*: perhaps all that counts is the table of letter vectors. So we keep the table and reset the layers.
+#
+# Every row has five seeds: other initial weights, other labelled words. Chance is 50 % (`python -m lectures.recipes pretraining`).
+
+# %% slideshow={"slide_type": "fragment"}
+transfer = stored("pretraining")
+rows = transfer["rows"]  # row -> number of labels -> % right, one per seed
+print("pretraining steps:", transfer["steps"], "   words:", f"{transfer['unlabelled']:,}")
+print(*rows, sep="\n")
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def gain(row, base, count):
+    """(mean difference in points, half its 95 % interval), seed by seed."""
+    return mean_interval(a - b for a, b in zip(rows[row][count], rows[base][count], strict=True))
+
+
+scratch, table = "bidirectional, not pretrained", "masked, embeddings only"
+longer, both = "bidirectional, more updates", "masked, more updates"
+usual = TUNING[5000]
+gains = {count: gain("masked", scratch, count)[0] for count in rows[scratch]}
+
+
+def told(name):
+    return "".join(
+        f"  {mean(of):5.1f} ({min(of):4.1f} to {max(of):4.1f})" for of in rows[name].values()
+    )
+
+
+with show.held_back() as both_told:
+    print(" " * 30, "  50 labels            500 labels           5,000 labels")
+    for name in (scratch, "masked", "causal, not pretrained", "causal"):
+        print(f"{name:30}{told(name)}")
+show.predict(
+    "With 50 labels a bidirectional model without pretraining is right in about 60 % of the test words. How many percentage points does masked pretraining add, on average?",
+    choices={"none": 0, "about 5": 5, "about 15": 15, "about 30": 30},
+    answer=gains["50"],
+    why="What helps is knowing which letters behave alike, and 50 words do not show it. But no label was seen in pretraining, so the stress itself must still be learned.",
+    reveals=both_told,
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as longer_told:
+    print(" " * 30, "  50 labels            500 labels           5,000 labels")
+    for name in (scratch, longer, "masked", both):
+        print(f"{name:30}{told(name)}")
+show.predict(
+    f"Rival 1. Without pretraining, but with {transfer['steps']:,} more steps on the same 5,000 labelled words: how does it compare with the model that is pretrained and then takes the usual {usual} steps?",
+    choices={"clearly worse": -3, "about the same": 0, "clearly better": 3},
+    answer=gain(longer, "masked", "5000")[0],
+    why="With 5,000 labels the usual training was simply too short. With 50 or 500 labels more steps do not help as much: they memorise the same few words.",
+    reveals=longer_told,
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+kept = 100 * gain(table, scratch, "500")[0] / gains["500"]
+with show.held_back() as table_told:
+    for name in (scratch, table, "masked"):
+        print(f"{name:30}{told(name)}")
+show.predict(
+    "Rival 2. We keep the pretrained letter vectors and reset both layers. How much of the gain at 500 labels is left?",
+    choices={"hardly any": 10, "about half": 50, "nearly all": 95},
+    answer=kept,
+    why="The table says which letters are alike. What helps more is how letters combine, and that is in the layers.",
+    reveals=[table_told, widgets.transfer_explorer(transfer)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **It helps.** Masked pretraining adds 4.2 points with 50 labels (95 % interval 0.1 to 8.3), 3.7 with 500 (2.5 to 5.0) and 3.3 with 5,000 (2.4 to 4.2). Causal pretraining adds 4.5, 3.6 and 4.6 to its own baseline.
+# - **Rival 1, more updates,** fails with few labels: with 50 and with 500 labels the pretrained model is 3.9 (0.8 to 7.0) and 4.5 (3.4 to 5.6) points ahead of the one that takes 1,000 more steps instead.
+#   **With 5,000 labels the rival wins**: it is 2.9 points *ahead* (1.8 to 3.9). The usual 240 steps were too few there, and part of what looked like a gain was a short training.
+# - Give the pretrained model the same additional steps, and with 5,000 labels the difference is 0.6 points (−0.3 to 1.5). **So with 5,000 labels pretraining brings nothing that we can measure.** With 500 it still brings 3.0 (1.7 to 4.3).
+# - **Rival 2, embeddings only,** brings 1.3 (−0.9 to 3.6), 0.7 (−0.7 to 2.0) and −0.3 points (−1.1 to 0.5): no interval excludes 0.
+# - **Masked or causal?** The masked model is 1.3, 1.1 and −0.1 points ahead, and every interval contains 0. These seeds cannot tell the families apart.
+# - More steps on 500 labels harm the pretrained model (73.0 becomes 71.5 %, lower with every seed): it memorises them.
+# - One task, words instead of texts, a hundred thousand parameters, one learning rate for all rows. The papers' models and texts are far larger.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *13 minutes. Before the first prediction let the room read five words aloud and find the rule (there is none that they can state; *-tion* and *-ic* come close). Ask for further rivals: better initial scale, other
+# words seen. What goes wrong: they compare a pretrained causal model with a bidirectional one without pretraining, which confounds two things.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. From word vectors to contextual vectors
+#
+# A **static vector** is one row of a table: *bank* has the same one beside rivers and beside money ([lecture 2](02_tokens_and_vectors.ipynb)). A pretrained Transformer gives a **contextual vector**, the state of the token
+# after some layer, which depends on the sentence.
+#
+# We wrote 96 sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. For each sentence we ask whether the word's vector is closer, by mean cosine, to the
+# other sentences of its own sense. A guess is right half of the time, and so is a static vector.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+reader, wordpieces = minilm()  # sees both sides
+writer, bytepairs = smollm2()  # causal
+chosen = {word: [one for one in sentences() if one.word == word] for word in ("bank", "play")}
+vectors = {
+    name: {
+        word: (
+            [one.text for one in of],
+            [one.sense for one in of],
+            states(model, tokenizer, [(one.text, word) for one in of]).numpy(),
+        )
+        for word, of in chosen.items()
+    }
+    for name, model, tokenizer in (("MiniLM", reader, wordpieces), ("SmolLM2", writer, bytepairs))
+}
+print("bank, in MiniLM:", vectors["MiniLM"]["bank"][2].shape, "sentence, layer, dimension")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+senses = stored("senses")
+by_layer = {
+    (model, way): [100 * of["share"] for of in layers]
+    for model, ways in senses["rows"].items()
+    for way, layers in ways.items()
+}
+middle = len(by_layer["SmolLM2", "whole, clue after"]) // 2 - 1
+
+
+def share_of(model, way, layer):
+    of = senses["rows"][model][way][layer]
+    return f"{100 * of['share']:3.0f} % ({100 * of['low']:.0f} to {100 * of['high']:.0f})"
+
+
+with show.held_back() as causal_told:
+    for clue in ("before", "after"):
+        print(
+            f"clue {clue:6} the word: MiniLM, layer 6: {share_of('MiniLM', f'whole, clue {clue}', -1)},",
+            end=" ",
+        )
+        print(
+            f"SmolLM2, layer {middle + 1}: {share_of('SmolLM2', f'whole, clue {clue}', middle)}"
+        )
+show.predict(
+    "*The bank was covered with mud after the flood.* In how many of such sentences, whose clue comes after the word, does SmolLM2's vector tell the sense (middle layer)?",
+    choices={"about half": 50, "about 75 %": 75, "nearly all": 97},
+    answer=by_layer["SmolLM2", "whole, clue after"][middle],
+    why="The vector was computed before the clue was read, and the cache never changes it. In sentences whose clue comes first the same model is right nearly always.",
+    reveals=causal_told,
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as cut_told:
+    for way in ("whole", "cut", "twice"):
+        print(
+            f"clue after the word, {way:6} MiniLM {share_of('MiniLM', f'{way}, clue after', -1)},",
+            end=" ",
+        )
+        print(f"SmolLM2 {share_of('SmolLM2', f'{way}, clue after', middle)}")
+    of = senses["neighbours"]["clue after"]
+    print(f"the other words' static vectors: {100 * of['share']:.0f} %")
+show.predict(
+    "MiniLM sees both sides. We cut the same sentences off behind the word (*The bank*). How often is its vector closer to the right sense now?",
+    choices={"about half": 55, "about 75 %": 75, "nearly all": 97},
+    answer=by_layer["MiniLM", "cut, clue after"][-1],
+    why="So the difference between the two models lies in what they have read, not in what they are able to represent.",
+    reveals=[cut_told, widgets.senses_explorer(vectors)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **MiniLM** tells the sense in 96 % of the sentences whose clue comes first and in 98 % of those whose clue comes later. **SmolLM2** (layer 15) tells it in 96 % and in 50 %, which is guessing.
+# - Cut off behind the word, MiniLM falls to 58 %; with the clue before the word it keeps 92 %. So the handicap is the missing text.
+# - Let SmolLM2 read the sentence *twice* and take the second *bank*: 94 %. The model knew senses all along.
+# - **The rival.** Forget the layers and average the *static* vectors of the other words: 94 % and 92 %. On these sentences neighbours suffice, and the intervals overlap. We show that the state depends on the sense and on the text before it. We do not show that it needs more than a mixture of neighbours.
+# - In SmolLM2's first layer the sense is a guess even with the clue before (52 %); after layer 5 it is 90 %.
+# - Cosines are large everywhere: in MiniLM's last layer 0.86 within a sense and 0.77 between senses. So we centre the vectors first.
+# - 48 sentences of each kind, written by us, eight words; sentences that share a clue word are not compared.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *12 minutes. Ask for a sentence in which even people need the end ("The old man the boats"). Let the layer slider play and stop where two blocks appear. What goes wrong: students conclude that causal models do not know
+# senses. They do, one token later; the next prediction profits, only the state at the word does not.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Four ways to use a pretrained model
+#
+# | way | what is trained | formula |
+# |---|---|---|
+# | **probing** | a linear map of frozen states | $\mathrm{softmax}(V \bar h + b)$ |
+# | **fine-tuning** | everything | the same, and every weight of the model |
+# | **LoRA** | two thin matrices per weight matrix | $W' = W + \frac{\alpha}{r} B A$ |
+# | **prompting** | nothing | $P(\text{“ question”} \mid \text{examples, sentence})$ |
+#
+# **LoRA** (Hu et al. 2021) freezes $W$ and learns $A$ with $r$ rows and $B$ with $r$ columns, an **adapter**. At the start $B = 0$, so nothing changes.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def low_rank(W, A, B, alpha):
+    """W (out, in), A (rank, in), B (out, rank)."""
+    return W + alpha / len(A) * B @ A
+
+
+layer = torch.nn.Linear(6, 4)
+adapter = LoRA(torch.nn.Sequential(layer), rank=2)
+part = adapter.parts[0]
+torch.nn.init.normal_(part.B)
+W = layer.parametrizations.weight.original
+print("as in the library:", torch.allclose(layer.weight, low_rank(W, part.A, part.B, 2)))
+print("trained:", sum(p.numel() for p in adapter.parameters()), "numbers instead of", W.numel())
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sizes = {}
+for name, model in (("MiniLM", reader), ("SmolLM2", writer)):
+    shapes = [tuple(getattr(module, of).shape) for module, of in matrices(model).values()]
+    sizes[name] = (sum(p.numel() for p in model.parameters()), shapes)
+widgets.adapter_playground(sizes, lambda rank, out, into: rank * (out + into))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The same task, the same examples.** Is a sentence of Shakespeare, without its marks and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64 labelled sentences to learn from, and
+# 120 of other plays to be tested on. A prompt holds the first 8 of the 64. Five seeds, each with other examples (`python -m lectures.recipes four_ways`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+ways = stored("four_ways")
+n, shots = ways["examples"], ways["shots"]
+ours = {name: of["right"] for name, of in ways["rows"].items()}
+compared = {
+    way: mean(ours[f"{way}, {n} examples"]) for way in ("naive Bayes", "probing", "fine-tuning")
+}
+compared["prompting"] = mean(ours[f"prompting, {shots} examples"])
+ways_told = HTML(
+    show.bar_list_svg(
+        [mean(of) for of in ours.values()],
+        list(ours),
+        says=[
+            f"{mean(of):.0f} %" + (f" ({min(of):.0f} to {max(of):.0f})" if len(of) > 1 else "")
+            for of in ours.values()
+        ],
+        reach=100,
+        width=760,
+        title="Question or statement? Right answers",
+        note="mean over five seeds (lowest to highest); chance is 50 %",
+    )
+)
+show.predict(
+    "Put these in order, from the fewest right answers to the most (means over five seeds).",
+    order=list(compared),
+    answer=sorted(compared, key=compared.get),
+    why="Fine-tuning can change what the states say. A probe must take them as they are, and MiniLM was trained to compare meanings, not to tell moods. SmolLM2 has never been told what the two words ask for.",
+    reveals=ways_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **Fine-tuning** is right in 80 % and **LoRA** in 76 % of the sentences; the seeds overlap. LoRA trains 295,682 of 22.6 million parameters.
+# - **Probing** finds 59 %, less than naive Bayes (62 %), which merely counts words. The mean of MiniLM's last states hardly contains the mood of a sentence, probably because it was trained to compare what sentences are about.
+# - **Prompting** fails at this size. Without examples SmolLM2 answers “question” in 100 % of the cases. With 8 examples it is right in 55 %, and one seed of five reaches 66 %: which examples you show matters more than that you show some.
+# - Each method could be tuned further: other layers, other prompts, more steps. We chose steps and rates once, so compare the large gaps only. With 120 sentences one seed's figure is uncertain by about 8 points.
+# - SmolLM2 may have seen Shakespeare's plays in its training. If so, it did not help.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *12 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
+# weight has changed.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. What holds at our scale
+#
+# | claim | at our scale |
+# |---|---|
+# | Pretraining helps where labels are few. | Yes, by about 4 points at 50 and 500 labels (section 4). |
+# | It is more than additional updates. | Yes at 50 and 500 labels. **No at 5,000**, where a longer training without it is as good. |
+# | It is more than an embedding table. | Yes. |
+# | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
+# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them best, at 27 times the price (section 3). |
+# | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
+# | A causal model's vector cannot know what follows. | Yes. Reading the sentence twice repairs it. |
+# | Models learn tasks from examples in the prompt. | Hardly: SmolLM2 is right in 55 % (section 6). GPT-3 has more than a thousand times as many parameters. |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes. Vote on each line before you read it out. What goes wrong: "it failed here, so it is false". Our letter models have a hundred thousand parameters.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write the mask of a prefix LM: the first `size` positions see each other in both directions, and later positions see everything before them. The widget draws yours next to the library's.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_mask(n, size):
+    """(query, key), True = may attend. Change this: it is only causal."""
+    return causal_mask(n)
+
+
+drawn = {
+    "a prefix LM": lambda n, size: prefix_mask(torch.tensor([size]), n)[0],
+    "a causal LM": lambda n, size: causal_mask(n),
+}
+widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(drawn, my_mask))
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. One line suffices: a causal mask, or a key below `size`. What goes wrong: the prefix is allowed to see later positions.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. Which of the three objectives can be trained with a causal mask and no change of the input?
+# <details><summary>Answer</summary>The causal one. The masked one changes its input, and span corruption has a source and a target.</details>
+#
+# 2. Why does BERT leave 10 % of the tokens to guess unchanged?
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss, so it must form a good vector of every token, also where nothing is hidden.</details>
+#
+# 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
+# <details><summary>Answer</summary>The same number of updates without pretraining, and the embeddings only. Both with several seeds.</details>
+#
+# 4. A causal model's vector of *bank* in "The bank of the river" does not tell its sense. Is the model unable to know it?
+# <details><summary>Answer</summary>No. The vector was computed before *river* was read. Later states know it, and so does the vector of *bank* when the sentence is read twice.</details>
+#
+# 5. LoRA of rank 8 for a 1,000 × 1,000 matrix: how many parameters are trained?
+# <details><summary>Answer</summary>$8 \cdot (1000 + 1000) = 16{,}000$ instead of a million.</details>
+#
+# 6. You have a thousand labels and a frozen encoder whose probe is poor. What does this say?
+# <details><summary>Answer</summary>That no linear map of this layer's mean state finds the classes. Another layer, another pooling or fine-tuning may.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: they answer that causal models have no contextual vectors.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $M$ | $\mathcal{M}$, $\Pi$ | positions to guess |
+# | $\tilde w$ | $\hat x$, $x^{\text{corrupt}}$ | the text that is read |
+# | $A$, $B$, $r$, $\alpha$ | the same | LoRA's matrices, rank and scale |
+# | span corruption | denoising | T5's objective |
+# | masked | cloze, MLM | BERT's objective |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: $M$ is a set of positions, not the attention mask.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **pretraining**: training on unlabelled text, before the task that is wanted.
+# - **masked language model**: a bidirectional model that predicts hidden tokens at their own positions; no distribution over texts.
+# - **span corruption**: pretraining in which spans are replaced by sentinels and written by a decoder.
+# - **sentinel**: a sign that takes the position of a missing span.
+# - **prefix LM**: a language model that reads a prefix in both directions and writes the rest causally.
+# - **fine-tuning**: training a pretrained model further, on another task.
+# - **transfer**: what was learned on one task and helps on another.
+# - **static vector**: one vector per word of a vocabulary, the same in every sentence.
+# - **contextual vector**: the state of a token, which depends on the text that the model has read.
+# - **probing**: a linear map of frozen states, trained on a task.
+# - **LoRA**: a frozen matrix plus a learned product of two thin ones.
+# - **adapter**: the few weights that are trained for a task beside a frozen model.
+# - **prompting**: using a language model for a task by its prompt, without changing a weight.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Devlin, Chang, Lee & Toutanova (2019), BERT. Radford et al. (2018), GPT. Radford et al. (2019), GPT-2. Brown et al. (2020), GPT-3. Raffel et al. (2020), T5. Narang et al. (2021), Do Transformer Modifications Transfer?
+# Liu et al. (2019), RoBERTa. Wang et al. (2020), MiniLM. Touvron et al. (2023), Llama. Ben Allal et al. (2025), SmolLM2. Hu et al. (2021), LoRA. Ethayarajh (2019), How Contextual are Contextualized Word Representations?
+# Alain & Bengio (2017), linear probes. Springer et al. (2024), Repetition Improves Language Model Embeddings.
