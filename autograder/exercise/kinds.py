@@ -1,7 +1,7 @@
 """Kinds of inputs that every question judges, added to its own cases by one mechanism: equal sizes, and slices.
 
 An axis that is taken for another gives no error where all sizes are equal; `view` fails on a slice of a larger tensor.
-The cases come from the question's main generator, and belong to the last property that compares values.
+The cases come from the question's main generator, the one that the most points depend on, and belong to its properties.
 """
 
 from collections.abc import Sequence
@@ -64,21 +64,22 @@ class Slices:
 
 
 def with_every_kind(properties: Sequence[Property]) -> tuple[Property, ...]:
-    """The properties, the last comparing one with the further cases. A property about all results comes first."""
-    comparing = [
-        number for number, prop in enumerate(properties) if set(filter(None, made_of(prop.judge))) <= _COMPARING
-    ]
+    """The properties, those that compare values on the main kind with the further cases: what another property says
+    stays true of it."""
+    comparing = [prop for prop in properties if set(filter(None, made_of(prop.judge))) <= _COMPARING]
     if not comparing:
         return tuple(properties)
-    kinds = [parts(properties[n].cases)[0] for n in comparing]
-    main: Cases = max(
-        kinds, key=lambda kind: sum(properties[n].points for n, k in zip(comparing, kinds, strict=True) if k is kind)
-    )
-    target = next((n for n in reversed(comparing) if properties[n].outputs is None), comparing[-1])
-    kept = list(properties)
-    further: tuple[Cases, ...] = (*parts(kept[target].cases), Equal(main), Slices(main))
-    kept[target] = replace(kept[target], cases=Both(further))
-    return tuple(kept)
+    worth = {
+        kind: sum(p.points for p in comparing if kind in parts(p.cases)) for p in comparing for kind in parts(p.cases)
+    }
+    main = max(worth, key=lambda kind: worth[kind])
+
+    def further(prop: Property) -> Property:
+        if not any(prop is one for one in comparing) or main not in parts(prop.cases):
+            return prop
+        return replace(prop, cases=Both((*parts(prop.cases), Equal(main), Slices(main))))
+
+    return tuple(map(further, properties))
 
 
 def _sliced(value: Any) -> Any:
