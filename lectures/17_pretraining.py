@@ -60,7 +60,7 @@ torch.set_num_threads(1)
 # - **Span corruption**: replace whole spans by signs called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel and its span.
 #
 # BERT (Devlin et al. 2019) guesses 15 % of the tokens. At inference no text contains `[MASK]`, so the model must not rely on it. Of the tokens to guess, 80 % are replaced by `[MASK]`, 10 % by a random token,
-# and 10 % are unchanged. A token that is read may therefore be wrong, and the model must form an opinion about every one.
+# and 10 % are unchanged. So any token that the model reads may be wrong, and it has to judge every one.
 
 # %% slideshow={"slide_type": "fragment"}
 text = torch.randint(100, (1, 100_000), generator=torch.Generator().manual_seed(0))
@@ -92,7 +92,7 @@ with show.held_back() as predictions:
     )
     print(f"masked {1000 * int(example.mask.sum()) / 100_000:.0f}")
 show.predict(
-    "Both models read the same text once. How many times as many predictions does the causal one make?",
+    "Both models read the same text once. The causal model makes more predictions: by what factor?",
     factor=1.2,
     answer=several,
     why="It predicts at every position, and the masked model at 15 % of them. Each pass teaches the masked model less, but what it learns may come from both sides.",
@@ -116,7 +116,7 @@ widgets.family_playground(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The loss asks for the original word. Only if the model checks every word that it reads can it answer there. The unchanged 10 % teach it that most words are right.
+# - The loss asks for the original word. The model can answer there only if it checks every word that it reads. The unchanged 10 % teach it that most words are right.
 # - Switch between *causal* and *prefix*: the same targets in the second half, but the first half now sees both sides and carries no loss.
 # - In *spans* the decoder's input begins with `<bos>`, and each sentinel tells it which gap comes next. The target is short, so T5's decoder is cheap in pretraining.
 # - Raise the guessed share to 60 %. There is more to predict and less to predict it from; BERT's and T5's 15 % are a compromise.
@@ -522,7 +522,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # <details><summary>Answer</summary>The causal one. The masked one changes its input, and span corruption has a source and a target.</details>
 #
 # 2. Why does BERT leave 10 % of the tokens to guess unchanged?
-# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss, so it must form a good vector of every token, also where nothing is hidden.</details>
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss, so it must form a good vector of every token, even where nothing is hidden.</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
 # <details><summary>Answer</summary>The same number of updates without pretraining, and the embeddings only. Both with several seeds.</details>

@@ -18,7 +18,7 @@ from autograder.nbgrader_config import _scripts_on_path
 
 pytestmark = pytest.mark.everything  # starts many programs; `.ci/run` has them
 
-VERBS = {"preflight": preflight.main, "grade": grade.main, "report": report.main, "feedback": feedback.main}
+VERBS = {command.verb: command for command in (preflight, grade, report, feedback)}
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +77,8 @@ CASES = {
 def test_a_gradebook_that_cannot_be_used_is_said(root, capsys, spoil, verb):
     spoil(root / "gradebook.db")
     before = (root / "gradebook.db").read_bytes() if spoil is not a_folder else b""
-    options = {"isolation": "none"} if verb == "grade" else {}
-    code = shared.run(lambda: VERBS[verb](Course.load(root), assignment="plain", **options))
+    given = VERBS[verb].parser().parse_args(["plain", *(["--isolation", "none"] if verb == "grade" else [])])
+    code = shared.run(lambda: VERBS[verb].main(Course.load(root), given))
     said = capsys.readouterr().err
     assert code == 1, said
     assert CASES[spoil] in said.replace("Put back", "put back"), said
