@@ -18,7 +18,6 @@ words. SmolLM2 may have read the plays, with their marks, in its training; we ca
 
 import copy
 import random
-from collections.abc import Iterator
 from functools import partial
 from statistics import mean
 from typing import Any
@@ -34,6 +33,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
+from lectures.recipes import labelled
 from lectures.recipes.restore_marks import MARKS, take_off
 from lectures.recipes.run import Run, load_smollm2, parameters, table
 from lectures.recipes.texts import Capitals, speeches
@@ -76,16 +76,6 @@ def as_batch(tokenizer: Any, found: list[Labelled]) -> tuple[Tensor, Tensor]:
     return pad_sequence(rows, batch_first=True), torch.tensor([label for _, label in found])
 
 
-def epochs(tokens: Tensor, labels: Tensor, seed: int, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-    order = torch.randperm(len(tokens), generator=torch.Generator().manual_seed(1000 * seed + epoch))
-    for i in order.split(BATCH):
-        yield tokens[i], labels[i]
-
-
-def loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
-    return F.cross_entropy(model(batch[0], batch[0] != 0), batch[1])
-
-
 def trained(way: str, examples: list[Labelled], tests: list[Labelled], seed: int, steps: int) -> dict[str, Any]:
     """Percentage right, and how many parameters were trained."""
     encoder, tokenizer = minilm()
@@ -95,12 +85,9 @@ def trained(way: str, examples: list[Labelled], tests: list[Labelled], seed: int
     classifier = Classifier(model, 2)
     count = sum(p.numel() for p in classifier.parameters() if p.requires_grad)
     assert adapter is None or count == parameters(adapter) + parameters(classifier.output)
-    batches = partial(epochs, *as_batch(tokenizer, examples), seed)
-    fit(classifier, batches, loss=loss, steps=steps, learning_rate=RATES[way], progress=False)
-    tokens, labels = as_batch(tokenizer, tests)
-    with torch.no_grad():
-        right = classifier.eval()(tokens, tokens != 0).argmax(-1) == labels
-    return {"right": round(100 * float(right.float().mean()), 2), "trained": count}
+    batches = partial(labelled.batches, *as_batch(tokenizer, examples), BATCH, seed)
+    fit(classifier, batches, loss=labelled.loss, steps=steps, learning_rate=RATES[way], progress=False)
+    return {"right": labelled.percent_right(classifier, *as_batch(tokenizer, tests)), "trained": count}
 
 
 @torch.no_grad()

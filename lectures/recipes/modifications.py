@@ -45,7 +45,7 @@ from lectures.recipes.costs import multiply_adds, seconds_per_step
 from lectures.recipes.narang import THEIRS
 from lectures.recipes.pairs import Dictionary, Ids, PairBatches, draw_many, english, german, load_dictionary
 from lectures.recipes.run import Clock, Run, parameters, table, write_json
-from nlmcore.metrics.significance import against, rank_correlation
+from nlmcore.metrics.significance import against, rank_correlation, summary
 from lectures.recipes.texts import plays
 
 VANILLA = "Vanilla Transformer"
@@ -284,11 +284,15 @@ def write(run: Run, file: Any, measured: dict[str, Any], done: list[dict[str, An
     rows = summaries(done)
     whole = {name: row for name, row in rows.items() if len(row["final"]) >= 2}
     vanilla = whole.pop(VANILLA, None)
-    compared = {
-        column: against(vanilla[column], {name: row[column] for name, row in whole.items()})
-        for column in ("early", "final", "phonemes", "numbers")
-        if vanilla and whole
-    }
+    compared: dict[str, dict[str, dict[str, float]]] = {}
+    for column in ("early", "final", "phonemes", "numbers"):
+        if vanilla is None or not whole:
+            break
+        tests = against(summary(vanilla[column]), {name: summary(row[column]) for name, row in whole.items()})
+        compared[column] = {
+            name: {"difference": round(test.difference, 4), "p": float(f"{test.corrected:.2g}")}
+            for name, test in tests.items()
+        }
     both = [(THEIRS[name]["final"], statistics.fmean(row["final"])) for name, row in whole.items() if name in THEIRS]
     write_json(
         file,

@@ -33,6 +33,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
+from lectures.recipes import labelled
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.run import Run, add_figures, save_checkpoint, table
 
@@ -41,8 +42,8 @@ SHORTEST, LONGEST = 4, 12
 PAD, BOS, EOS = 0, 1, 2
 SEEDS, STEPS, BATCH, RATE, WARM_UP = 5, 1000, 64, 4e-3, 50
 TUNING = {50: 40, 500: 100, 5000: 240}
-"""Labelled words -> steps of fine-tuning, of 32 words each."""
-TUNING_RATE, TESTS = 2e-3, 1000
+"""Labelled words -> steps of fine-tuning, of `TUNING_BATCH` words each."""
+TUNING_RATE, TUNING_BATCH, TESTS = 2e-3, 32, 1000
 FAMILIES = {"masked": "MaskedLM", "causal": "TransformerLM"}
 TOKENIZER = CharTokenizer([*LETTERS, MASK, *"XYZ"])  # X, Y, Z: sentinels, which only the lecture shows
 MASK_ID = TOKENIZER.encode(MASK)[0]
@@ -119,29 +120,21 @@ def balanced(found: tuple[tuple[str, int], ...], count: int, seed: int) -> tuple
     return rows_of([word for word, _ in kept]), torch.tensor([label for _, label in kept])
 
 
-def labelled_batches(tokens: Tensor, labels: Tensor, seed: int, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-    order = torch.randperm(len(tokens), generator=torch.Generator().manual_seed(1000 * seed + epoch))
-    for i in order.split(32):
-        yield tokens[i], labels[i]
-
-
-def label_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
-    return F.cross_entropy(model(batch[0], batch[0] != PAD), batch[1])
-
-
 def tuned(model: Any, count: int, steps: int, seed: int, tests: int) -> float:
     """The percentage of test words that are right after training on `count` labelled words."""
     tokens, labels = balanced(words("train"), count, seed)
     torch.manual_seed(seed)
     classifier = Classifier(trunk(model), 2)
-    schedule = partial(cosine_schedule, total=steps, warmup=max(steps // 10, 1))
-
-    batches = partial(labelled_batches, tokens, labels, seed)
-    fit(classifier, batches, loss=label_loss, steps=steps, learning_rate=TUNING_RATE, schedule=schedule, progress=False)
-    tokens, labels = balanced(words("test"), tests, 0)
-    with torch.no_grad():
-        right = classifier.eval()(tokens, tokens != PAD).argmax(-1) == labels
-    return round(100 * float(right.float().mean()), 2)
+    fit(
+        classifier,
+        partial(labelled.batches, tokens, labels, TUNING_BATCH, seed),
+        loss=labelled.loss,
+        steps=steps,
+        learning_rate=TUNING_RATE,
+        schedule=partial(cosine_schedule, total=steps, warmup=max(steps // 10, 1)),
+        progress=False,
+    )
+    return labelled.percent_right(classifier, *balanced(words("test"), tests, 0))
 
 
 def arms(run: Run, seed: int, pretrained: dict[str, nn.Module]) -> dict[str, tuple[Callable[[], Any], int]]:
@@ -221,7 +214,7 @@ def cook(run: Run) -> None:
             "question": "Does pretraining on unlabelled words help to learn from few labelled ones?",
             "task": "is the first syllable of a word stressed, or a later one? Chance is 50 %",
             "how": f"{STEPS} steps of {BATCH} of {len(rows):,} words; then all weights are trained on so many labelled"
-            f" words, in {', '.join(f'{steps} ({count:,})' for count, steps in TUNING.items())} steps of 32; AdamW at"
+            f" words, in {', '.join(f'{steps} ({count:,})' for count, steps in TUNING.items())} steps of {TUNING_BATCH}; AdamW at"
             f" {RATE:g} and {TUNING_RATE:g} with a cosine; {tests:,} test words; one value per seed",
             "unlabelled": len(rows),
             "steps": STEPS,

@@ -7,8 +7,10 @@ three sentences with the clue before the word and three with the clue after it:
     The bank was covered with mud after the flood.     after
 
 For each sentence we compare the vector of the word with its vectors in the word's other sentences. The guess is the
-sense with the larger mean cosine; sentences that share a clue word with this one are left out, or shared words would do. The vectors are centred on their mean over the word's sentences, because all vectors
-of a model share a large part (Ethayarajh 2019). Chance is 50 %: a static vector is the same in every sentence. Three conditions show what a vector knows:
+sense with the larger mean cosine; sentences that share a clue word with this one are left out, or shared words would
+do. The vectors are centred on their mean over the word's sentences, because all vectors of a model share a large part
+(Ethayarajh 2019). Chance is 50 %: a static vector is the same in every sentence. Three conditions show what a vector
+knows:
 
     whole     the model reads the sentence
     cut       it reads the sentence up to the word
@@ -19,7 +21,7 @@ words of the sentence do, without any layer.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -253,13 +255,22 @@ def similarities(vectors: Tensor, senses: Sequence[str]) -> tuple[float, float]:
     return float(near[within].mean()), float(near[~own].mean())
 
 
-def by_word(found: list[Sentence], vectors: Tensor) -> list[bool]:
-    """`guesses` word by word, in the order of the sentences."""
-    right = []
+def by_word(found: list[Sentence], vectors: Tensor) -> Iterator[tuple[Tensor, list[Sentence]]]:
+    """(vectors, sentences) of one word after the other."""
     for word in dict.fromkeys(one.word for one in found):
         rows = [i for i, one in enumerate(found) if one.word == word]
-        right += guesses(vectors[rows], [found[i] for i in rows])
-    return right
+        yield vectors[rows], [found[i] for i in rows]
+
+
+def all_guesses(found: list[Sentence], vectors: Tensor) -> list[bool]:
+    """`guesses` word by word, in the order of the sentences."""
+    return [right for part, of in by_word(found, vectors) for right in guesses(part, of)]
+
+
+def mean_similarities(found: list[Sentence], vectors: Tensor) -> list[float]:
+    """`similarities`, averaged over the words."""
+    pairs = [similarities(part, [one.sense for one in of]) for part, of in by_word(found, vectors)]
+    return [sum(side) / len(pairs) for side in zip(*pairs, strict=True)]
 
 
 def share(right: Sequence[bool]) -> dict[str, Any]:
@@ -297,15 +308,16 @@ def cook(run: Run) -> None:
         }
         for way, texts in read.items():
             vectors = states(model, tokenizer, texts, last=way == "twice")
-            layers = [by_word(every, vectors[:, layer]) for layer in range(vectors.shape[1])]
+            layers = [all_guesses(every, vectors[:, layer]) for layer in range(vectors.shape[1])]
             for clue, at in of_clue.items():
                 rows.setdefault(name, {})[f"{way}, clue {clue}"] = [share([right[i] for i in at]) for right in layers]
             if way == "whole":
                 near[name] = [
-                    [round(value, 3) for value in means(every, vectors[:, layer])] for layer in range(vectors.shape[1])
+                    [round(value, 3) for value in mean_similarities(every, vectors[:, layer])]
+                    for layer in range(vectors.shape[1])
                 ]
         run.say(f"{name}: " + str({way: [round(100 * of["share"]) for of in by] for way, by in rows[name].items()}))
-    right = by_word(every, neighbours(every))
+    right = all_guesses(every, neighbours(every))
     rival = {f"clue {clue}": share([right[i] for i in at]) for clue, at in of_clue.items()}
     run.say(table(["neighbours", ""], [[clue, of["share"]] for clue, of in rival.items()]))
     run.save_result(
@@ -326,12 +338,3 @@ def cook(run: Run) -> None:
             ),
         },
     )
-
-
-def means(found: list[Sentence], vectors: Tensor) -> tuple[float, float]:
-    """`similarities`, averaged over the words."""
-    pairs = []
-    for word in dict.fromkeys(one.word for one in found):
-        rows = [i for i, one in enumerate(found) if one.word == word]
-        pairs.append(similarities(vectors[rows], [found[i].sense for i in rows]))
-    return sum(a for a, _ in pairs) / len(pairs), sum(b for _, b in pairs) / len(pairs)

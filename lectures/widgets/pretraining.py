@@ -197,13 +197,14 @@ def _told(found: Objective, family: str, at: int) -> str:
 
 # --- a hidden letter -----------------------------------------------------------------------------
 
+Fill = Callable[[str, int], Mapping[str, float]]
+"""(word, position) -> letter -> probability."""
 
-def hidden_letter_playground(
-    fill: Mapping[str, Callable[[str, int], Mapping[str, float]]], word: str, *, at: int
-) -> Live:
+
+def hidden_letter_playground(fill: Mapping[str, Fill], word: str, *, at: int) -> Live:
     """A word with one hidden letter, and what several models put there.
 
-    fill: name -> (word, position) -> letter -> probability. Raises ValueError for what is not one short word.
+    fill: ways to fill it in, by name. Raises ValueError for what is not one short word.
     """
     filled = {name: lru_cache(maxsize=256)(of) for name, of in fill.items()}
 
@@ -351,9 +352,6 @@ def adapter_playground(
         model=choice(models, "model"),
         rank=stops([1, 2, 4, 8, 16, 32, 64, 128, 256], 8, "rank r"),
     )
-
-
-Fill = Callable[[str, int], Mapping[str, float]]
 
 
 def fillers(models: Mapping[str, nn.Module], tokenizer: Tokenizer, letters: str) -> dict[str, Fill]:

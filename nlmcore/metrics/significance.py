@@ -85,13 +85,20 @@ def two_sided(t: Real, freedom: Real, parts: int = 400) -> float:
     return 2 * _scale(freedom) * total * high / parts / 3
 
 
-def against(baseline: Sequence[Real], rows: Mapping[str, Sequence[Real]]) -> dict[str, dict[str, float]]:
-    """Of each row: its mean less the baseline's, and p, corrected for the number of rows."""
-    p = holm({name: welch(summary(values), summary(baseline)) for name, values in rows.items()})
-    return {
-        name: {"difference": round(fmean(values) - fmean(baseline), 4), "p": float(f"{p[name]:.2g}")}
-        for name, values in rows.items()
-    }
+class Comparison(NamedTuple):
+    """A row against a baseline: mean less mean, half of its interval, p, and p corrected by Holm."""
+
+    difference: float
+    half: float
+    p: float
+    corrected: float
+
+
+def against(baseline: Sample, rows: Mapping[str, Sample]) -> dict[str, Comparison]:
+    """Of each row what separates it from the baseline, corrected for the number of rows."""
+    p = {name: welch(sample, baseline) for name, sample in rows.items()}
+    corrected = holm(p)
+    return {name: Comparison(*difference(rows[name], baseline), p[name], corrected[name]) for name in p}
 
 
 def ranks(values: ArrayLike) -> np.ndarray:

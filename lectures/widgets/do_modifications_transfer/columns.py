@@ -1,11 +1,12 @@
 """The columns of the table: theirs as printed, ours as far as they are measured; and which rows of a column differ."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from nlmcore.metrics.significance import Sample, difference, holm, summary, welch
+from nlmcore.metrics.significance import Comparison, Sample, against, critical, summary
 
 VANILLA = "Vanilla Transformer"
 THEIR_RUNS = 5
@@ -31,38 +32,24 @@ class Column(NamedTuple):
         told = f"{self.values[row]:,.{self.digits}f}"
         return f"{told} ± {interval(self.samples[row])[1]:.{self.digits}f}" if row in self.samples else told
 
-    def tests(self, baseline: str = VANILLA) -> dict[str, "Comparison"]:
+    def tests(self, baseline: str = VANILLA) -> dict[str, Comparison]:
         """Every other row against one row, corrected for how many there are."""
         return _tests(tuple(self.samples.items()), baseline)
 
 
-class Comparison(NamedTuple):
-    """A row against a baseline: mean less mean, half of its interval, p, and p corrected by Holm."""
-
-    difference: float
-    half: float
-    p: float
-    corrected: float
-
-
 def interval(sample: Sample) -> tuple[float, float]:
-    """(mean, half the width of its 95 % interval): the difference from a known value."""
-    return sample.mean, _half(sample)
+    """(mean, half the width of its 95 % interval)."""
+    return sample.mean, _t(sample.n - 1) * sample.sd / math.sqrt(sample.n)
 
 
-@lru_cache(maxsize=1024)
-def _half(sample: Sample) -> float:
-    return difference(sample, Sample(0.0, 0.0, 2))[1]
+_t = lru_cache(critical)
 
 
 @lru_cache(maxsize=64)
 def _tests(samples: tuple[tuple[str, Sample], ...], baseline: str) -> dict[str, Comparison]:
-    of = dict(samples)
-    if baseline not in of:
-        return {}
-    raw = {row: welch(sample, of[baseline]) for row, sample in of.items() if row != baseline}
-    corrected = holm(raw)
-    return {row: Comparison(*difference(of[row], of[baseline]), p, corrected[row]) for row, p in raw.items()}
+    rows = dict(samples)
+    base = rows.pop(baseline, None)
+    return against(base, rows) if base else {}
 
 
 def columns(theirs: Mapping[str, Mapping[str, float]], ours: Mapping[str, Any]) -> dict[str, Column]:

@@ -43,12 +43,12 @@ def test_holm_by_hand() -> None:
 
 
 def test_more_rows_make_a_difference_less_certain() -> None:
-    baseline, better = [2.0, 2.1, 1.9], [1.0, 1.1, 0.9]
+    baseline, better = summary([2.0, 2.1, 1.9]), summary([1.0, 1.1, 0.9])
     alone = against(baseline, {"a": better})["a"]
-    among = against(baseline, {"a": better, "b": [2.0, 2.2, 1.8], "c": [2.1, 1.9, 2.0]})
-    assert alone["difference"] == among["a"]["difference"] == -1.0
-    assert among["a"]["p"] == pytest.approx(3 * alone["p"], rel=0.02)
-    assert among["b"]["p"] == among["c"]["p"] == 1.0
+    among = against(baseline, {"a": better, "b": summary([2.0, 2.2, 1.8]), "c": summary([2.1, 1.9, 2.0])})
+    assert alone.difference == among["a"].difference == -1.0
+    assert among["a"].corrected == pytest.approx(3 * alone.corrected, rel=0.02)
+    assert among["b"].corrected == among["c"].corrected == 1.0
 
 
 def test_ranks_and_their_correlation() -> None:
