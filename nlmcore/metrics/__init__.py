@@ -7,5 +7,5 @@
 
 from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
 from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
-from nlmcore.metrics.intervals import mean_interval
+from nlmcore.metrics.intervals import bootstrap_interval, mean_interval
 from nlmcore.metrics.likelihood import Likelihood, bits_per_character, log_likelihood, perplexity

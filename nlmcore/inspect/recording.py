@@ -1,4 +1,4 @@
-"""Look inside a model while it runs.
+"""What a model computes while it runs: attention weights, the residual pathway, activations at any place.
 
     with capture(model) as tape:
         model(tokens)
@@ -17,16 +17,18 @@ Here every residual rule takes part, a module with `pre(x)` and `post(x, y)`.
     with outputs(model, "layers.3") as seen:
         model(tokens)
     seen[-1]                        # what that layer gave, (batch, time, d_model), with its gradient
+
+A place is the name of a module, or a `Place`, like one head (`nlmcore.inspect.places`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
-from itertools import cycle
 from typing import Any
 
 from torch import Tensor, nn
+
+from nlmcore.inspect.places import Place, listening, visited
 
 
 class Tape(Mapping[str, Tensor]):
@@ -70,22 +72,6 @@ def _modules(model: nn.Module, takes_part: Callable[[nn.Module], bool], what: st
 
 
 @contextmanager
-def _listening(modules: dict[Any, list[str]], method: str, listener: Callable[..., Any]) -> Iterator[None]:
-    """Meanwhile each module has `listener(method, its names in turn)` as its `method`."""
-    before = {module: vars(module)[method] for module in modules if method in vars(module)}
-    for module, names in modules.items():
-        setattr(module, method, listener(getattr(module, method), cycle(names)))
-    try:
-        yield
-    finally:
-        for module in modules:
-            if module in before:
-                setattr(module, method, before[module])
-            else:
-                delattr(module, method)
-
-
-@contextmanager
 def capture(model: nn.Module) -> Iterator[Tape]:
     """Record the attention weights of every layer that runs inside the `with`. Captures may be nested.
 
@@ -103,36 +89,24 @@ def capture(model: nn.Module) -> Iterator[Tape]:
 
         return record
 
-    with _listening(watched, "recorder", listener):
+    with listening(watched, "recorder", listener):
         yield tape
 
 
 @contextmanager
-def outputs(model: nn.Module, name: str) -> Iterator[list[Tensor]]:
-    """Keep what the submodule `name` returns from `forward` or `step`, the first tensor of it, at each call.
+def outputs(model: nn.Module, place: str | Place) -> Iterator[list[Tensor]]:
+    """Keep the activation at a place at each call, with its gradient; a name is that module's output.
 
-    Of a module with several names only the calls in the turn of `name` count. Raises ValueError for an unknown name.
+    Of a module with several names only the calls in the turn of this one count. Raises ValueError for an unknown name.
     """
-    named = dict(model.named_modules(remove_duplicate=False))
-    wanted = named.get(name)
-    if wanted is None:
-        near = get_close_matches(name, named, 3)
-        raise ValueError(f"{type(model).__name__} has no module {name!r}; close: {', '.join(near) or 'nothing'}")
-    modules, seen = _modules(model, lambda module: module is wanted, ""), []
+    seen: list[Tensor] = []
+    where = Place(place) if isinstance(place, str) else place
 
-    def listener(call: Callable[..., Any], turns: Iterator[str]) -> Callable[..., Any]:
-        def listen(*args: Any, **kwargs: Any) -> Any:
-            result = call(*args, **kwargs)
-            if next(turns) == name:
-                seen.append(result[0] if isinstance(result, tuple) else result)
-            return result
+    def keep(x: Tensor) -> Tensor:
+        seen.append(where.of(x))
+        return x
 
-        return listen
-
-    with ExitStack() as stack:
-        for method in ("forward", "step"):
-            if hasattr(wanted, method):
-                stack.enter_context(_listening(modules, method, listener))
+    with visited(model, where, keep):
         yield seen
 
 
@@ -167,5 +141,5 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
 
         return listen
 
-    with _listening(rules, "post", listener):
+    with listening(rules, "post", listener):
         yield seen

@@ -1,0 +1,13 @@
+"""Look inside a model while it runs, and change what you see.
+
+`recording`    capture (attention weights), pathway (what each sublayer adds), outputs (activations at any place)
+`patching`     patch: activations replaced, added to, ablated; `restore_each`: activation patching, position by position
+`attribution`  a logit as a sum over sublayers and heads
+`heads`        what heads attend to: the previous token, the token after the last occurrence, the first token
+"""
+
+from nlmcore.inspect.attribution import direct_logits
+from nlmcore.inspect.heads import attention_at, first_token_score, induction_score, previous_token_score, repeated
+from nlmcore.inspect.patching import patch, restore_each
+from nlmcore.inspect.places import Place, head, neurons
+from nlmcore.inspect.recording import Branch, Tape, capture, outputs, pathway

@@ -1,0 +1,62 @@
+"""Direct logit attribution: a logit as a sum of what each sublayer and each head wrote.
+
+    x_L = x_0 + Σ_l A_l + Σ_l F_l,    A_l = Σ_k z_k W^O_k + b^O       Elhage et al. (2021), the residual stream as a sum
+    u · norm(x_L) = ũ · x_0 + Σ_l ũ · A_l + Σ_l ũ · F_l + u · b       ũ = g ⊙ (u − its mean, for LayerNorm) / s
+
+u is a direction of the output, for example the unembedding of a word, or the difference of two; z_k is head k before
+W^O. **The scale s of the final norm is kept fixed at its value for this text**, because the norm is not linear: if you
+ablate a part, s changes, and so do all other terms. Departs from the paper: nothing; g and s are in ũ.
+"""
+
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nlmcore.inspect.places import Place
+from nlmcore.inspect.recording import outputs, pathway
+from nlmcore.norms import RMSNorm
+
+
+@torch.no_grad()
+def direct_logits(
+    model: Any, tokens: Int[Tensor, "batch time"], direction: Float[Tensor, "*batch d_model"]
+) -> dict[str, Float[Tensor, "batch time"]]:
+    """Each part of the model: what it adds to direction · norm(x_L), at every position. The values add up to it.
+
+    Names: embedding; layers.3.attention.0 is a head, layers.3.attention.bias b^O, layers.3.feed_forward a sublayer;
+    final_norm.bias. direction: broadcast to (batch, time, d_model), for a logit `model.output.weight[word]`.
+
+    Raises ValueError unless the residual pathway is a plain sum that ends in RMSNorm or LayerNorm.
+    """
+    attentions = {f"{n}.": m for n, m in model.named_modules() if hasattr(m, "n_heads") and hasattr(m, "output")}
+    with ExitStack() as stack:
+        branches = stack.enter_context(pathway(model))
+        inputs = {n: stack.enter_context(outputs(model, Place(f"{n}output", "input"))) for n in attentions}
+        model.hidden_states(tokens)
+    start, last, norm = branches[0].x, branches[-1].result, model.final_norm
+    if not torch.allclose(start + sum(branch.y for branch in branches), last, rtol=1e-3, atol=1e-3):
+        raise ValueError("model must have a residual pathway that is a plain sum (pre-norm, no dropout)")
+    if not isinstance(norm, nn.LayerNorm | RMSNorm):
+        raise ValueError(f"model.final_norm must be RMSNorm or LayerNorm, got {type(norm).__name__}")
+    gain: Tensor = norm.weight * direction  # type: ignore[operator]
+    if isinstance(norm, nn.LayerNorm):
+        last, gain = last - last.mean(-1, keepdim=True), gain - gain.mean(-1, keepdim=True)
+    u = gain / (last.square().mean(-1, keepdim=True) + norm.eps).sqrt()
+    parts = {"embedding": (u * start).sum(-1)}
+    for branch in branches:
+        name = branch.name.replace("residual_", "")
+        if seen := inputs.get(f"{name}."):
+            attention: Any = attentions[f"{name}."]
+            by_feature = seen.pop(0) * (u @ attention.output.weight)
+            for k, head in enumerate(by_feature.split(attention.d_head, dim=-1)):
+                parts[f"{name}.{k}"] = head.sum(-1)
+            if attention.output.bias is not None:
+                parts[f"{name}.bias"] = u @ attention.output.bias
+        else:
+            parts[name] = (u * branch.y).sum(-1)
+    if getattr(norm, "bias", None) is not None:
+        parts["final_norm.bias"] = (direction * norm.bias).sum(-1).expand(tokens.shape)
+    return parts

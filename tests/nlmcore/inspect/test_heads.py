@@ -1,0 +1,42 @@
+"""Scores of heads against loops over positions."""
+
+import pytest
+import torch
+
+from nlmcore.inspect import attention_at, first_token_score, induction_score, previous_token_score, repeated
+
+
+def test_scores_are_means_over_the_right_pairs() -> None:
+    weights = torch.rand(2, 3, 8, 8).tril()
+    period = 4
+    for score, pairs in (
+        (previous_token_score(weights), [(t, t - 1) for t in range(1, 8)]),
+        (induction_score(weights, period), [(t, t - period + 1) for t in range(period, 8)]),
+        (first_token_score(weights), [(t, 0) for t in range(1, 8)]),
+        (attention_at(weights, 2, 3), [(t, t - 2) for t in range(3, 8)]),
+        (attention_at(weights, 5), [(t, t - 5) for t in range(5, 8)]),
+        (attention_at(weights, 0), [(t, t) for t in range(8)]),
+    ):
+        wanted = torch.stack([weights[:, :, q, k] for q, k in pairs]).mean((0, 1))
+        assert torch.allclose(score, wanted)
+    with pytest.raises(ValueError, match="must leave a query from 0 on, got 8 in 8"):
+        attention_at(weights, 8)
+
+
+def test_repeated_tokens_are_the_same_twice_and_again_with_the_same_seed() -> None:
+    ids = torch.tensor([3, 5, 9])
+    tokens = repeated(ids, 4, 50, torch.Generator().manual_seed(1))
+    assert tokens.shape == (4, 100)
+    assert torch.equal(tokens[:, :50], tokens[:, 50:])
+    assert set(tokens.unique().tolist()) == {3, 5, 9}
+    assert torch.equal(tokens, repeated(ids, 4, 50, torch.Generator().manual_seed(1)))
+
+
+def test_an_induction_head_by_hand_scores_one() -> None:
+    tokens = repeated(torch.arange(20), 1, 6, torch.Generator().manual_seed(0))
+    weights = torch.zeros(1, 1, 12, 12)
+    for t in range(12):
+        weights[0, 0, t, t - 5 if t >= 6 else 0] = 1
+        assert t < 6 or t == 11 or tokens[0, t - 5] == tokens[0, t + 1]
+    assert induction_score(weights, 6).tolist() == [1.0]
+    assert first_token_score(weights)[0] == pytest.approx(5 / 11)
