@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from nlmcore.corpora import folio, generated, packaged, shakespeare
+from nlmcore.corpora import chorales, folio, generated, packaged, shakespeare
 from nlmcore.corpora.batches import PairBatch, PairBatches, StreamBatches, pad, passages
 from nlmcore.corpora.corpus import Corpus, Document, from_file
 from nlmcore.corpora.packaged import MissingPackageError
@@ -25,6 +25,7 @@ _LOADERS: dict[str, Callable[..., Corpus]] = {  # a new corpus is a function and
     "dates": generated.dates,
     "names": packaged.names,
     "python_reference": packaged.python_reference,
+    "chorales": chorales.chorales,
     "digits": packaged.digits,
 }
 

@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
+from xml.etree import ElementTree
 
 import pytest
 import torch
 
 from nlmcore import corpora
 from nlmcore.corpora import Document, MissingPackageError, from_file, load, names, packaged
+from nlmcore.corpora.chorales import SILENCE, _voice
 from nlmcore.corpora.corpus import split_by_hash
 from nlmcore.tokens import CharTokenizer
 
@@ -130,6 +132,28 @@ def test_digits():
     assert min(counts) > 20
 
 
+def test_chorales():
+    corpus = load("chorales")
+    assert len(corpus) == 364
+    assert corpus.size == 4 * 79_380
+    pitches = {ord(sign) for d in corpus.documents for sign in d.text} - {ord(SILENCE)}
+    assert (min(pitches), max(pitches)) == (36, 81)
+    found = {d.title: [d.text[voice::4] for voice in range(4)] for d in corpus.documents}
+    # BWV 269, "Aus meines Herzens Grunde", begins on a quarter's upbeat, G major: g' d' b G, then g' up to b' over G
+    assert [voice[:4] for voice in found["BWV 269"]] == ["CCCC", ">>>>", ";;;;", "++++"]
+    for voices in found.values():
+        means = [sum(sounding) / len(sounding) for v in voices if (sounding := [ord(s) for s in v if s != SILENCE])]
+        assert means == sorted(means, reverse=True)  # soprano above alto above tenor above bass
+
+
+def test_a_note_between_two_sixteenths_is_rounded():
+    note = "<note>{}<duration>{}</duration></note>"
+    pitch = "<pitch><step>C</step><alter>1</alter><octave>4</octave></pitch>"
+    notes = [note.format(pitch, 3), note.format("", 5), "<note><grace/></note>", note.format(pitch, 4)]
+    part = "<part><measure><attributes><divisions>8</divisions></attributes>" + "".join(notes) + "</measure></part>"
+    assert _voice(ElementTree.fromstring(part)) == "==  =="
+
+
 def test_python_reference():
     titles = {d.title for d in load("python_reference").documents}
     assert {"lambda", "operator-summary", "strings"} <= titles
@@ -174,7 +198,7 @@ def test_unknown_names_and_options():
         load("names", kind="middle")
 
 
-@pytest.mark.parametrize("name", ["shakespeare", "shakespeare_folio", "cmudict", "names", "digits"])
+@pytest.mark.parametrize("name", ["shakespeare", "shakespeare_folio", "cmudict", "names", "digits", "chorales"])
 def test_a_package_that_is_missing_is_named_with_the_command_that_installs_it(name, monkeypatch):
     def missing(package):
         raise PackageNotFoundError(package)
@@ -206,9 +230,9 @@ def test_no_data_package_is_imported_before_it_is_asked_for():
     script = """
 import sys
 from nlmcore import corpora
-for name in ("shakespeare", "cmudict", "names", "digits"):
+for name in ("shakespeare", "cmudict", "names", "digits", "chorales"):
     corpora.load(name)
-heavy = {"shakespeare", "shksprdata", "cmudict", "names", "sklearn", "scipy", "num2words", "babel", "pydoc_data"}
+heavy = {"shakespeare", "shksprdata", "cmudict", "music21", "names", "sklearn", "scipy", "num2words", "babel", "pydoc_data"}
 assert not heavy & {name.split(".")[0] for name in sys.modules}, heavy & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
