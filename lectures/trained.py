@@ -200,6 +200,7 @@ def parts() -> dict[str, dict[str, Callable]]:
     from nlmcore.positions import (
         ALiBi,
         LearnedPositions,
+        MusicTransformerPositions,
         NoPositions,
         RelativeBias,
         Rotary,
@@ -213,7 +214,12 @@ def parts() -> dict[str, dict[str, Callable]]:
             "sinusoidal": SinusoidalPositions,
             "none": NoPositions,
         },
-        "attention_positions": {"rotary": Rotary, "alibi": ALiBi, "t5": RelativeBias},
+        "attention_positions": {
+            "rotary": Rotary,
+            "alibi": ALiBi,
+            "t5": RelativeBias,
+            "relative": MusicTransformerPositions,
+        },
         "norm": {"layer": nn.LayerNorm, "rms": RMSNorm},
         "feed_forward": {
             "relu": partial(FeedForward, activation=nn.functional.relu),

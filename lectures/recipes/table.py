@@ -7,6 +7,7 @@ from lectures.recipes import (
     capacity,
     changes_of_2017,
     char_lstm,
+    chorales,
     deep_networks,
     dullness,
     edit,
@@ -418,6 +419,14 @@ RECIPES: dict[str, Recipe] = {
             "ReLU, GELU and tanh with 30 seeds each: how many does a claim need?",
             "result:seeds",
             generalising.cook_seeds,
+        ),
+        Recipe(
+            "chorales",
+            15,
+            "Bach's chorales: sinusoids against relative positions, and a model that continues and harmonises",
+            "checkpoint:chorales result:chorales",
+            chorales.cook,
+            chorales.sample,
         ),
         Recipe(
             "modifications",
