@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALONE = {"tokens", "corpora", "autodiff", "language_model"}
 MODELS = {"ngram", "feedforward", "convolutional", "recurrent", "transformer", "seq2seq", "word2vec"}
 FOR_ANY_MODEL = {"decoding", "training", "metrics", "diagnostics"}
-NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "transfer"}
+NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "transfer", "vision"}
 HEAVY = {"matplotlib", "ipywidgets", "IPython", "transformers", "pandas", "sklearn", "nltk", "gensim"}
 
 
@@ -38,6 +38,7 @@ def allowed(room: str) -> set[str]:
         return {"language_model"}
     return {
         "variants": MODELS | leaves(),
+        "vision": MODELS | leaves(),
         "inspect": MODELS | leaves() | {"tokens"},
         "pretrained": MODELS | leaves() | {"tokens"},
         "transfer": leaves() | {"language_model", "inspect"},

@@ -158,9 +158,7 @@ def train(run: Run, row: str, seed: int, rate: float, parts: dict[str, list[str]
     settings = {"row": row, "seed": seed, "rate": rate, "steps": steps, "what": SETTINGS, **config(run, 64)}
     name = f"{row}-{seed}-{rate:g}".replace(" ", "_").replace(",", "")
     batches = Windows(parts["train"], run.size(BATCH, 2), time, 1000 * seed)
-    history = run.fit(
-        name, model, batches, settings, loss=next_loss, steps=steps, learning_rate=rate, warm_up=WARM_UP
-    )
+    history = run.fit(name, model, batches, settings, loss=next_loss, steps=steps, learning_rate=rate, warm_up=WARM_UP)
     valid, test = (held_out(parts[split], time) for split in ("valid", "test"))
     curve = [round(mean(history.losses[i : i + 25]), 3) for i in range(0, steps, 25)]
     model.eval()

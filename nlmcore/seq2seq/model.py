@@ -22,7 +22,7 @@ state have one width (in 2015 h_i is twice as wide, and only the backward half s
 """
 
 import dataclasses
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -64,10 +64,11 @@ class Encoder(nn.Module):
 
     @door
     def forward(
-        self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
+        self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"] | None = None
     ) -> tuple[Tensor, RecurrentState]:
-        """mask: True = a real token; outputs (batch, source, hidden), zero at padding."""
+        """mask: True = a real token, None: all are; outputs (batch, source, hidden), zero at padding."""
         check_tokens(source, self.embedding.num_embeddings, "source")
+        mask = torch.ones_like(source, dtype=torch.bool) if mask is None else mask
         embedded = F.dropout(self.embedding(source), self.dropout, self.training)
         if self.reverse:
             embedded, mask = embedded.flip(1), mask.flip(1)
@@ -80,14 +81,15 @@ class Encoder(nn.Module):
 class Seq2Seq(nn.Module):
     """A language model of the target that has read a source. `vocab_size` is the target's.
 
-    `nlmcore.inspect.capture` sees its attention weights as `decoder.attention`.
-    Raises ValueError for an odd d_hidden with a bidirectional encoder.
+    encoder: a finished module that reads something else (`nlmcore.vision`), called like `Encoder`, of one width
+    d_hidden; `source_vocab_size` is then None. `nlmcore.inspect.capture` sees attention as `decoder.attention`.
+    Raises ValueError for an odd d_hidden with a bidirectional encoder, TypeError for both or neither of the two.
     """
 
     @door
     def __init__(
         self,
-        source_vocab_size: Size,
+        source_vocab_size: Size | None,
         target_vocab_size: Size,
         cell: CellName = "gru",
         d_embedding: Size = 64,
@@ -99,12 +101,17 @@ class Seq2Seq(nn.Module):
         bidirectional: bool = False,
         dropout: Rate = 0.0,
         fused: bool = True,
+        encoder: nn.Module | None = None,
     ) -> None:
         super().__init__()
+        if encoder is None and source_vocab_size is not None:
+            encoder = Encoder(
+                source_vocab_size, cell, d_embedding, d_hidden, n_layers, bidirectional, reverse_source, dropout, fused
+            )
+        elif encoder is None or source_vocab_size is not None:
+            raise TypeError("source_vocab_size or encoder must be given, and not both")
         self.source_vocab_size, self.vocab_size, self.dropout = source_vocab_size, target_vocab_size, dropout
-        self.encoder = Encoder(
-            source_vocab_size, cell, d_embedding, d_hidden, n_layers, bidirectional, reverse_source, dropout, fused
-        )
+        self.encoder: Any = encoder
         self.embedding = nn.Embedding(target_vocab_size, d_embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)
         sizes = (cell, d_embedding, d_hidden, n_layers, dropout, fused)
@@ -116,12 +123,10 @@ class Seq2Seq(nn.Module):
         self.output = nn.Linear(d_hidden, target_vocab_size)
 
     @door
-    def encode(
-        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
-    ) -> Seq2SeqState:
-        """Read a source; source_mask: True = a real token, None: all are."""
-        mask = torch.ones_like(source, dtype=torch.bool) if source_mask is None else source_mask
-        outputs, state = self.encoder(source, mask)
+    def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> Seq2SeqState:
+        """Read a source (batch, source), or what an own encoder reads; source_mask: True = a real token, None: all."""
+        outputs, state = self.encoder(source, source_mask)
+        mask = outputs.new_ones(outputs.shape[:2]).bool() if source_mask is None else source_mask
         return self.decoder.start(outputs, state, mask)
 
     def forward(

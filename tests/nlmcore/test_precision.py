@@ -23,6 +23,7 @@ from nlmcore.seq2seq import NeuralEditor, Seq2Seq
 from nlmcore.transfer import Classifier
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
+from nlmcore.vision import Captioner, ConvEncoder, ImageClassifier, VisionTransformer
 from tests.laws import assert_close
 from tests.transformer_grid import CHANGES
 
@@ -33,7 +34,13 @@ SOURCE = torch.randint(1, VOCAB, (3, 5), generator=torch.Generator().manual_seed
 MASK = torch.arange(5) < torch.tensor([5, 2, 3])[:, None]
 CELLS = ("rnn", "ugrnn", "gru", "lstm")
 
+IMAGES = torch.rand(3, 4, 8, generator=torch.Generator().manual_seed(7))
+
 Build = Callable[[int], Any]
+
+
+def patches(width: int) -> VisionTransformer:
+    return VisionTransformer(4, 8, 2, d_model=width, n_heads=6, n_layers=2)
 
 
 def config(width: int, **changes: Any) -> TransformerConfig:
@@ -86,6 +93,8 @@ WITH_A_SOURCE: dict[str, Build] = {
     "Seq2Seq, every step": lambda width: Seq2Seq(VOCAB, VOCAB, "rnn", width, width, context="every_step"),
     "ConvSeq2Seq": lambda width: ConvSeq2Seq(VOCAB, VOCAB, width),
     "the editor": lambda width: NeuralEditor(VOCAB, "gru", width, width),
+    "Captioner, patches": lambda width: Captioner(patches(width), VOCAB, width),
+    "Captioner, convolutional": lambda width: Captioner(ConvEncoder((8, width)), VOCAB, width),
 }
 OTHERS: dict[str, Build] = {
     "TransformerEncoder": lambda width: TransformerEncoder(config(width)),
@@ -103,19 +112,30 @@ OTHERS: dict[str, Build] = {
         for pool, sizes in ((AttentionPool, ()), (FixedPool, (5,)))
     },
 }
+OF_IMAGES: dict[str, Build] = {
+    "images, patches": lambda width: ImageClassifier(patches(width), 7),
+    "images, convolutional": lambda width: ImageClassifier(ConvEncoder((8, width)), 7),
+}
+OTHERS |= OF_IMAGES
 MODELS = LANGUAGE_MODELS | WITH_A_SOURCE | OTHERS
+
+
+def source(name: str, model: Any) -> tuple[Any, ...]:
+    """What an encoder reads: images, which have no mask, or tokens and their mask."""
+    dtype = next(model.parameters()).dtype
+    return (IMAGES.to(dtype),) if name in OF_IMAGES or name.startswith("Captioner") else (SOURCE, MASK)
 
 
 def output(name: str, model: Any) -> Tensor:
     if name in OTHERS:
-        return model(SOURCE, MASK)
-    state = model.encode(SOURCE, MASK) if name in WITH_A_SOURCE else None
+        return model(*source(name, model))
+    state = model.encode(*source(name, model)) if name in WITH_A_SOURCE else None
     first, state = model(TOKENS[:, :3], state)
     return torch.cat([first, model(TOKENS[:, 3:], state)[0]], 1)
 
 
 def write(name: str, model: Any, batch: int) -> Tensor:
-    state = model.encode(SOURCE[:batch], MASK[:batch]) if name in WITH_A_SOURCE else None
+    state = model.encode(*(part[:batch] for part in source(name, model))) if name in WITH_A_SOURCE else None
     return greedy(model, TOKENS[:batch, :2], 3, state=state).tokens
 
 

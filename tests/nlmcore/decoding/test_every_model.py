@@ -22,10 +22,12 @@ from nlmcore.language_model import select
 from nlmcore.ngram import NGramLM
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
+from nlmcore.vision import Captioner, VisionTransformer
 
 V, EOS = 5, 2
 PROMPTS = torch.tensor([[1, 4, 3], [4, 0, 1], [3, 3, 4]])
 SOURCES = torch.tensor([[1, 2, 3, 4, 5], [5, 4, 3, 1, 0], [6, 1, 0, 0, 0]])
+IMAGES = torch.rand(3, 4, 6, generator=torch.Generator().manual_seed(0))
 
 
 def ngram(smoothing: str) -> NGramLM:
@@ -42,6 +44,7 @@ BUILD = {
     "ugrnn": lambda: RecurrentLM(V, "ugrnn", d_hidden=8),
     "thought vector": lambda: Seq2Seq(7, V, "gru", 6, 8, context="initial"),
     "attention": lambda: Seq2Seq(7, V, "lstm", 6, 8, context="attention", bidirectional=True),
+    "captions": lambda: Captioner(VisionTransformer(4, 6, 2, d_model=8, n_heads=2, n_layers=1), V, 6),
     "convolutional seq2seq": lambda: ConvSeq2Seq(7, V, d_model=8, n_encoder_layers=1, n_decoder_layers=2),
 }
 
@@ -59,7 +62,8 @@ def build(name: str):
     state = None
     if hasattr(model, "encode"):
         with torch.no_grad():
-            state = model.encode(SOURCES, torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 0, 0, 0]]).bool())
+            mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 0, 0, 0]]).bool()
+            state = model.encode(IMAGES) if isinstance(model, Captioner) else model.encode(SOURCES, mask)
     return model, state
 
 

@@ -317,7 +317,7 @@ def test_bad_input_is_refused() -> None:
         model.encode(source[:, :0])
     with pytest.raises(TypeError, match=r"source_mask.*boolean"):
         model.encode(source, mask.float())
-    with pytest.raises(ValueError, match=r"source_mask.*source = 7.*\(3, 6\)"):
+    with pytest.raises(ValueError, match=r"mask.*source = 7.*\(3, 6\)"):
         model.encode(source, mask[:, 1:])
 
 
