@@ -9,7 +9,7 @@ import jupytext
 import nbformat
 import pytest
 
-from autograder.exercise.questions import opened
+from autograder.exercise.questions import in_hours, opened
 from autograder.exercise.specification import Exercise
 from autograder.launcher import notebooks, text
 from tests import notebook_runner
@@ -80,12 +80,64 @@ def test_every_question_says_what_it_takes_and_helps(name: str) -> None:
         assert len(exercise.properties) >= 2, f"{exercise.function}: half a solution should earn something"
     asked = len(exercises(name))
     assert words.count("**Checked:**") >= asked
-    assert words.count("<details><summary>") >= asked
     assert "### BEGIN MARK SCHEME" in words
-    minutes = sum(exercise.minutes for exercise in exercises(name).values())
-    written = re.search(r"\*(\d+) minutes · [\d.]+ points · written", words)
-    assert written
-    assert 120 <= minutes + int(written[1]) <= 300
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_one_time_and_one_numbering(name: str) -> None:
+    words = prose(name)
+    rows = re.findall(r"^\| (\w+) \| .+? \| (\d+) \| [\d.]+ \| [a-z]+ \|$", words, re.MULTILINE)
+    minutes = sum(int(each) for _, each in rows)
+    assert len(rows) == len(exercises(name)) + 1
+    assert f"| | together | {minutes} |" in words
+    assert f"About {in_hours(minutes)}; all times are estimates." in words
+    assert len(re.findall(r"(?i)about [^.;|]* hours?\b", words)) == 1, "the time is stated once"
+    assert 120 <= minutes <= 300
+    index = (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\| `{name}` \| .* \| {in_hours(minutes)} \|$", index, re.MULTILINE)
+    note = (ROOT / "autograder" / "notes" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"Allow {in_hours(minutes)}" in note
+
+    headings = re.findall(r"^## (\d)\. .*?(?=^## |\Z)", words, re.MULTILINE | re.DOTALL)
+    assert headings == [str(i + 1) for i in range(len(headings))]
+    numbers = [number for number, _ in rows]
+    assert numbers == sorted(numbers)
+    for number in headings:
+        letters = [found[1:] for found in numbers if found[0] == number]
+        assert letters in ([""], list("abcdef"[: len(letters)])), f"question {number}"
+    everywhere = "\n".join(cell.source for cell in master(name))
+    called = re.findall(r"(?i)\bquestion (\d\w?)\b", everywhere)
+    called += [number for two in re.findall(r"(?i)\bquestions (\d\w?) and (\d\w?)\b", everywhere) for number in two]
+    assert {*numbers, *headings}.issuperset(called), "a question that is mentioned exists"
+    assert f"question {numbers[-1]} should be answered in your own words" in everywhere
+
+
+HINT = re.compile(
+    r"<details><summary>A hint(?: on [^:]+)?: where to look</summary>\n\n(.+?)\n\n"
+    r"<details><summary>The idea</summary>\n\n(.+?)\n\n"
+    r"<details><summary>Nearly the line</summary>\n\n(.+?)\n</details></details></details>",
+    re.DOTALL,
+)
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_every_question_has_hints_in_three_stages(name: str) -> None:
+    asked = {exercise.function: exercise for exercise in exercises(name).values()}
+    above = ""
+    for cell in master(name):
+        if cell.cell_type == "markdown":
+            above += f"\n\n{cell.source}"
+        for function in set(re.findall(r"^def (\w+)\(", cell.source, re.MULTILINE)) & set(asked):
+            hints = HINT.findall(above.rpartition(f"points · {asked.pop(function).difficulty}*")[2])
+            assert hints, f"{function} has no hints in stages"
+            for where, idea, line in hints:
+                assert all(len(stage.split()) <= 60 for stage in (where, idea, line)), f"{function}: a hint is short"
+                assert re.findall(r"`(.+?)`", where) == re.findall(r"`([a-z]+)`", where), (
+                    f"{function}: code in {where!r}"
+                )
+                assert re.findall(r"`(.+?)`", idea) == re.findall(r"`([\w.]+)`", idea), f"{function}: code in {idea!r}"
+            above = ""
+    assert not asked
 
 
 @pytest.mark.parametrize("name", COURSE)

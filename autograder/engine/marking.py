@@ -233,7 +233,8 @@ def _answers(test: Test, found: CellResult | None, stopped: str, sources: list[s
 
 _RETURNED = re.compile(
     r"it returned None, but [\w(), ]{1,200} was asked for\. Is a `return` missing\?"
-    r"|\w{1,50} must be a tensor, but it is a (NoneType|list|tuple|dict|str|set|function)"
+    r"|\w{1,50} must be a tensor or a list of numbers, but it is a (NoneType|dict|str|set|function)"
+    r"|\w{1,50} is a list whose parts differ in length, or are not numbers"
 )
 _MISSING = re.compile(r"there is no '(\w{1,60})': the cell that defines it raised or is missing")
 _OF_OURS = {

@@ -120,7 +120,8 @@ def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
     if len(returns) == 1:
         if isinstance(result, tuple) and len(result) == 1 and not isinstance(result[0], tuple):
             result = [result[0]] if _is_number(result[0]) else result[0]
-        if isinstance(result, tuple) and not all(isinstance(item, (Real, tuple)) for item in result):
+        alike = (kind for kind in ((Real, tuple), list) if all(isinstance(item, kind) for item in result))
+        if isinstance(result, tuple) and not any(alike):
             raise TypeError(f"it returned {len(result)} values, but one was asked for: {wanted}")
         return (_tensor(result, returns[0]),)
     if not isinstance(result, (tuple, list)) or len(result) != len(returns):
@@ -133,15 +134,17 @@ def _tensor(value: Any, name: str) -> Tensor:
     if type(value) is Tensor and value.is_cpu and value.layout is torch.strided and not value.is_complex():
         return value.detach().clone()
     if not isinstance(value, (Tensor, np.ndarray, np.generic, Real, list, tuple)):
-        raise TypeError(f"{name} must be a tensor, but it is a {type(value).__name__}")
+        raise TypeError(f"{name} must be a tensor or a list of numbers, but it is a {type(value).__name__}")
     try:
         value = _plain(value)
         if isinstance(value, list) and any(isinstance(item, Tensor) for item in value):
             value = torch.stack([torch.as_tensor(item) for item in value])
         tensor = torch.as_tensor(value).detach().cpu()
     except (TypeError, ValueError, RuntimeError) as error:
-        why = "its parts differ in length or are not numbers" if isinstance(value, list) else str(error)
-        raise TypeError(f"{name} must be a tensor, but it is a {type(value).__name__} ({why})") from None
+        if isinstance(value, (list, tuple)):
+            raise TypeError(f"{name} is a list whose parts differ in length, or are not numbers") from None
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be a tensor or a list of numbers, but it is a {kind} ({error})") from None
     if tensor.is_complex() or tensor.layout != torch.strided:
         raise TypeError(f"{name} must be an ordinary tensor of real numbers, but its dtype is {tensor.dtype}")
     return tensor.clone()

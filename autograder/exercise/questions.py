@@ -4,14 +4,21 @@ declaration.
     ### 3b. Backwards [[gates.lstm_backward]]
     ## 5. In your own words [[written, 20 minutes, 4 points]]
     [[questions]]
+    [[how it works]]
     [[closed]] Everything else is open.
+    [[hints on the mask]]
+    1. Where to look, without code.
+    2. The idea, with the name of a function at most.
+    3. Nearly the line.
 
 Minutes, points and difficulty are added below the heading. The cell that defines `lstm_backward` becomes the cell of
 the answer, and after it comes the test cell: the check that students see, and the hidden one, whose value is the mark.
 A written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
-becomes a table of all questions, and `[[closed]]` becomes the list of names that are closed in all of them; names that
-only one question closes are added below its heading. Source notebooks contain these lines; every reader of a source
-notebook, including nbgrader, gets it expanded (`opened`).
+becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
+and `[[closed]]` the list of names that are closed in all of them; names that only one question closes are added below
+its heading. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each inside the one
+before. Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded
+(`opened`).
 """
 
 import ast
@@ -30,13 +37,37 @@ from autograder.exercise.specification import Exercise
 
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
 WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points")
-TABLE, CLOSED = "[[questions]]", "[[closed]]"
+TABLE, HOW, CLOSED = "[[questions]]", "[[how it works]]", "[[closed]]"
+_STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
+HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
+STAGES = ("where to look", "The idea", "Nearly the line")
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
+BEGINS = """\
+**How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
+The check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input
+on which your function fails. With `failing` you get that input for debugging. Run it as often as you like. A question
+that you have not started says so and stops nothing: *Run → Run All Cells* always works up to your first mistake. Your
+mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+
+If you are stuck, open the hints below a question one after the other, and try again after each.
+
+**What your functions get and return.** In some inputs several sizes are equal, some tensors are slices of larger
+tensors, and some ids have several digits. Where a tensor is asked for, you may also return a NumPy array or a list of
+numbers. Where a list is asked for, you may also return a tuple or a tensor.
+"""
 
 
 def stated(exercise: Exercise) -> str:
     """The line below a question's heading: "10 minutes · 2 points · easy"."""
     return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
+
+
+def in_hours(minutes: int) -> str:
+    """A time to plan with: "15 minutes", or rounded to half an hour, "2½ hours"."""
+    if minutes < 45:
+        return f"{minutes} minutes"
+    hours, half = divmod(round(minutes / 30), 2)
+    return f"{hours}{'½' if half else ''} hour{'' if (hours, half) == (1, 0) else 's'}"
 
 
 def closed_everywhere(exercises: Sequence[Exercise]) -> str:
@@ -70,6 +101,16 @@ def _shared(exercises: Sequence[Exercise]) -> list[str]:
     return [name for name in exercises[0].closed if all(name in e.closed for e in exercises)] if exercises else []
 
 
+def _staged(hints: re.Match[str]) -> str:
+    """Three details, each inside the one before, so that they are opened one after the other."""
+    topic, *texts = hints.groups()
+    first = f"A hint{f' on {topic}' if topic else ''}: {STAGES[0]}"
+    titles = (first, *STAGES[1:])
+    said = (text.replace("\n   ", "\n") for text in texts)
+    made = (f"<details><summary>{title}</summary>\n\n{text}" for title, text in zip(titles, said, strict=True))
+    return "\n\n".join(made) + "\n" + len(texts) * "</details>"
+
+
 def _of_pytorch(names: Sequence[str]) -> str:
     said = _listed([name for name in names if name != DIFFERENTIATION])
     if DIFFERENTIATION not in names:
@@ -98,6 +139,8 @@ def opened(notebook: Any) -> Any:
     asked: dict[str, Exercise] = {}
     headings = [OPENS.search(cell.source) for cell in notebook.cells if cell.cell_type == "markdown"]
     exercises = [find(found[4]) for found in headings if found and not WRITTEN.fullmatch(found[4])]
+    minutes = sum(exercise.minutes for exercise in exercises)
+    total = sum(exercise.points for exercise in exercises)
     written: float | None = None
     for cell in notebook.cells:
         cells.append(cell)
@@ -112,6 +155,7 @@ def opened(notebook: Any) -> Any:
             words, number, title, what = heading.groups()
             if given := WRITTEN.fullmatch(what):
                 written = float(given[2])
+                minutes, total = minutes + int(given[1]), total + written
                 mark_cell(cell, "written_question", locked=True)
                 rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written |")
                 said = f"{given[1]} minutes · {given[2]} points · written, marked by hand"
@@ -127,9 +171,15 @@ def opened(notebook: Any) -> Any:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
     if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):
         raise ValueError("the test cells need a line `from autograder.check import check` in a cell of the master")
+    rows += [f"| | together | {minutes} | {total:g} | |", "", f"About {in_hours(minutes)}; all times are estimates."]
+    said_once = {TABLE: "\n".join(rows), HOW: BEGINS.strip(), CLOSED: closed_everywhere(exercises)}
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = cell.source.replace(TABLE, "\n".join(rows)).replace(CLOSED, closed_everywhere(exercises))
+            for mark, words in said_once.items():
+                cell.source = cell.source.replace(mark, words)
+            cell.source = HINTS.sub(_staged, cell.source)
+            if "[[hints" in cell.source:
+                raise ValueError(f"hints need three stages, 1. 2. 3., in the cell that begins {cell.source[:60]!r}")
     notebook.cells = cells
     return notebook
 

@@ -26,7 +26,11 @@ def _digest(path: Path) -> str:
 
 def _inputs(root: Path) -> Iterator[Path]:
     code = ("autograder/*.py", "autograder/checks/**/*.py", "autograder/release/*.py", "nbgrader_config.py")
-    yield from (path for path in plain_files(root, "solutions/**/*", *code) if path.suffix != ".ipynb")
+    yield from (
+        path
+        for path in plain_files(root, "solutions/**/*", *code, "autograder/exercise/questions.py")
+        if path.suffix != ".ipynb"
+    )
 
 
 def fingerprint(root: Path) -> str:

@@ -47,6 +47,8 @@ HANDOUT = {
 }
 """Files that differ for students, and the files next to this one from which they are made: pages, and the list of
 panels that their JupyterLab leaves out (nbgrader's, for instructors)."""
+LIST = "[[assignments]]"
+"""In such a page: the rows of `exercises/README.md` about the assignments of the archive."""
 
 
 def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
@@ -57,7 +59,7 @@ def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
     files = {name: (root / name).read_bytes() for name in [*whole, *_imported(root)]}
     files["Makefile"] = students_makefile((root / "Makefile").read_text(encoding="utf-8")).encode()
     for place, name in HANDOUT.items():
-        files[place] = (HANDED / name).read_bytes()
+        files[place] = (HANDED / name).read_text(encoding="utf-8").replace(LIST, _listed(root, chosen)).encode()
     files |= _exercises(root, chosen)
     for name in chosen:
         exercises: Mapping[str, Exercise] = exercises_of(name)
@@ -74,6 +76,15 @@ def _chosen(root: Path, assignments: Sequence[str]) -> list[str]:
         if name not in there:
             raise ValueError(f"there is no assignment {name!r}; there are: {', '.join(there) or 'none'}")
     return sorted(set(assignments)) if assignments else there
+
+
+def _listed(root: Path, chosen: Sequence[str]) -> str:
+    """In the order of the course; an assignment that its table lacks comes last."""
+    index = root / RELEASE / "README.md"
+    table = index.read_text(encoding="utf-8") if index.is_file() else ""
+    rows = {row[1]: row[0] for row in re.finditer(r"^\| `(\w+)` \|.*$", table, re.M)}
+    last = [f"| `{name}` |" for name in chosen if name not in rows]
+    return "\n".join([*(rows[name] for name in rows if name in chosen), *last])
 
 
 def _imported(root: Path) -> list[str]:

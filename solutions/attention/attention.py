@@ -6,15 +6,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The check tells you what is
-# right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With `failing` you get that
-# input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing: *Run → Run All Cells* always works
-# up to your first mistake. Your mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *Attention*, sections 2 to 6. About two and a half hours. Nothing is downloaded.
+# You need the lecture *Attention*, sections 2 to 6. Nothing is downloaded.
 
 # %%
 import math
@@ -46,10 +43,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # **Checked:** one score per key; the right values; a single key, float64, and keys that are a slice of a larger tensor.
 #
-# <details><summary>A hint</summary>
-#
-# `keys @ query` is a matrix times a vector: (n, d) times (d,) gives (n,).
-# </details>
+# [[hints]]
+# 1. The sum in the formula is over $i$. Which index is left, and how many scores does that make?
+# 2. A matrix times a vector is one dot product per row of the matrix. The keys are such a matrix.
+# 3. `keys @ query` is a matrix times a vector: (n, d) times (d,) gives (n,).
 
 
 # %%
@@ -76,11 +73,10 @@ def dot_score(query, keys):
 #
 # **Checked:** one score per key; the right values; different widths, and a single key.
 #
-# <details><summary>A hint</summary>
-#
-# Multiply the query by W first: `query @ W` has the width of a key. The rest is question 1a. To see whether you need W or its transpose, follow the
-# widths: (d_q,) @ (d_q, d_k).
-# </details>
+# [[hints]]
+# 1. Read the formula from the left. What is the width of $q^\top W$?
+# 2. Multiply the query by $W$ first, which gives a vector as wide as a key. The rest is question 1a.
+# 3. `query @ W` has the width of a key. To see whether you need W or its transpose, follow the widths: (d_q,) @ (d_q, d_k).
 
 
 # %%
@@ -108,11 +104,11 @@ def bilinear_score(query, keys, W):
 #
 # **Checked:** one score per key; the right values; different widths, a single key and a single hidden unit.
 #
-# <details><summary>A hint</summary>
-#
-# `W_query @ query` has shape (d_s,). For all keys in one product, `keys @ W_key.T` has shape (n, d_s). Adding the two broadcasts the first over the
-# rows of the second.
-# </details>
+# [[hints]]
+# 1. Look at the two terms inside the tanh. Which one is the same for all keys, and what shape does the other one have for all keys together?
+# 2. Compute the keys' term for all keys in one product and add the query's term to every row. After the tanh, each row has a dot product with $v$.
+# 3. `W_query @ query` has shape (d_s,). For all keys in one product, `keys @ W_key.T` has shape (n, d_s). Adding the two broadcasts the first over
+#    the rows of the second.
 
 
 # %%
@@ -167,15 +163,16 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 # **Checked:** the shapes; the weights without a mask; the context, given *your* weights; masked keys; rows without any allowed key; very large
 # scores; unchanged inputs.
 #
-# <details><summary>A hint on the mask</summary>
+# [[hints on the mask]]
+# 1. Read item 1 of the list again. Which scores may the largest be chosen from, and so when must the mask be applied?
+# 2. Before anything else, give the masked keys a score whose exponential is 0. Make a new tensor for it.
+# 3. `scores.masked_fill(~mask, -math.inf)` returns a new tensor, and $e^{-\infty}$ is exactly 0.
 #
-# `scores.masked_fill(~mask, -math.inf)` returns a new tensor, and $e^{-\infty}$ is exactly 0.
-# </details>
-# <details><summary>A hint on the empty row</summary>
-#
-# If all scores of a row are −∞, so is its largest, and −∞ − (−∞) is NaN. `torch.where(condition, a, b)`, or `torch.nan_to_num` on the maximum, fixes
-# that; at the end divide by the sum only where it is not 0.
-# </details>
+# [[hints on the empty row]]
+# 1. Calculate by hand what happens to a row in which all scores are −∞: its largest, the differences, the sum.
+# 2. If all scores of a row are −∞, so is its largest, and −∞ − (−∞) is NaN. Replace the largest and the sum of such a row by numbers that do no
+#    harm.
+# 3. `torch.where(condition, a, b)`, or `torch.nan_to_num` on the maximum, fixes that; at the end divide by the sum only where it is not 0.
 
 
 # %%
@@ -216,10 +213,10 @@ def attend(scores, values, mask=None):
 #
 # **Checked:** the shapes; the weights; the output, given your weights; the mask; a query with no allowed key; leading axes.
 #
-# <details><summary>A hint</summary>
-#
-# `k.mT` (or `k.transpose(-2, -1)`) swaps the last two axes and leaves the leading ones alone; `k.T` reverses all of them.
-# </details>
+# [[hints]]
+# 1. Which width is the $d$ in the formula, and which axes does $K^\top$ concern if there are leading ones?
+# 2. All dot products are one matrix product. Divide it, and call a function that you have already written.
+# 3. `k.mT` (or `k.transpose(-2, -1)`) swaps the last two axes and leaves the leading ones alone; `k.T` reverses all of them.
 
 
 # %%
@@ -262,12 +259,12 @@ show.heatmap(
 # **Checked:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with more padding than the
 # longest sentence needs.
 #
-# <details><summary>A hint</summary>
-#
-# `position = torch.arange(time)`. "The key is not after the query" compares a row of positions with a column of them:
-# `position[None, :] <= position[:, None]`, shape (time, time). "The key is a word" compares positions with lengths: `position < lengths[:, None]`,
-# shape (batch, time). Give both four axes with `None`, then combine them.
-# </details>
+# [[hints]]
+# 1. The picture combines two masks. Which part of it is the same for all sentences, and which part depends on the length?
+# 2. Each part compares positions: those of the keys with those of the queries, and those of the keys with the lengths. Give both parts four axes,
+#    then combine them.
+# 3. With `position = torch.arange(time)`: `position[None, :] <= position[:, None]` has shape (time, time), and `position < lengths[:, None]` has
+#    shape (batch, time). Give both four axes with `None`, then combine them.
 
 
 # %%
@@ -319,14 +316,16 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 # **Checked:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask; a word with no allowed
 # key; a sentence alone and in a batch.
 #
-# <details><summary>A hint on splitting</summary>
+# [[hints on splitting]]
+# 1. Look at the picture of the split and at the output of the cell above. Why does one reshape alone mix the words?
+# 2. Two steps: first split the last axis in two, then swap two axes.
+# 3. `x.reshape(batch, time, n_heads, d_head)` splits every word; `.transpose(1, 2)` then brings the heads to the front.
 #
-# `x.reshape(batch, time, n_heads, d_head)` splits every word; `.transpose(1, 2)` then brings the heads to the front.
-# </details>
-# <details><summary>A hint on joining</summary>
+# [[hints on joining]]
+# 1. Read the picture of the split from right to left. Which entries are next to each other again in the row of word *a*?
+# 2. The same two steps backwards, so the swap comes first.
+# 3. `.transpose(1, 2)`, then `.reshape(batch, time, n_heads * d_head)`.
 #
-# The same two steps backwards: `.transpose(1, 2)`, then `.reshape(batch, time, n_heads * d_head)`.
-# </details>
 # <details><summary>Stuck because of an earlier question?</summary>
 #
 # You may use `torch.softmax` here, so you can solve this without your `attend`.

@@ -6,16 +6,13 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake, autograd is a good friend: compare
 # in a cell of your own. Only your answer has to do without it.)
 #
-# You need the lecture *Neurons and backpropagation*. About two and a half hours. Nothing is downloaded.
+# You need the lecture *Neurons and backpropagation*. Nothing is downloaded.
 #
 # In this assignment `d_x` is the gradient of the loss with respect to `x`: how fast the loss changes with each entry of `x`. It has the shape of `x`.
 # Vectors are rows.
@@ -52,10 +49,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # **Checked:** the value; the gradients of bias, weights and inputs, each separately; a single input, and float64.
 #
-# <details><summary>A hint</summary>
-#
-# Four lines: the value, the slope, the slope times `x`, the slope times `w`.
-# </details>
+# [[hints]]
+# 1. In the example all three gradients contain the same number, 0.2. Which node does it come from?
+# 2. Compute the value, then the slope from the value. The slope reaches the bias unchanged, and each factor of the product gets it times the
+#    *other* factor.
+# 3. Four lines: the value, the slope, the slope times `x`, the slope times `w`.
 
 
 # %%
@@ -108,11 +106,15 @@ show.heatmap(
 # **Checked:** the shapes; the loss; the gradient of one example; of a batch, including one with as many examples as classes; logits around 300 and
 # around −300; targets whose logit is 1000 behind.
 #
-# <details><summary>A hint</summary>
+# [[hints on the gradient]]
+# 1. Compare the gradient of the example with $p$. Which entry differs, and by how much?
+# 2. Start from the probabilities and change one entry per row. Then divide by the number of examples.
+# 3. `p[torch.arange(N), targets]` picks the probability of the target from each row, and you can also assign to it.
 #
-# `p[torch.arange(N), targets]` picks the probability of the target from each row, and you can also assign to it. For the loss use a logarithm of the
-# softmax that never computes $\ln 0$: $z_t - \max - \ln \sum e^{z - \max}$.
-# </details>
+# [[hints on the loss]]
+# 1. Read the paragraph below the picture again. Why is the computed loss infinite where the true loss is 1000?
+# 2. Do not take the logarithm of a probability. Compute the log-probability directly from the logits.
+# 3. A logarithm of the softmax that never computes $\ln 0$ is $z_t - \max - \ln \sum e^{z - \max}$.
 
 
 # %%
@@ -151,10 +153,10 @@ def softmax_loss(logits, targets):
 # **Checked:** the shapes; $d_x$, $d_W$ and $d_b$, each separately, even where batch, inputs and outputs have the same size and no shape can help; one
 # example; tensors that are slices.
 #
-# <details><summary>A hint</summary>
-#
-# *Add* the examples, do not average them: if the loss is a mean, `d_z` has already been divided.
-# </details>
+# [[hints]]
+# 1. Write the shapes of the three gradients next to those of $x$, $W$ and $d_z$. Which products of two of them are possible at all?
+# 2. The shapes leave one product for $d_x$ and one for $d_W$. The bias was added to each row, so its gradient is a sum over the rows.
+# 3. `.T` transposes a matrix. *Add* the examples, do not average them: if the loss is a mean, `d_z` has already been divided.
 
 
 # %%
@@ -177,10 +179,10 @@ def linear_backward(x, W, d_z):
 #
 # **Checked:** the gradient; saturated units, and units at 0; that you do not change `h` and `d_h`.
 #
-# <details><summary>A hint</summary>
-#
-# One line is enough, without any tanh.
-# </details>
+# [[hints]]
+# 1. The slope is given in two forms. Which one uses only what the function gets?
+# 2. Upstream times local, entry by entry.
+# 3. One line is enough, without any tanh: `d_h` times the slope $1 - h^2$.
 
 
 # %%
@@ -212,10 +214,11 @@ def tanh_backward(h, d_h):
 #
 # **Checked:** the shapes; the loss; the gradients of the upper layer; those of the lower layer; one example, and one hidden unit.
 #
-# <details><summary>A hint</summary>
+# [[hints]]
+# 1. Read the lower row of the diagram from right to left. Which function of questions 1 and 2 is each arrow?
+# 2. Go forward and keep $h$. Then go back with one call per arrow; one of your functions serves both layers.
+# 3. Your `linear_backward` serves both layers. Given `h` and `W2`, the gradient that it calls `d_x` is the gradient of `h`.
 #
-# Your `linear_backward` serves both layers. Given `h` and `W2`, the gradient that it calls `d_x` is the gradient of `h`.
-# </details>
 # <details><summary>Stuck because of an earlier question?</summary>
 #
 # Each backward step is one line of matrix code in questions 1 and 2. Write it out here.
@@ -255,14 +258,15 @@ def mlp_gradients(x, targets, W1, b1, W2, b2):
 #
 # **Checked:** the shape; the gradient; one example with one hidden unit, and a square $W$.
 #
-# <details><summary>A hint on the upper use</summary>
+# [[hints on the upper use]]
+# 1. Look only at $y = h W^\top$ and treat $h$ as given. In the example this path contributes $d_y \cdot h$.
+# 2. Call $W^\top$ by a different name, $V$. Then $y = h V$ is a linear layer, and you know its gradient from 2a.
+# 3. In $y = h V$ with $V = W^\top$, $d_V = h^\top d_y$. That is the gradient of $W^\top$; transpose it.
 #
-# In $y = h V$ with $V = W^\top$, $d_V = h^\top d_y$. That is the gradient of $W^\top$; transpose it.
-# </details>
-# <details><summary>A hint on the lower use</summary>
-#
-# The upstream gradient at $h$ is $d_y V^\top = d_y W$. From there it is question 3.
-# </details>
+# [[hints on the lower use]]
+# 1. Look at $h = \tanh(x W)$. In the example this path contributes $d_y \cdot W \cdot (1 - h^2) \cdot x$. Which node does each factor come from?
+# 2. First find the upstream gradient at $h$. Below it there are a tanh and a linear layer, as in question 3.
+# 3. The upstream gradient at $h$ is $d_y V^\top = d_y W$. From there it is question 3.
 
 
 # %%

@@ -6,15 +6,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *Decoding*. About two and a half hours. Nothing is downloaded.
+# You need the lecture *Decoding*. Nothing is downloaded.
 #
 # In this assignment a language model is a **table**: `log_probs[a, w]` is $\ln P(w \mid a)$, the log-probability that $w$ follows $a$. It sees only
 # one word of context, which is all that you need to try searching and sampling; at the end a larger model takes its place.
@@ -58,10 +55,10 @@ show.heatmap(
 #
 # **Checked:** a text that ends by itself; one that does not; one that ends immediately, and one that may have only a single word.
 #
-# <details><summary>A hint</summary>
-#
-# `log_probs[last].argmax()`. What is `last` in the first step, and what is it in the next?
-# </details>
+# [[hints]]
+# 1. Follow the example in the table. Which row do you read in each of the three steps?
+# 2. Remember one word from step to step. It chooses the row, and the largest entry of the row gives the next word.
+# 3. `log_probs[last].argmax()`. What is `last` in the first step, and what is it in the next?
 
 
 # %%
@@ -94,10 +91,10 @@ def greedy(log_probs, start, eos, longest):
 # **Checked:** the shape; the $k$ probabilities, in any order; that each word has its own; temperatures; $k = 1$, all words, $k$ larger than the
 # vocabulary, and logits above a hundred. No two logits are equal.
 #
-# <details><summary>A hint</summary>
-#
-# A word whose logit is −∞ gets a probability of exactly 0. `logits.topk(k)` raises an error if $k$ is larger than the vocabulary.
-# </details>
+# [[hints]]
+# 1. In the example the two kept words keep their ratio, 4 : 3. What would the exponential of a dropped word have to be for the formula to give 0?
+# 2. Drop words before the softmax, by changing their logits. Everything smaller than the smallest of the $k$ largest logits is dropped.
+# 3. A word whose logit is −∞ gets a probability of exactly 0. `logits.topk(k)` raises an error if $k$ is larger than the vocabulary.
 
 
 # %%
@@ -132,14 +129,15 @@ def top_k(logits, k, temperature):
 # **Checked:** the shape; typical $p$, first the probabilities in any order, then that each word has its own; one word that has more than
 # $p$; $p = 1$, a very small one, and logits above a hundred.
 #
-# <details><summary>A hint on the sum</summary>
+# [[hints on the sum]]
+# 1. Look at the running sums in the example. Is the word that takes the sum beyond $p$ kept, and what was the sum before it?
+# 2. Sort the probabilities and add them up one after the other. A word is kept if the sum *before* it is still below $p$.
+# 3. With the probabilities in `q`: `values, order = q.sort(descending=True)`, then `values.cumsum(0)`, which includes the word itself.
 #
-# `values, order = p.sort(descending=True)`, then `values.cumsum(0)`. A word is kept if the sum *before* it is still below $p$.
-# </details>
-# <details><summary>A hint on undoing the sort</summary>
-#
-# `kept[order] = …` writes the result for each sorted word back to the word's own index.
-# </details>
+# [[hints on undoing the sort]]
+# 1. Read “each word has its own” below **Checked**. To which word does the first of the sorted probabilities belong?
+# 2. Sorting also tells you which word each value came from. Use these indices to put the results back.
+# 3. `kept[order] = …` writes the result for each sorted word back to the word's own index.
 
 
 # %%
@@ -178,14 +176,14 @@ def nucleus(logits, p):
 #
 # Parents [0, 1], words [1, 2]. With a beam of 3 the next one is 0.15, and parent 0 has two children. In logarithms the products become sums.
 #
-# **Checked:** three lists of the size of the beam; the scores, in any order, then best first; the parents and the words in the same way; the first
+# **Checked:** three results of the size of the beam; the scores, in any order, then best first; the parents and the words in the same way; the first
 # step, with a single hypothesis.
 #
-# <details><summary>A hint</summary>
-#
-# `scores[:, None] + log_probs` has shape (hypotheses, V). `.reshape(-1).topk(beam)` gives the best scores and their indices in the flat list; `//`
-# and `%` turn an index into row and column.
-# </details>
+# [[hints]]
+# 1. In the example the best are chosen among all six products. What do you return about each of them besides its score?
+# 2. Make a table of all extensions and read it as one flat list. An index in that list determines both the row and the column.
+# 3. `scores[:, None] + log_probs` has shape (hypotheses, V). `.reshape(-1).topk(beam)` gives the best scores and their indices in the flat list;
+#    `//` and `%` turn an index into row and column.
 
 
 # %%
@@ -225,14 +223,15 @@ def beam_step(scores, log_probs, beam):
 # **Checked:** a beam of one, which is greedy search; the log-probability of *your* tokens, right or wrong; a result better than greedy; texts that
 # have ended among others that continue; a search cut off before its text ends.
 #
-# <details><summary>A hint on bookkeeping</summary>
+# [[hints on bookkeeping]]
+# 1. Look at one row of the table in the example. What do you need to remember of each kept hypothesis?
+# 2. In each step make a list of all candidates, sort it by score and keep the first ones.
+# 3. A list of pairs (tokens, score) and `sorted(…, key=…)` are good enough; speed does not count.
 #
-# A list of pairs (tokens, score) and `sorted(…, key=…)` are good enough; speed does not count.
-# </details>
-# <details><summary>A hint on the end</summary>
-#
-# Which hypotheses have ended? Those whose last word is `eos`. The initial one has no last word yet, so its context is `start`.
-# </details>
+# [[hints on the end]]
+# 1. Follow *eos 0.3* through the table of the example. What happens to it in step 3?
+# 2. There are two kinds of hypotheses. An open one is extended by every word; an ended one joins the candidates unchanged.
+# 3. Which hypotheses have ended? Those whose last word is `eos`. The initial one has no last word yet, so its context is `start`.
 
 
 # %%
@@ -270,10 +269,10 @@ def beam_search(log_probs, start, eos, beam, longest):
 #
 # **Checked:** the scores for $\alpha = 1$ and for other $\alpha$; the best hypothesis; $\alpha = 0$.
 #
-# <details><summary>A hint</summary>
-#
-# All scores are negative. Is the best one the largest or the smallest?
-# </details>
+# [[hints]]
+# 1. Compare the two winners of the example. Is −0.75 larger or smaller than −2?
+# 2. One division gives all the scores. Then return the index of the best, not its score.
+# 3. `lengths**penalty` is the denominator. All scores are negative, and the best one is the closest to 0.
 
 
 # %%

@@ -6,15 +6,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. About three hours. Nothing is downloaded.
+# You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. Nothing is downloaded.
 #
 # As in the lectures, *vectors are rows*, so a matrix multiplies them from the right. $\odot$ multiplies entry by entry (`*`), and $\sigma$ is
 # `torch.sigmoid`.
@@ -55,10 +52,10 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # **Checked:** the shapes; the states; what is left; gates of exactly 0 and 1; a single step.
 #
-# <details><summary>A hint</summary>
-#
-# For the states, a loop over time, a list and `torch.stack`. For what is left there is `torch.cumprod`, or the same loop.
-# </details>
+# [[hints]]
+# 1. Look at the last two rows of the example. How does each entry follow from the entry to its left?
+# 2. For the states you need a loop over time. What is left is a running product of the gates, without the new values.
+# 3. For the states, a loop over time, a list and `torch.stack`. For what is left there is `torch.cumprod`, or the same loop.
 
 
 # %%
@@ -102,10 +99,10 @@ HTML(
 # **Checked:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; the new state itself; as many units as
 # inputs, float64, one text, one unit.
 #
-# <details><summary>A hint</summary>
-#
-# Three lines, one per formula. `b` is added to each row of a batch by broadcasting.
-# </details>
+# [[hints]]
+# 1. There are three formulas, and you return the result of each. Find the three results in the picture.
+# 2. Compute the gate and the candidate from the same input and the same old state. Only then mix.
+# 3. Three lines, one per formula. `b` is added to each row of a batch by broadcasting.
 
 
 # %%
@@ -164,10 +161,10 @@ HTML(
 # **Checked:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; the new state itself; as many units as
 # inputs, float64, one text, one unit.
 #
-# <details><summary>A hint</summary>
-#
-# Four lines. Write down the bracket that $r$ multiplies, and check that it contains nothing of $x$.
-# </details>
+# [[hints]]
+# 1. Look at the formula of $n$. Which terms are inside the bracket that $r$ multiplies, and which are outside?
+# 2. Compute the two gates, then the candidate, then the mixture. The reset gate applies after the product with $U^n$, and to $d$ as well.
+# 3. Four lines, with `W[0]`, `U[0]` and `b[0]` for $r$. Write down the bracket that $r$ multiplies, and check that it contains nothing of $x$.
 
 
 # %%
@@ -227,11 +224,11 @@ HTML(
 # **Checked:** the shapes; the gates; that the memory follows from *your* gates, and the output from *your* memory; both states themselves; as many
 # units as inputs, float64, one text, one unit.
 #
-# <details><summary>A hint</summary>
-#
-# You can compute all four sums in one go: `x @ W` has shape (4, batch, hidden), and the biases join in as `b[:, None]`. Or write four lines.
-# `torch.stack([i, f, g, o])` puts the gates together.
-# </details>
+# [[hints]]
+# 1. The four formulas in the first line differ in their weights. Which one differs in its function as well?
+# 2. Compute the four sums, squash them, then compute the memory, and the output last. The output reads the *new* memory.
+# 3. You can compute all four sums in one go: `x @ W` has shape (4, batch, hidden), and the biases join in as `b[:, None]`. Or write four lines.
+#    `torch.stack([i, f, g, o])` puts the gates together.
 
 
 # %%
@@ -281,10 +278,12 @@ def lstm_step(x, h, c, W, U, b):
 # **Checked:** the shapes; the memory when no gradient arrives through $h$; the output gate; the other three; the memory along both paths; gates that
 # are wide open or shut; one unit.
 #
-# <details><summary>A hint</summary>
+# [[hints]]
+# 1. Three rows of the table begin with the same quantity. Which formula gives it, and what is its value in the example?
+# 2. Recompute $c'$ and add up the two paths. For the row that is missing, $h' = o \odot \tanh c'$ is a product, so $o$ gets the upstream gradient
+#    times the other factor.
+# 3. Unpack with `i, f, g, o = gates`. Compute $c'$ and then $d_{c'}$, and name both, because four of the five results need $d_{c'}$.
 #
-# Unpack with `i, f, g, o = gates`. Compute $c'$ and then $d_{c'}$, and name both, because four of the five results need $d_{c'}$.
-# </details>
 # <details><summary>It runs, but the values are wrong?</summary>
 #
 # Enter the example above as tensors of shapes (4, 1, 1) and (1, 1), and compare value by value. Which of the five is the first that is wrong?
@@ -338,15 +337,16 @@ def lstm_backward(gates, c_before, d_h, d_c):
 #
 # **Checked:** one number per state; one step back; several steps back; a saturated state, which lets nothing through; one unit, and a single state.
 #
-# <details><summary>A hint</summary>
+# [[hints on the product]]
+# 1. Look at the formula of the product. Which Jacobian is in it for every distance above 0, and on which side is the one that each further distance
+#    adds?
+# 2. Start with the identity, go back from the last state, and take the norm of the product so far at each distance.
+# 3. Start with `torch.eye`. Each time, multiply by one more Jacobian on the *right* and take `torch.linalg.matrix_norm(product, ord=2)`.
 #
-# Start with `torch.eye` and go back from the last state. Each time, multiply by one more Jacobian on the *right* and take
-# `torch.linalg.matrix_norm(product, ord=2)`.
-# </details>
-# <details><summary>A second hint</summary>
-#
-# A diagonal matrix on the left multiplies the *rows*: `slopes[:, None] * matrix`. Use the dtype of `U`: `torch.eye(len(U), dtype=U.dtype)`.
-# </details>
+# [[hints on one Jacobian]]
+# 1. Compute $J_3$ of the example from $h_3$ and $U$. Which row of $U^\top$ does each slope multiply?
+# 2. A diagonal matrix on the left multiplies the *rows*, so broadcasting is enough. The identity needs the dtype of $U$.
+# 3. `slopes[:, None] * matrix` multiplies the rows, and `torch.eye(len(U), dtype=U.dtype)` has the right dtype.
 
 
 # %%

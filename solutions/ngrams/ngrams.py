@@ -6,15 +6,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *What is a language model?* About two and a half hours. Nothing is downloaded.
+# You need the lecture *What is a language model?* Nothing is downloaded.
 
 # %%
 import math
@@ -60,10 +57,10 @@ show.heatmap(
 # **Checked:** the pairs inside sentences; the row of `bos`; the column of `eos`; a repeated sentence, and an empty one (in which `eos` follows
 # `bos`). The ids of `bos` and `eos` may be anything. Do not change the lists that you are given.
 #
-# <details><summary>A hint</summary>
-#
-# `zip([bos, *sentence], [*sentence, eos])` runs through all pairs of a sentence.
-# </details>
+# [[hints]]
+# 1. Look at the row of `bos` and the column of `eos` in the table. Which pairs do they count that are not two words of a sentence?
+# 2. Write the sentence twice, once with `bos` in front and once with `eos` at the end. Entries with the same index then form the pairs.
+# 3. `zip([bos, *sentence], [*sentence, eos])` runs through all pairs of a sentence.
 
 
 # %%
@@ -96,11 +93,11 @@ def count_bigrams(sentences, vocab_size, bos, eos):
 # **Checked:** the shape; the probabilities; seen contexts next to an unseen one; a context never seen. Do not change the counts that you are given,
 # because they are needed again.
 #
-# <details><summary>A hint</summary>
-#
-# `counts.sum(1, keepdim=True)` has shape (V, 1) and divides every row by its own sum. `torch.where(condition, a, b)` chooses between two tensors;
-# `total.clamp(min=1)` avoids every division by 0.
-# </details>
+# [[hints]]
+# 1. The denominator is one number per row. In which row of the example is it 0?
+# 2. Divide each row by its own sum. Then choose, row by row, between the quotient and $1/V$.
+# 3. `counts.sum(1, keepdim=True)` has shape (V, 1) and divides every row by its own sum. `torch.where(condition, a, b)` chooses between two
+#    tensors; `total.clamp(min=1)` avoids every division by 0.
 
 
 # %%
@@ -132,10 +129,10 @@ def conditional_probabilities(counts):
 #
 # **Checked:** the shape; $k = 1$; other $k$; a context never seen, which needs no special case here. Why?
 #
-# <details><summary>A hint</summary>
-#
-# `counts.shape[1]` is $V$: the *whole* vocabulary, not only the words that were seen after this context.
-# </details>
+# [[hints]]
+# 1. Look at the denominator in the example. Where does the $4 \cdot 1$ come from?
+# 2. Each of the $V$ counts of a row grows by $k$, so the sum of the row grows by $kV$.
+# 3. `counts.shape[1]` is $V$: the *whole* vocabulary, not only the words that were seen after this context.
 
 
 # %%
@@ -173,16 +170,17 @@ def additive(counts, k):
 #
 # **Checked:** the shape; a context that all orders know; one whose pair was never seen; one whose last word was never seen either.
 #
-# <details><summary>A hint on counting</summary>
+# [[hints on counting]]
+# 1. Look at the table of the example. Mark each *a b* in the text and underline the word after it, then do the same for each *b*.
+# 2. Go through the positions of the text. If the $n$ words before a position equal the context, count the word at that position. The empty context
+#    occurs everywhere; nothing follows the very last word, so it is never a context.
+# 3. For positions `i` starting at `n`, wherever `words[i - n : i]` equals the context, count `words[i]`. `words` is a tensor: `words.tolist()`
+#    makes it a list, and `==` compares two lists.
 #
-# For a context of length $n$, go through all positions `i` starting at `n`, and wherever `words[i - n : i]` equals the context, count `words[i]`. The
-# empty context occurs everywhere. Nothing follows the very last word of the text, so it is never a context. `words` is a tensor: `words.tolist()`
-# makes it a list, and `==` compares two lists.
-# </details>
-# <details><summary>A hint on the orders</summary>
-#
-# The last $n$ words of the context are `context[2 - n :]`, for n = 0, 1, 2.
-# </details>
+# [[hints on the orders]]
+# 1. Compare the two calculations of $P(a)$ at the end of the example. Why does only the second one have a denominator?
+# 2. Use one loop for the three orders. Add up the weights of the orders that have seen their context, and divide by that sum at the end.
+# 3. The last $n$ words of the context are `context[2 - n :]`, for n = 0, 1, 2. An order has seen its context if it counted anything.
 
 
 # %%
@@ -235,14 +233,16 @@ def interpolated(words, context, weights, vocab_size):
 #
 # **Checked:** the shapes; the continuation; the probabilities, given *your* continuation; a context never seen; everything together.
 #
-# <details><summary>A hint on the continuation</summary>
+# [[hints on the continuation]]
+# 1. The formula counts different pairs, however often each occurs. In the example, how many entries of each column are above 0?
+# 2. Replace each count by whether it is above 0. The sums over columns and over the whole table make the fraction, and the sums over rows are the
+#    $T_a$.
+# 3. `counts > 0` is a table of True and False. Its column sums say after how many different words a word occurred; its row sums are the $T_a$.
 #
-# `counts > 0` is a table of True and False. Its column sums say after how many different words a word occurred; its row sums are the $T_a$.
-# </details>
-# <details><summary>A hint on the table</summary>
-#
-# $(V,)$ times $(V, 1)$ broadcasts to $(V, V)$: `freed[:, None] * continuation` gives row $a$ its own portion of the continuation.
-# </details>
+# [[hints on the table]]
+# 1. Look at the three probabilities after *x* in the example. Which number do they share, and which one differs from word to word?
+# 2. The freed probability is one number per row and the continuation one number per column. After an unseen context all the probability is freed.
+# 3. $(V,)$ times $(V, 1)$ broadcasts to $(V, V)$: `freed[:, None] * continuation` gives row $a$ its own portion of the continuation.
 
 
 # %%
@@ -278,10 +278,10 @@ def kneser_ney(counts, discount):
 # **Checked:** the log loss; the perplexity, given *your* log loss; one sentence, and many, including words so improbable that the product of their
 # probabilities is 0 in floating point. No single probability is 0.
 #
-# <details><summary>A hint</summary>
-#
-# Add up all the losses, count the predictions, and divide and call `math.exp` only once, at the very end.
-# </details>
+# [[hints]]
+# 1. Read the sentence in brackets at the end of the example. Over what is the mean taken, and over what is it not?
+# 2. Keep two running totals over all sentences, the loss and the number of predictions. The predictions of a sentence are the pairs of 1a.
+# 3. Add up all the losses, count the predictions, and divide and call `math.exp` only once, at the very end.
 
 
 # %%

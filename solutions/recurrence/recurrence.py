@@ -6,16 +6,13 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
 # autograd is a good friend: compare in a cell of your own.)
 #
-# You need the lectures *Recurrent networks* and, for question 4 only, *Vanishing and exploding gradients*. About two and a half hours. Nothing is
+# You need the lectures *Recurrent networks* and, for question 4 only, *Vanishing and exploding gradients*. Nothing is
 # downloaded.
 #
 # As in the lectures, *vectors are rows*, so a matrix multiplies them from the right. `d_x` is the gradient of the loss with respect to `x`, and has
@@ -63,10 +60,10 @@ HTML(
 #
 # **Checked:** a batch of states; as many units as inputs, where swapping $U$ and $W$ raises no error; one text, one unit, and float64.
 #
-# <details><summary>A hint</summary>
-#
-# One line. `@` multiplies all rows of a batch at once, and `b` is added to each row by broadcasting.
-# </details>
+# [[hints]]
+# 1. Follow the four lines of the example. Which vector is multiplied by which matrix, and from which side?
+# 2. Two products, the bias and one tanh. A batch is no special case, because each text has its own row.
+# 3. One line. `@` multiplies all rows of a batch at once, and `b` is added to each row by broadcasting.
 
 
 # %%
@@ -102,16 +99,16 @@ def rnn_step(x, h, W, U, b):
 # **Checked:** the shapes; texts of equal length, all states and the last one; different lengths, and that a state stays unchanged after its text has
 # ended; a text of length 0 (its state is always `h0`), and a single step.
 #
-# <details><summary>A hint</summary>
+# [[hints on different lengths]]
+# 1. Look at the row of text 2 in the example. At which time does its state stop changing, and what decides that?
+# 2. Compute the new state for all texts, padding or not. Then choose, text by text, between the new state and the old one.
+# 3. `torch.where(condition, new, old)` chooses. `condition` should have shape (batch, 1), so that it applies to all units of a text;
+#    `lengths[:, None]` has that shape.
 #
-# Compute the new state for all texts, padding or not, and then choose: `torch.where(condition, new, old)`. `condition` should have shape (batch, 1),
-# so that it applies to all units of a text; `lengths[:, None]` has that shape.
-# </details>
-# <details><summary>A second hint</summary>
-#
-# Collect the states in a list and join them with `torch.stack(…, dim=1)`. Do not write into one tensor in place, or the list will hold the same
-# tensor many times.
-# </details>
+# [[hints on collecting the states]]
+# 1. Look at the shape of the states in the docstring. Which axis is the time?
+# 2. Collect the states in a list and join them at the end. Do not write into one tensor in place, or the list will hold the same tensor many times.
+# 3. `torch.stack(…, dim=1)` joins the states.
 
 
 # %%
@@ -162,11 +159,16 @@ show.heatmap(
 # prediction; logits around 300, and an empty text; a target whose logit is 1000 behind, so that in float32 its softmax is 0 and $-\ln 0$ is infinite,
 # although its loss is 1000. (The targets at padding are ids too, but mean nothing.)
 #
-# <details><summary>A hint</summary>
+# [[hints on the padding]]
+# 1. Padding matters in three places: in the sum, in $N$ and in the gradient. Find them in the formulas.
+# 2. First compute the loss and the gradient at every position separately, padding included. Then set to 0 what does not count, and divide by the
+#    number of predictions that do.
+# 3. `torch.arange(time) < lengths[:, None]` says which of them count. Multiplied by it, the others are 0.
 #
-# First compute the loss and the gradient at every position separately, padding included; then `torch.arange(time) < lengths[:, None]` says which of
-# them count. `log_p.gather(-1, targets[..., None])` picks the target's log-probability at each position, and you may use `torch.log_softmax`.
-# </details>
+# [[hints on the target]]
+# 1. Read the end of **Checked**. What is the softmax of such a target, and what is the logarithm of that?
+# 2. Compute log-probabilities in one step, for which you may use `torch.log_softmax`. Then pick one of them per position.
+# 3. `log_p.gather(-1, targets[..., None])` picks the target's log-probability at each position.
 
 
 # %%
@@ -218,16 +220,18 @@ def text_loss(logits, targets, lengths):
 #
 # **Checked:** the shapes; a single step; then `d_b`, `d_W`, `d_U`, `d_h0`, each separately; a loss at the last time only; one text, one unit.
 #
-# <details><summary>A hint</summary>
+# [[hints on the loop]]
+# 1. Read the table of the example from bottom to top. From which number of the row below does *from later* follow?
+# 2. Go from the last time to the first and carry one thing along, the part from later. The gradients of the parameters grow at every step.
+# 3. Start with zeros for the gradients and for the part from later. Then loop `for t in reversed(range(time))`: the slope, three `+=`, and the
+#    gradient that you pass to the previous step.
 #
-# Start with zeros for the gradients and for the part from later. Then loop `for t in reversed(range(time))`: the slope, three `+=`, and the gradient
-# that you pass to the previous step.
-# </details>
-# <details><summary>A second hint</summary>
+# [[hints on one step]]
+# 1. Look at the sum $a_t$. It contains two products and a bias; which input does each matrix have?
+# 2. Backwards, each time step is a tanh and then a linear layer with two inputs. The input of $U$ is the previous state.
+# 3. Each time step is `linear_backward` and `tanh_backward` from the assignment on backpropagation, with `hs[:, t - 1]` as the input of $U$, or
+#    `h0` when $t$ is 0.
 #
-# Each time step is `linear_backward` and `tanh_backward` from the assignment on backpropagation, with `hs[:, t - 1]` as the input of $U$, or `h0`
-# when $t$ is 0.
-# </details>
 # <details><summary>It runs, but the values are wrong?</summary>
 #
 # Enter the example above as tensors of shapes (1, 3, 1), (1, 1), (1, 3, 1), (1, 3, 1), (1, 1), print `d_a` at each time and compare the column.
@@ -293,10 +297,11 @@ show.heatmap(
 #
 # **Checked:** `d_W` and `d_b`; `d_U`; a shorter chunk at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
 #
-# <details><summary>A hint</summary>
+# [[hints]]
+# 1. Look at the picture. What does each triangle have in common with the picture of a whole text?
+# 2. Each chunk is a text for your function of 3a, and the gradients of the chunks are added. Which state does a chunk begin with?
+# 3. Each chunk is a call of your `rnn_backward` with slices `[:, start : start + k]`. Its `h0` is the state just before the chunk.
 #
-# Each chunk is a call of your `rnn_backward` with slices `[:, start : start + k]`. Which `h0` does it need?
-# </details>
 # <details><summary>Stuck because of 3a?</summary>
 #
 # Copy the loop of 3a, and set the part from later to zeros wherever the *next* step belongs to another chunk.
@@ -336,10 +341,10 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 # **Checked:** the shapes; the norm; that the result is shortened by the norm that *you* return; that a gradient below the limit is unchanged; the
 # clipped entries, and that you do not change the given tensors; all zeros; a single tensor.
 #
-# <details><summary>A hint</summary>
-#
-# `torch.cat` of every `g.flatten()` makes the one long vector; the rest is an `if`.
-# </details>
+# [[hints]]
+# 1. In the example both gradients are divided by the same number, 5. Which entries does it depend on?
+# 2. First make one long vector of all the gradients. Its norm decides whether you shorten it, and by how much.
+# 3. `torch.cat` of every `g.flatten()` makes the one long vector; the rest is an `if`.
 
 
 # %%

@@ -6,16 +6,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lectures *Attention*, *Self-attention, heads and masks* and *Positions*, and preferably the assignment `attention`. About two and a
-# half hours. Nothing is downloaded.
+# You need the lectures *Attention*, *Self-attention, heads and masks* and *Positions*, and preferably the assignment `attention`. Nothing is downloaded.
 
 # %%
 import math
@@ -55,10 +51,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # **Checked:** one row per position; the values; one position, two columns, a long text.
 #
-# <details><summary>A hint</summary>
-#
-# Angles first: a column of positions divided by a row of $10{,}000^{2i/d}$, shape (length, d/2). `table[:, 0::2] = …` writes the even columns.
-# </details>
+# [[hints]]
+# 1. Look at the columns of the example. By what is $t$ divided in the first pair, and by what in the second?
+# 2. Compute the angles first, one row per position and one column per pair. Their sines and cosines then fill every other column.
+# 3. A column of positions divided by a row of $10{,}000^{2i/d}$ has shape (length, d/2). `table[:, 0::2] = …` writes the even columns.
 
 
 # %%
@@ -97,10 +93,10 @@ def sinusoids(length, d):
 # **Checked:** lengths are preserved; the scores of one query and one key at all positions depend only on the distance; the values; other bases, one
 # position; `x` is unchanged.
 #
-# <details><summary>A hint</summary>
-#
-# `a, b = x.chunk(2, dim=-1)` are the two halves. Compute both new halves from the *old* a and b, then join them with `torch.cat`.
-# </details>
+# [[hints]]
+# 1. Each of the two formulas contains both $x_i$ and $x_{i + d/2}$. Which coordinates are paired if $d$ is 4?
+# 2. The pairs are made of the two halves of a row. Compute both new halves from the *old* ones, then join them.
+# 3. `a, b = x.chunk(2, dim=-1)` are the two halves, and `torch.cat` joins the new ones. The angles are made as in 1a.
 
 
 # %%
@@ -141,11 +137,11 @@ show.heatmap(
 # %% [markdown]
 # **Checked:** one number per head, query and key; distances up to $r$; larger ones, and a text of one word.
 #
-# <details><summary>A hint</summary>
-#
-# `position[None, :] - position[:, None]` are all the distances, (query, key). `clamp(-r, r) + r` turns them into columns, and `table[:, columns]`
-# looks them all up in one step.
-# </details>
+# [[hints]]
+# 1. Look at the diagonals of the picture. Which distance does each have, and which column of the table does it show?
+# 2. Make a table of all distances, limit them to $-r, \dots, r$, let them count from 0, and use them as an index.
+# 3. `position[None, :] - position[:, None]` are all the distances, (query, key). `clamp(-r, r) + r` turns them into columns, and
+#    `table[:, columns]` looks them all up in one step.
 
 
 # %%
@@ -180,10 +176,10 @@ def relative_bias(table, time):
 #
 # **Checked:** a boolean mask; short windows; a window of one, and one longer than the text.
 #
-# <details><summary>A hint</summary>
-#
-# How far back is a key? `position[:, None] - position[None, :]`. Two conditions on it, joined by `&`.
-# </details>
+# [[hints]]
+# 1. Look at the last row of the example. Which two limits does it have, and how many positions back are they?
+# 2. Compute for every query and key how far back the key is. The mask is two conditions on that number.
+# 3. How far back is a key? `position[:, None] - position[None, :]`. Two conditions on it, joined by `&`.
 
 
 # %%
@@ -222,11 +218,16 @@ def window_mask(time, window):
 #
 # **Checked:** one loss per prediction; batches without padding; padding costs nothing; the mean; very short sentences; a very confident model.
 #
-# <details><summary>A hint</summary>
+# [[hints on the pairs]]
+# 1. Look at the example with the five tokens. Which logits predict nothing, and which token does nobody predict?
+# 2. Leave out the last logits and the first token. What is left belongs together, position by position.
+# 3. `logits[:, :-1]` and `tokens[:, 1:]` belong together. With `log_p = torch.log_softmax(…, dim=-1)`,
+#    `log_p.gather(-1, targets[..., None])[..., 0]` picks the target from each distribution.
 #
-# `logits[:, :-1]` and `tokens[:, 1:]` belong together. With `log_p = torch.log_softmax(…, dim=-1)`, `log_p.gather(-1, targets[..., None])[..., 0]`
-# picks the target from each distribution.
-# </details>
+# [[hints on the mean]]
+# 1. In the example there are four losses. By what number is their sum divided?
+# 2. Set the loss to 0 where the target is padding, and count the targets that are not.
+# 3. `targets == 0` says where, `torch.where` sets the losses, and the sum of `targets != 0` is the number to divide by.
 
 
 # %%
@@ -264,11 +265,11 @@ def next_token_loss(logits, tokens):
 #
 # **Checked:** the shapes; which head reads which keys; the output, given your weights; one set for all heads, and one for each; very large scores.
 #
-# <details><summary>A hint</summary>
+# [[hints]]
+# 1. Look at the table of heads and sets. How many heads in a row read the same set?
+# 2. Repeat each set until there is one for each head, in the right order. The rest is the same as with plain heads.
+# 3. `k.repeat_interleave(3, dim=0)` gives set 0 three times, then set 1 three times. What does `k.repeat(3, 1, 1)` give?
 #
-# `k.repeat_interleave(3, dim=0)` gives set 0 three times, then set 1 three times; the rest is the same as with plain heads. What does
-# `k.repeat(3, 1, 1)` give?
-# </details>
 # <details><summary>Stuck because of an earlier question?</summary>
 #
 # Your `window_mask(time, time)` is the causal mask, and so is `torch.ones(time, time).tril().bool()`.

@@ -7,15 +7,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lectures *Training a generator* and *Sequence to sequence*. About two and a half hours. Nothing is downloaded.
+# You need the lectures *Training a generator* and *Sequence to sequence*. Nothing is downloaded.
 #
 # Ids are integers; 0 is padding, which is not a word and always comes *after* the words.
 
@@ -48,10 +45,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # **Checked:** the shapes; the inputs; the outputs; an empty target, and one of a single word.
 #
-# <details><summary>A hint</summary>
-#
-# Make the rows as lists first. Every row is one longer than its target.
-# </details>
+# [[hints]]
+# 1. Compare the first row of the inputs with the first row of the outputs. Which words are in both, and what is added on which side?
+# 2. Make the rows as lists first, then write each list into a table of zeros.
+# 3. Every row is one longer than its target, so `inputs[row, : len(target) + 1]` is the part to fill.
 
 
 # %%
@@ -83,11 +80,11 @@ def teacher_forcing(targets, bos, eos):
 #
 # **Checked:** rows without padding; several lengths; more padding than the longest row needs; the caller's tokens are unchanged.
 #
-# <details><summary>A hint</summary>
-#
-# Either loop over the rows of a *copy*, with `.flip(0)`; or compute the position from which each word comes, `length − 1 − position` inside the
-# sentence, and use `gather`.
-# </details>
+# [[hints]]
+# 1. Look at the second row of the example. Which positions change, and which do not?
+# 2. Either loop over the rows of a *copy* and reverse the first part of each; or compute the position from which each word comes, and look the
+#    words up.
+# 3. For the loop there is `.flip(0)`. Without a loop the position is `length − 1 − position` inside the sentence, and `gather` looks the words up.
 
 
 # %%
@@ -114,10 +111,10 @@ def reverse(tokens, lengths):
 #
 # **Checked:** one vector per sentence; several lengths; one sentence, and no padding.
 #
-# <details><summary>A hint</summary>
-#
-# `states[torch.arange(batch), position]` picks a different position from each row.
-# </details>
+# [[hints]]
+# 1. In the example the length is 2 and the answer is $h_1$. Why not $h_2$?
+# 2. Each row needs a different position. Index with two tensors at once, one of rows and one of positions.
+# 3. `states[torch.arange(batch), position]` picks a different position from each row.
 
 
 # %%
@@ -151,10 +148,10 @@ def last_states(states, lengths):
 #
 # **Checked:** each kind, a linear one after it has reached 0, and step 0.
 #
-# <details><summary>A hint</summary>
-#
-# Three `if`s, and `math.exp`.
-# </details>
+# [[hints]]
+# 1. Each row of the table is one formula. What is the maximum in the first one for?
+# 2. First choose the formula, then compute it with plain numbers.
+# 3. Three `if`s, and `math.exp`.
 
 
 # %%
@@ -190,10 +187,10 @@ def teacher_share(step, kind, k):
 #
 # **Checked:** one id per position; each position by its own coin; other values of `share`; only the reference, and only the model's own output.
 #
-# <details><summary>A hint</summary>
-#
-# Shift `own` by one position and use `torch.where`; then correct the first column.
-# </details>
+# [[hints]]
+# 1. In the example the third input is 5. In which column of `own` is that 5, and why is the first input not chosen by its coin?
+# 2. Shift the model's output by one position, then choose position by position. The first column is a special case.
+# 3. Shift `own` by one position and use `torch.where`; then correct the first column.
 
 
 # %%
@@ -231,10 +228,10 @@ def mixed_inputs(truth, own, coins, share):
 #
 # **Checked:** words that follow from *your* states; the context as the initial state; the context at every step; where it stops.
 #
-# <details><summary>A hint</summary>
-#
-# `context @ C` is the same at every step. `torch.stack(states)` turns a list into (words, d).
-# </details>
+# [[hints]]
+# 1. Look at the arrows into $h_2$ in the diagram. Which of them change from step to step, and which one does not?
+# 2. Use a loop that remembers the state and the previous word. Compute the new state first; the word follows from the *new* state.
+# 3. `context @ C` is the same at every step. `torch.stack(states)` turns a list into (words, d).
 
 
 # %%
@@ -269,10 +266,10 @@ def write(context, E, W, U, C, V, bos, eos, longest, every_step):
 #
 # **Checked:** single words; n-grams; repetitions, and texts shorter than $n$, which get 0.
 #
-# <details><summary>A hint</summary>
-#
-# Two `Counter`s have an intersection, `a & b`, which is the smaller count of each. N-grams can be keys if they are tuples.
-# </details>
+# [[hints]]
+# 1. In the example *the* was written three times and counts once. From which text does the 1 come?
+# 2. Count the n-grams of both texts. Each n-gram counts as often as the smaller of its two counts says.
+# 3. Two `Counter`s have an intersection, `a & b`, which is the smaller count of each. N-grams can be keys if they are tuples.
 
 
 # %%

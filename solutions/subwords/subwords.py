@@ -6,15 +6,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the first half of the lecture *Tokens and word vectors*. About two hours. Nothing is downloaded.
+# You need the first half of the lecture *Tokens and word vectors*. Nothing is downloaded.
 
 # %%
 import re
@@ -55,10 +52,11 @@ show.heatmap(
 # **Checked:** the table; words that occur once; words that occur often; words of one symbol or none, and a symbol three times in a row (in *o o o*
 # the pair *o o* occurs twice).
 #
-# <details><summary>A hint</summary>
-#
-# `itertools.pairwise(word)`, or `zip(word, word[1:])`, iterates over all pairs of neighbours.
-# </details>
+# [[hints]]
+# 1. In the example *low* contributes two pairs, each 5 times. How many pairs does a word of $n$ symbols have, and how many does a word of one
+#    symbol have?
+# 2. Use two loops: one over the words and their counts, and inside it one over the pairs of neighbours of a word.
+# 3. `itertools.pairwise(word)`, or `zip(word, word[1:])`, iterates over all pairs of neighbours. Each adds the count of its word, not 1.
 
 
 # %%
@@ -87,11 +85,11 @@ def count_pairs(words, counts, size):
 #
 # **Checked:** the most frequent pair; ties.
 #
-# <details><summary>A hint</summary>
-#
-# `table.argmax()` returns one number, the index in the table read row by row: with $n$ columns, row × $n$ + column. `divmod` splits it into row and
-# column, as a tuple; return a list. Does `argmax` return the *first* of several equal entries? Look it up, or make sure yourself.
-# </details>
+# [[hints]]
+# 1. Read the table as you read a page. In which order do you meet pairs that are equally frequent?
+# 2. The rule for ties asks for exactly that order, so you need the *first* of the largest entries. `argmax` numbers the entries in that order too.
+# 3. `table.argmax()` returns one number: with $n$ columns, row × $n$ + column. `divmod` splits it into row and column. Does `argmax` return the
+#    *first* of several equal entries? Look it up, or make sure yourself.
 
 
 # %%
@@ -125,10 +123,10 @@ def best_pair(table):
 # **Checked:** every occurrence of the pair, and its symbols in the wrong order; a symbol next to itself; short words. Do not change the words that
 # you are given.
 #
-# <details><summary>A hint</summary>
-#
-# The steps differ in length: sometimes one symbol, sometimes two. `while i < len(word)` fits better than `for`.
-# </details>
+# [[hints]]
+# 1. Look at the second row of the table. Why is the third 7 not merged with the second?
+# 2. Go through the word from left to right. The steps differ in length: one symbol if it is copied, two after a merge.
+# 3. `while i < len(word)` fits better than `for`. `word[i : i + 2]` is the next pair, or a single symbol at the end of the word.
 
 
 # %%
@@ -170,14 +168,15 @@ def merge(word, pair, new):
 # **Checked:** the first merge; the first two of several; all of several; what happens when no pair is left. Do not change the words that you are
 # given.
 #
-# <details><summary>A hint on the size of the table</summary>
+# [[hints on the size of the table]]
+# 1. Look at the column of new symbols in the example. Which ids occur in the words after the first merge?
+# 2. Every merge adds an id, so the table needs one more row and one more column each time.
+# 3. After $k$ merges there are `symbols + k` ids, and `count_pairs` needs that number.
 #
-# After $k$ merges there are `symbols + k` ids, and `count_pairs` needs that number.
-# </details>
-# <details><summary>A hint on the end</summary>
-#
-# No pair is left when the largest entry of the table is 0.
-# </details>
+# [[hints on the end]]
+# 1. Look at the last row of the example. Which pairs are left after the third merge, and what does their table contain?
+# 2. Look at the table of counts before you merge. If it counts no pair, leave the loop.
+# 3. No pair is left when the largest entry of the table is 0.
 
 
 # %%
@@ -213,10 +212,10 @@ def learn_merges(words, counts, symbols, merges):
 #
 # **Checked:** words that were trained on; the order of the merges; words of one symbol or one token.
 #
-# <details><summary>A hint</summary>
-#
-# A loop over `enumerate(merges)`, and your `merge`.
-# </details>
+# [[hints]]
+# 1. In the example *ab* begins further to the left, but *bc* is merged first. What decides the order: the word or the list of merges?
+# 2. Go through the merges, not through the word. For each of them a function that you have already written does the work.
+# 3. A loop over `enumerate(merges)`, and your `merge`.
 
 
 # %%
@@ -241,11 +240,12 @@ def encode(word, merges, symbols):
 #
 # **Checked:** tokens into symbols; merges of merges of merges; short words.
 #
-# <details><summary>A hint</summary>
-#
-# Either write a function that calls itself for both halves; or, without recursion, go through the merges once from first to last and keep, for every
-# id, the list of symbols that it represents.
-# </details>
+# [[hints]]
+# 1. In the example one token becomes two, and one of these becomes two again. Which ids are not expanded any further?
+# 2. Either write a function that calls itself for both halves of a token; or, without recursion, find out for every id, from the smallest to the
+#    largest, which symbols it represents.
+# 3. Without recursion, go through the merges once from first to last and keep a list of lists. Entry number `id` holds the symbols of that id, and
+#    each merge appends one entry, made of two earlier ones.
 
 
 # %%

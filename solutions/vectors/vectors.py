@@ -6,15 +6,12 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
-# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
-# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+# [[how it works]]
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the second half of the lecture *Tokens and word vectors*. About two hours. Nothing is downloaded.
+# You need the second half of the lecture *Tokens and word vectors*. Nothing is downloaded.
 
 # %%
 import math
@@ -60,10 +57,10 @@ show.heatmap(
 #
 # **Checked:** words in the middle and at the ends; texts shorter than the window, even of a single word; a word that occurs twice in one window.
 #
-# <details><summary>A hint</summary>
-#
-# Two loops over *positions*, i and j. In Python `words[-1]` is the last word, so take care at the start of the text.
-# </details>
+# [[hints]]
+# 1. Look at the first row, the last row and the diagonal of the picture.
+# 2. Use two loops over *positions*, one for the centre and one for its context. Leave out an equal position, not an equal word.
+# 3. Let `j` run from `i - m` to `i + m`, both included. In Python `words[-1]` is the last word, so take care at the start of the text.
 
 
 # %%
@@ -95,10 +92,10 @@ def window_pairs(words, m):
 #
 # **Checked:** the shape; $\alpha = 0.75$; other powers; a word that never occurs.
 #
-# <details><summary>A hint</summary>
-#
-# First the power, then the sum.
-# </details>
+# [[hints]]
+# 1. In the example 16 and 1 count as 8 and 1. What do you divide these two by?
+# 2. First the power, then the sum. The sum is over the raised counts.
+# 3. `counts ** power` is the numerator for all words in one step; divide it by its own sum.
 
 
 # %%
@@ -126,10 +123,10 @@ def noise(counts, power):
 #
 # **Checked:** the shape; frequent words; rare words.
 #
-# <details><summary>A hint</summary>
-#
-# `counts / counts.sum()` is $f$. `clamp(max=1.0)` is the minimum with 1.
-# </details>
+# [[hints]]
+# 1. The function gets counts, but the formula needs $f_w$. What is the difference?
+# 2. First turn the counts into fractions of the text. Then apply the formula to all words in one step and limit the result to 1.
+# 3. `counts / counts.sum()` is $f$. `clamp(max=1.0)` is the minimum with 1.
 
 
 # %%
@@ -163,10 +160,11 @@ def keep_probability(counts, threshold):
 # **Checked:** several noise words; a single one, and vectors of one dimension; dot products of about a thousand, where $\sigma$ is 0 in floating
 # point but its logarithm is not −∞.
 #
-# <details><summary>A hint</summary>
-#
-# `noise @ centre` gives all $k$ dot products in one call. For the last property: `torch.nn.functional.logsigmoid`.
-# </details>
+# [[hints]]
+# 1. The loss has two parts, one for the context and one for the noise. Which sign does the dot product have in each?
+# 2. One matrix product gives the dot products with all the noise. For very large ones, compute the logarithm of $\sigma$ in one step, never
+#    $\sigma$ itself.
+# 3. `noise @ centre` gives all $k$ dot products in one call. For the last property: `torch.nn.functional.logsigmoid`.
 
 
 # %%
@@ -196,11 +194,11 @@ def pair_loss(centre, context, noise):
 #
 # **Checked:** the shapes; the gradients of context, noise and centre, each separately; one noise word, and vectors of one dimension.
 #
-# <details><summary>A hint</summary>
-#
-# For all the noise in one step: `e_noise` has shape (k,); `e_noise @ noise` is the sum over $i$, with shape (d,), and `e_noise[:, None] * centre` has
-# shape (k, d).
-# </details>
+# [[hints]]
+# 1. All three gradients are made from the same errors. Which of the three contains a sum over the noise?
+# 2. Compute the errors first: one number for the context and $k$ numbers for the noise. Then let the shapes of the results guide you.
+# 3. For all the noise in one step: `e_noise` has shape (k,); `e_noise @ noise` is the sum over $i$, with shape (d,), and
+#    `e_noise[:, None] * centre` has shape (k, d).
 
 
 # %%
@@ -230,10 +228,10 @@ def pair_gradients(centre, context, noise):
 #
 # **Checked:** the right words, in any order; nearest first, among vectors of very different lengths; one neighbour, and all of them.
 #
-# <details><summary>A hint</summary>
-#
-# Divide each vector by its length once, `vectors.norm(dim=1, keepdim=True)`; then one matrix product gives all the cosines.
-# </details>
+# [[hints]]
+# 1. Look at the formula of the cosine. Which part of it turns a dot product into a cosine?
+# 2. Give every vector the length 1; then dot products are cosines. The word itself would always win, so exclude it before you choose.
+# 3. Divide each vector by its length once, `vectors.norm(dim=1, keepdim=True)`; then one matrix product gives all the cosines.
 
 
 # %%
@@ -263,10 +261,11 @@ def nearest(vectors, word, k):
 #
 # **Checked:** the right word, even when no other word points that way; vectors of various lengths.
 #
-# <details><summary>A hint</summary>
-#
-# This is 3a with a different vector to compare with and three words to leave out.
-# </details>
+# [[hints]]
+# 1. Compare the formula with question 3a. With which vector do you compare here, and which words are left out?
+# 2. This is 3a with a different vector to compare with and three words to leave out. The length of that vector changes no order, so you need not
+#    divide by it.
+# 3. `similar[[a, a_star, b]]` is three entries of a tensor at once, and you can assign to it before you take `argmax`.
 
 
 # %%
