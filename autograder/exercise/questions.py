@@ -16,8 +16,8 @@ the answer, and after it comes the test cell: the check that students see, and t
 A written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
 becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
 and `[[closed]]` the list of names that are closed in all of them; names that only one question closes are added below
-its heading. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each inside the one
-before. Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded
+its heading. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each inside the
+previous one. Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded
 (`opened`).
 """
 
@@ -49,7 +49,7 @@ on which your function fails. With `failing` you get that input for debugging. R
 that you have not started says so and stops nothing: *Run → Run All Cells* always works up to your first mistake. Your
 mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
 
-If you are stuck, open the hints below a question one after the other, and try again after each.
+If you are stuck, open the hints below a question in turn, and try again after each.
 
 **What your functions get and return.** In some inputs several sizes are equal, some tensors are slices of larger
 tensors, and some ids have several digits. Where a tensor is asked for, you may also return a NumPy array or a list of
@@ -102,7 +102,7 @@ def _shared(exercises: Sequence[Exercise]) -> list[str]:
 
 
 def _staged(hints: re.Match[str]) -> str:
-    """Three details, each inside the one before, so that they are opened one after the other."""
+    """Three details, each inside the previous one, so that they are opened in sequence."""
     topic, *texts = hints.groups()
     first = f"A hint{f' on {topic}' if topic else ''}: {STAGES[0]}"
     titles = (first, *STAGES[1:])

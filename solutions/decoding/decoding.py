@@ -131,7 +131,7 @@ def top_k(logits, k, temperature):
 #
 # [[hints on the sum]]
 # 1. Look at the running sums in the example. Is the word that takes the sum beyond $p$ kept, and what was the sum before it?
-# 2. Sort the probabilities and add them up one after the other. A word is kept if the sum *before* it is still below $p$.
+# 2. Sort the probabilities and add them up in that order. A word is kept if the sum *before* it is still below $p$.
 # 3. With the probabilities in `q`: `values, order = q.sort(descending=True)`, then `values.cumsum(0)`, which includes the word itself.
 #
 # [[hints on undoing the sort]]

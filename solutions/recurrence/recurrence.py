@@ -62,7 +62,7 @@ HTML(
 #
 # [[hints]]
 # 1. Follow the four lines of the example. Which vector is multiplied by which matrix, and from which side?
-# 2. Two products, the bias and one tanh. A batch is no special case, because each text has its own row.
+# 2. Two products, the bias and one tanh. A batch needs nothing special, because each text has its own row.
 # 3. One line. `@` multiplies all rows of a batch at once, and `b` is added to each row by broadcasting.
 
 
