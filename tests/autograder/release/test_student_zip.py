@@ -21,6 +21,7 @@ from autograder.release.contents import contents, students_makefile
 from autograder.release.leaks import leaks
 from autograder.release.student_zip import TOP, pack
 from tests.autograder.elsewhere import python
+from tests.test_assignments import COURSE
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -116,6 +117,14 @@ def test_a_leak_stops_the_release_and_nothing_is_written(tmp_path, monkeypatch, 
     assert main(place, ["--to", str(tmp_path / "out")]) == 1
     assert "solutions/a.py: this file stays with the instructor" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_the_exercises_are_listed_in_the_order_of_the_course(files):
+    page = files["exercises/README.md"].decode()
+    assert re.findall(r"^\| `(\w+)` \|", page, re.M) == list(COURSE)
+    assert "[[" not in page
+    for link in re.findall(r"\]\(\.\./([^)]+)\)", page):
+        assert link in files
 
 
 # --- the same bytes ---------------------------------------------------------------------------------------
