@@ -125,8 +125,10 @@ def fit_law(
     theta = torch.cat([best, _minimise(best.repeat(samples, 1), form, runs, counts, delta)])
 
     found = dict(zip(form, theta.unbind(1), strict=True))
+    kappa = found.get("kappa", torch.zeros(())).exp()
+    found = {name: kappa if name == "kappa" else x / kappa for name, x in found.items()}
     means: dict[str, Any] = {"E": 0.0, "A": found["alpha"] * n.mean(), "B": found.get("beta", 1.0) * d.mean()}
-    found = {name: (x + means[name]).exp() if name in means else x for name, x in found.items()}
+    found |= {name: (found[name] + means[name]).exp() for name in means.keys() & found}
     law, laws = Law(**{k: float(x[0]) for k, x in found.items()}), Law(**{k: x[1:] for k, x in found.items()})
     return Fit(law, laws, (y - law.loss(n.exp(), d.exp()).log()) * math.sqrt(len(y) / (len(y) - len(form))))
 
@@ -134,16 +136,17 @@ def fit_law(
 def objective(
     theta: Tensor, form: tuple[str, ...], runs: Tensor, counts: Tensor, delta: float
 ) -> Float[Tensor, " row"]:
-    """Σ_i count_i Huber_δ(κ logsumexp(E, A − α n_i, B − β d_i) − y_i) / δ, of each row of theta (row, constant).
+    """Σ_i count_i Huber_δ(κ logsumexp((E, A − α n_i, B − β d_i) / κ) − y_i) / δ, of each row of theta (row, constant).
 
-    theta holds the logarithms of E, A and B; runs (3, run) are y = ln L, and n = ln N and d = ln D less their means.
+    theta holds ln κ, and κ times each of ln E, ln A, ln B, α and β: so each of them moves the loss itself.
+    runs (3, run) are y = ln L, and n = ln N and d = ln D less their means.
     """
     constant = {name: x[:, None] for name, x in zip(form, theta.unbind(1), strict=True)}
-    E, A, B = (constant.get(name, theta.new_tensor(-math.inf)) for name in "EAB")
-    alpha, beta, kappa = (constant.get(name, theta.new_tensor(1.0)) for name in ("alpha", "beta", "kappa"))
+    E, A, B = (constant.get(name, theta.new_tensor(-1e6)) for name in "EAB")  # absent: e^-1e6 = 0
+    kappa = constant.get("kappa", theta.new_tensor(0.0)).exp()
     y, n, d = runs
-    terms = torch.broadcast_tensors(E, A - alpha * n, B - beta * d)
-    errors = kappa * torch.stack(terms).logsumexp(dim=0) - y
+    terms = torch.broadcast_tensors(E, A - constant["alpha"] * n, B - constant.get("beta", kappa) * d)
+    errors = kappa * (torch.stack(terms) / kappa).logsumexp(dim=0) - y
     return (counts * F.huber_loss(errors, torch.zeros_like(errors), reduction="none", delta=delta)).sum(dim=1) / delta
 
 
@@ -151,8 +154,11 @@ def _grid(form: tuple[str, ...], level: float) -> Float[Tensor, "row constant"]:
     """Points to start at: every term a part of the mean loss, every exponent of a usual size."""
     found: list[tuple[float, ...]] = []
     for kappa in (0.05, 0.1, 0.2, 0.5) if "kappa" in form else (1.0,):
-        terms, exponents = [level / kappa + math.log(part) for part in (0.1, 0.3, 0.6)], (0.1, 0.3, 0.6, 1.0)
-        found += product(*(terms if name in "EAB" else [kappa] if name == "kappa" else exponents for name in form))
+        terms = [level + kappa * math.log(part) for part in (0.1, 0.3, 0.6)]
+        exponents = [kappa * exponent for exponent in (0.1, 0.3, 0.6, 1.0)]
+        found += product(
+            *(terms if name in "EAB" else [math.log(kappa)] if name == "kappa" else exponents for name in form)
+        )
     return torch.tensor(found, dtype=torch.float64)
 
 

@@ -64,9 +64,9 @@ class BytePairTokenizer:
         self.system = system  # what `chat` tells the model about itself if no message does; None: it cannot chat
         byte_of = dict(zip(sorted(pre_tokenizers.ByteLevel.alphabet()), BYTE_ORDER, strict=True))
         self.vocab_size = max(vocabulary.values()) + 1  # special tokens included
-        self._bytes = [b""] * self.vocab_size
+        self.vocabulary = [b""] * self.vocab_size
         for token, i in vocabulary.items():
-            self._bytes[i] = token.encode() if token in self.special else bytes([byte_of[c] for c in token])
+            self.vocabulary[i] = token.encode() if token in self.special else bytes([byte_of[c] for c in token])
 
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """The ids of a text. With `allow_special`, "<|im_end|>" written out in it becomes the id of that token.
@@ -84,7 +84,7 @@ class BytePairTokenizer:
         Bytes that are not valid UTF-8 become U+FFFD, the replacement character.
         """
         skipped = set(self.special.values()) if skip_special else set()
-        kept = [self._bytes[i] for i in checked_ids(ids, self.vocab_size) if i not in skipped]
+        kept = [self.vocabulary[i] for i in checked_ids(ids, self.vocab_size) if i not in skipped]
         return b"".join(kept).decode("utf-8", "replace")
 
     def pieces(self, text: str | Iterable[SupportsIndex], allow_special: bool = False) -> list[str]:
@@ -93,7 +93,7 @@ class BytePairTokenizer:
         A character may be spread over several ids; their bytes are then written as \xf0\x9f.
         """
         ids = self.encode(text, allow_special) if isinstance(text, str) else checked_ids(text, self.vocab_size)
-        return [self._bytes[i].decode("utf-8", "backslashreplace") for i in ids]
+        return [self.vocabulary[i].decode("utf-8", "backslashreplace") for i in ids]
 
     def chat(self, messages: Sequence[Mapping[str, str]], reply: bool = True) -> list[int]:
         """The ids of a conversation, up to where the model continues; text inside messages never produces special ids.

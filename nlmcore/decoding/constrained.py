@@ -1,0 +1,95 @@
+"""Constrained decoding: a model that can write only what matches a regular expression.
+
+    P'(w | text) ∝ P(w | text)     for tokens w whose bytes lead the automaton from the text's state q to a live state
+    P'(<eos> | text) = 0           unless q accepts: the text is a match
+
+The automaton (`nlmcore.decoding.expressions`) walks over the bytes of tokens, so that a token may hold several symbols
+of the expression, or a part of a character. The set of tokens that q allows is found when q is first met, and kept.
+A text that reached <eos> matches the expression; a text that `max_new_tokens` cut off is the start of a match.
+
+Source: Willard & Louf (2023), "Efficient guided generation for large language models", section 3.
+
+Departs from the paper: its sets are found beforehand, for every state. In both, P' is normalised at every step, so a
+sample is not one of the model given that the text matches: a prefix may force the model into an improbable text.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from nlmcore.checks import Count, door
+from nlmcore.decoding.expressions import DEAD, START, Automaton, accepts
+from nlmcore.language_model import LanguageModel, State
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedState:
+    """The state of the model inside, the automaton's state in every row, and how many tokens were read."""
+
+    model: State
+    automaton: Int[Tensor, " batch"]
+    position: int
+
+
+class Constrained(nn.Module):
+    """A language model, so that every algorithm of `nlmcore.decoding` takes it.
+
+        sample(Constrained(model, tokenizer, r"[A-Z]\\w*", after=prompt.shape[1]), prompt, 20, eos=tokenizer.eos)
+
+    after: how many tokens come before the match, those of the prompt. tokenizer: any that writes tokens side by side
+    (characters, byte pairs). Of its special tokens only `eos` is possible, after a match (or after a token that was
+    not allowed). Raises ValueError for other tokenizers and patterns, and in a state where no token can continue.
+    """
+
+    @door
+    def __init__(self, model: LanguageModel, tokenizer: Any, pattern: str, after: Count) -> None:
+        super().__init__()
+        texts, special = list(tokenizer.vocabulary), tokenizer.special
+        *_, a, b = range(len(texts))
+        if tokenizer.decode([a, b]) != tokenizer.decode([a]) + tokenizer.decode([b]):
+            raise ValueError(
+                f"tokenizer must write its tokens side by side, but {tokenizer!r} puts spaces between them"
+            )
+        self.model, self.vocab_size, self.eos, self.after = model, model.vocab_size, tokenizer.eos, after
+        self._automaton, self._allowed = Automaton(pattern), dict[int, Tensor]()
+        self._bytes = [text.encode() if isinstance(text, str) else text for text in texts]
+        for i in special.values() if isinstance(special, Mapping) else range(len(special)):
+            self._bytes[i] = b""
+        self._starting: defaultdict[bytes, list[int]] = defaultdict(list)
+        for token, text in enumerate(self._bytes):
+            self._starting[text[:1]].append(token)
+
+    def allowed(self, state: int) -> Bool[Tensor, " vocab"]:
+        """Which tokens may follow in a state of the automaton."""
+        if state not in self._allowed:
+            read, here = self._automaton.read, self._automaton.states[state]
+            starting = (tokens for byte, tokens in self._starting.items() if byte and read(state, byte))
+            found = [token for tokens in starting for token in tokens if read(state, self._bytes[token])]
+            found += [self.eos] if state == DEAD or accepts(here) else []
+            if not found:
+                raise ValueError(f"tokenizer must have tokens for all of the pattern, but none continues with {here}")
+            self._allowed[state] = torch.zeros(self.vocab_size, dtype=torch.bool)
+            self._allowed[state][found] = True
+        return self._allowed[state]
+
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], state: ConstrainedState | None = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], ConstrainedState]:
+        """The model's logits; -inf for tokens that are not allowed."""
+        state = state or ConstrainedState(None, torch.full((len(tokens),), START), 0)
+        logits, inner = self.model(tokens, state.model)
+        rows, free = state.automaton.tolist(), self.after - state.position  # the first tokens, which may be any
+        possible = torch.ones(logits.shape, dtype=torch.bool)
+        for t, column in enumerate(tokens.T.tolist()):
+            if t >= free:
+                texts = [self._bytes[token] for token in column]  # none of a special token: it ends the match
+                rows = [self._automaton.read(q, text) if text else DEAD for q, text in zip(rows, texts, strict=True)]
+            if t >= free - 1:
+                possible[:, t] = torch.stack([self.allowed(q) for q in rows])
+        logits = logits.masked_fill(~possible.to(logits.device), -torch.inf)
+        return logits, ConstrainedState(inner, torch.tensor(rows), state.position + tokens.shape[1])

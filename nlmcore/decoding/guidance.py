@@ -1,0 +1,49 @@
+"""Classifier-free guidance for text: follow the prompt more than the model does by itself.
+
+    ln P'(w | text, c) = ln P(w | text) + γ (ln P(w | text, c) − ln P(w | text)) + constant
+
+c is the prompt. γ = 0 ignores it, γ = 1 is the model itself, γ > 1 prefers what the prompt makes more probable.
+A **negative prompt** c̄ takes the place of no prompt: both conditions on the right then begin with c̄ instead of nothing.
+
+Source: Sanchez et al. (2023), "Stay on topic with classifier-free guidance", equations 7 and 8; Ho & Salimans (2021).
+Departs from the paper: a token that is impossible with or without the prompt stays impossible.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nlmcore.checks import door
+from nlmcore.language_model import LanguageModel, State
+
+
+class Guided(nn.Module):
+    """A language model; its state is (with the prompt, without it).
+
+    prompt, state = Guided(model, 1.5).begin(tokens)
+    sample(guided, prompt, 50, state=state)
+    """
+
+    @door
+    def __init__(self, model: LanguageModel, gamma: float | int) -> None:
+        super().__init__()
+        self.model, self.vocab_size, self.gamma = model, model.vocab_size, gamma
+
+    @torch.no_grad()
+    def begin(
+        self, prompt: Int[Tensor, "batch time"], negative: Int[Tensor, "batch other"] | None = None
+    ) -> tuple[Int[Tensor, "batch 1"], State]:
+        """(the prompt's last token, the state before it): the text without the prompt begins with that token, or after
+        all but the last token of `negative`."""
+        states = (None if x is None or x.shape[1] < 2 else self.model(x[:, :-1])[1] for x in (prompt, negative))
+        return prompt[:, -1:], tuple(states)
+
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], state: State = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], State]:
+        """Logits as in the equation. Without a state both texts are the same, and so is the model."""
+        both = [self.model(tokens, part) for part in state or (None, None)]
+        prompted, plain = (logits.log_softmax(dim=-1) for logits, _ in both)
+        impossible = (prompted == -torch.inf) | (plain == -torch.inf)
+        guided = plain + self.gamma * (prompted - plain)
+        return guided.masked_fill(impossible, -torch.inf), (both[0][1], both[1][1])

@@ -1,0 +1,83 @@
+"""Guidance: the equation, its two ends, its laws, and that it follows the prompt more."""
+
+import pytest
+import torch
+
+from nlmcore.decoding import Guided, beam_search, greedy, sample
+from nlmcore.recurrent import RecurrentLM
+from tests.laws import assert_chunking_law, assert_close, assert_selectable, assert_state_is_a_value
+from tests.nlmcore.decoding.models import Markov
+
+PROMPT = torch.tensor([[1, 4, 3], [5, 0, 1]])
+NEGATIVE = torch.tensor([[2, 6, 6, 3], [4, 4, 0, 1]])
+TEXT = torch.tensor([[3, 2, 5], [1, 1, 6]])
+
+
+def lstm() -> RecurrentLM:
+    torch.manual_seed(3)
+    return RecurrentLM(7, "lstm", d_hidden=9).eval()
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 3.0])
+def test_the_equation(gamma: float) -> None:
+    model = lstm()
+    for negative in (None, NEGATIVE):
+        last, state = Guided(model, gamma).begin(PROMPT, negative)
+        assert torch.equal(last, PROMPT[:, -1:])
+        got = Guided(model, gamma)(TEXT, state)[0].log_softmax(-1)
+        before = TEXT[:, :0] if negative is None else negative[:, :-1]
+        with_prompt, without = (
+            model(torch.cat([prefix, TEXT], 1))[0][:, prefix.shape[1] :].softmax(-1)
+            for prefix in (PROMPT[:, :-1], before)
+        )
+        expected = without * (with_prompt / without) ** gamma
+        assert_close(got, (expected / expected.sum(-1, keepdim=True)).log(), f"γ = {gamma}", 1e-5)
+
+
+def test_gamma_one_is_the_model_and_no_state_too() -> None:
+    model = lstm()
+    last, state = Guided(model, 1).begin(PROMPT)
+    assert torch.equal(greedy(Guided(model, 1), last, 6, state=state).tokens, greedy(model, PROMPT, 6).tokens)
+    assert torch.equal(greedy(Guided(model, 9), PROMPT, 6).tokens, greedy(model, PROMPT, 6).tokens)
+
+
+def test_laws_and_searches() -> None:
+    guided = Guided(lstm(), 2.0)
+    last, state = guided.begin(PROMPT)
+    for law in (assert_chunking_law, assert_state_is_a_value, assert_selectable):
+        law(guided, TEXT, state)
+    assert len(beam_search(guided, last, 4, state=state, beam_size=3)[0]) == 3
+    one, two = (sample(guided, last, 5, state=state, generator=torch.Generator().manual_seed(1)) for _ in range(2))
+    assert torch.equal(one.tokens, two.tokens)
+
+
+def test_what_is_impossible_stays_so_and_the_rest_is_finite() -> None:
+    model = Markov(7)
+    model.table[:, :, 4] = -torch.inf
+    guided = Guided(model, 3.0)
+    last, state = guided.begin(PROMPT)
+    logits, _ = guided(last, state)
+    assert (logits[:, :, 4] == -torch.inf).all()
+    assert logits[:, :, [0, 1, 2, 3, 5, 6]].isfinite().all()
+
+
+@torch.no_grad()
+def test_more_guidance_makes_the_prompt_more_probable_given_the_text() -> None:
+    """ln P(w | c) - ln P(w), which γ weighs, grows on average with γ."""
+    model = lstm()
+    means = []
+    for gamma in (0.0, 1.0, 3.0):
+        guided = Guided(model, gamma)
+        last, state = guided.begin(PROMPT)
+        p = guided(last, state)[0].softmax(-1)
+        evidence = Guided(model, 1)(last, state)[0].log_softmax(-1) - Guided(model, 0)(last, state)[0].log_softmax(-1)
+        means.append(float((p * evidence).sum(-1).mean()))
+    assert means[0] < means[1] < means[2]
+
+
+def test_a_prompt_of_one_token() -> None:
+    last, state = Guided(lstm(), 2.0).begin(PROMPT[:, :1])
+    assert state == (None, None)
+    assert torch.equal(last, PROMPT[:, :1])
+    with pytest.raises(TypeError, match="gamma must be a number"):
+        Guided(lstm(), "2")  # type: ignore[arg-type]
