@@ -17,8 +17,8 @@ A written question is the cell with such a heading, and the markdown cell after 
 becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
 and `[[closed]]` the list of names that are closed in all of them; names that only one question closes are added below
 its heading. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each inside the
-previous one. Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded
-(`opened`).
+previous one. Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it
+expanded (`opened`).
 """
 
 import ast

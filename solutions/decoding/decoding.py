@@ -135,7 +135,7 @@ def top_k(logits, k, temperature):
 # 3. With the probabilities in `q`: `values, order = q.sort(descending=True)`, then `values.cumsum(0)`, which includes the word itself.
 #
 # [[hints on undoing the sort]]
-# 1. Read “each word has its own” below **Checked**. To which word does the first of the sorted probabilities belong?
+# 1. Read “each word has its own” under **Checked**. To which word does the first of the sorted probabilities belong?
 # 2. Sorting also tells you which word each value came from. Use these indices to put the results back.
 # 3. `kept[order] = …` writes the result for each sorted word back to the word's own index.
 

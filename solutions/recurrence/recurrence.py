@@ -298,7 +298,7 @@ show.heatmap(
 # **Checked:** `d_W` and `d_b`; `d_U`; a shorter chunk at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
 #
 # [[hints]]
-# 1. Look at the picture. What does each triangle have in common with the picture of a whole text?
+# 1. Look at one triangle of the picture. What would the picture of a text of three steps be, without truncation?
 # 2. Each chunk is a text for your function of 3a, and the gradients of the chunks are added. Which state does a chunk begin with?
 # 3. Each chunk is a call of your `rnn_backward` with slices `[:, start : start + k]`. Its `h0` is the state just before the chunk.
 #

@@ -7,6 +7,7 @@ import pkgutil
 import re
 
 import pytest
+import torch
 
 from autograder import checks
 from autograder.check import examine
@@ -88,6 +89,42 @@ def test_a_right_answer_earns_everything_for_every_seed(right: tuple[Exercise, A
     exercise, answer = right
     verdict = examine(exercise, answer.call, seed)
     assert verdict.closed == ()
+    assert verdict.passed, broken(verdict)
+
+
+def as_array(value):
+    return value.numpy() if isinstance(value, torch.Tensor) else value
+
+
+def as_lists(value):
+    """Lists instead of tensors and of tuples."""
+    if isinstance(value, torch.Tensor):
+        return value.tolist()
+    return [as_lists(item) for item in value] if isinstance(value, list) else value
+
+
+def as_tuples(value):
+    return tuple(as_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def as_a_tuple(value):
+    """The outer list only."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def as_tensor(value):
+    return torch.tensor(value) if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("form", [as_array, as_lists, as_tuples, as_a_tuple, as_tensor])
+def test_what_a_page_says_about_results_holds_in_every_question(exercise: Exercise, form) -> None:
+    """`questions.BEGINS`: an array or a list instead of a tensor, a tuple or a tensor instead of a list."""
+
+    def student(*given):
+        result = exercise.reference(*given)
+        return tuple(map(form, result)) if isinstance(result, tuple) else form(result)
+
+    verdict = examine(exercise, student, 0)
     assert verdict.passed, broken(verdict)
 
 
