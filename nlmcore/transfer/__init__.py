@@ -8,6 +8,8 @@ Any model of the package will do. `nlmcore.objectives` has what models are pretr
 classifier, whose batches are (tokens, labels, mask), tell it the loss:
 
     fit(classifier, batches, loss=lambda model, b: F.cross_entropy(model(b[0], b[2]), b[1]), steps=…)
+
+`nlmcore.transfer.tuning` turns a language model into an assistant: conversations, preferences, the last layers only.
 """
 
 from nlmcore.transfer.classifier import Classifier, states_of

@@ -12,7 +12,9 @@ lie in one matrix, which gets one A. We add B A to W and multiply once; the pape
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -36,7 +38,7 @@ class LowRank(nn.Module):
         self.B = nn.Parameter(W.new_zeros(len(W), rank))
 
     def forward(self, W: Float[Tensor, "out in"]) -> Float[Tensor, "out in"]:
-        return W + self.scale * (self.B @ self.A)
+        return W + self.scale * (self.B @ self.A) if self.scale else W
 
 
 class LoRA(nn.Module):
@@ -92,6 +94,21 @@ class LoRA(nn.Module):
             getattr(*place).copy_(W)
         self._plain = None
         self._insert()
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Meanwhile the pretrained model, bit for bit: the reference. Raises ValueError if the matrices are merged."""
+        if self._plain is not None:
+            raise ValueError("these matrices are merged; unmerge() comes first")
+        parts: list[Any] = list(self.parts)
+        scales = [part.scale for part in parts]
+        try:
+            for part in parts:
+                part.scale = 0.0
+            yield
+        finally:
+            for part, scale in zip(parts, scales, strict=True):
+                part.scale = scale
 
     def _insert(self) -> None:
         for (module, name), part in zip(self._places, self.parts, strict=True):
