@@ -177,7 +177,7 @@ print("the decoder writes ", letters.decode(spans.tokens[0, 1:-1].tolist()))
 # a few spans.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A hidden letter.** The masked model fills it in from both sides. The causal model knows only what is left of it. But a language model can do more: put each of the 27 signs into the gap and compare $P$ of the *whole* words.
+# **A hidden letter.** The masked model fills it in from both sides. The causal model knows only what is left of it. But a language model can do more: put each of the 27 characters into the gap and compare $P$ of the *whole* words.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 fill = fillers(models, letters, LETTERS)
@@ -372,7 +372,7 @@ with show.held_back() as cut_told:
     of = senses["neighbours"]["clue after"]
     print(f"the other words' static vectors: {100 * of['share']:.0f} %")
 show.predict(
-    "MiniLM sees both sides. We cut the same sentences off behind the word (*The bank*). How often is its vector closer to the right sense now?",
+    "MiniLM sees both sides. We cut the same sentences off after the word (*The bank*). How often is its vector closer to the right sense now?",
     choices={"about half": 55, "about 75 %": 75, "nearly all": 97},
     answer=by_layer["MiniLM", "cut, clue after"][-1],
     why="So the difference between the two models lies in what they have read, not in what they are able to represent.",
@@ -383,7 +383,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **MiniLM** tells the sense in 96 % of the sentences whose clue comes first and in 98 % of those whose clue comes later. **SmolLM2** (layer 15) tells it in 96 % and in 50 %, which is guessing.
-# - Cut off behind the word, MiniLM falls to 58 %; with the clue before the word it keeps 92 %. So the handicap is the missing text.
+# - Cut off after the word, MiniLM falls to 58 %; with the clue before the word it keeps 92 %. So the handicap is the missing text.
 # - Let SmolLM2 read the sentence *twice* and take the second *bank*: 94 %. The model knew senses all along.
 # - **The rival.** Forget the layers and average the *static* vectors of the other words: 94 % and 92 %. On these sentences neighbours suffice, and the intervals overlap. We show that the state depends on the sense and on the text before it. We do not show that it needs more than a mixture of neighbours.
 # - In SmolLM2's first layer the sense is a guess even with the clue before (52 %); after layer 5 it is 90 %.
