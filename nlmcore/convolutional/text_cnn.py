@@ -14,8 +14,7 @@ window counts as zeros. Windows may overhang both ends of the text by all but on
 text may be shorter than a filter.
 
 Departs from the paper: one channel (theirs may be two, one frozen); copy pretrained vectors into
-`embedding.weight`, and freeze them by `requires_grad_(False)`, for its static and non-static variants. The norms of
-the classes' weights are not bounded.
+`embedding.weight`, and freeze them by `requires_grad_(False)`, for its static and non-static variants.
 """
 
 from collections.abc import Sequence
@@ -70,6 +69,13 @@ class TextCNN(nn.Module):
             real = F.pad(mask, (overhang, overhang)).unfold(1, width, 1).any(dim=-1)  # (batch, window)
             strongest.append((c * real.unsqueeze(1)).amax(dim=-1))  # c ≥ 0, so a window of padding never wins
         return torch.cat(strongest, dim=1)
+
+    @torch.no_grad()
+    def clip_norms(self, limit: float | int = 3.0) -> None:
+        """Scale each class's weight vector back to `limit` where it is longer: call it after an optimiser step."""
+        if limit <= 0:
+            raise ValueError(f"limit must be positive, got {limit}")
+        self.output.weight.copy_(torch.renorm(self.output.weight, p=2, dim=0, maxnorm=limit))
 
     def receptive_field(self) -> int:
         """How many neighbouring tokens one feature can depend on: the widest filter."""

@@ -1,4 +1,14 @@
 """Feed-forward networks: the multilayer perceptron, and language models that read a window of words."""
 
-from nlmcore.feedforward.multilayer_perceptron import RELU, SIGMOID, TANH, Activation, Gradients, backward, forward
+from nlmcore.feedforward.multilayer_perceptron import (
+    RELU,
+    SIGMOID,
+    TANH,
+    Activation,
+    Gradients,
+    MultiLayerPerceptron,
+    backward,
+    cross_entropy,
+    forward,
+)
 from nlmcore.feedforward.window_models import BagOfWordsLM, FeedForwardLM

@@ -1,50 +1,154 @@
-"""The hand-written backward pass against autograd, and against sums over units."""
-
-from itertools import pairwise
+"""The hand-written backward pass against autograd."""
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from nlmcore.feedforward import RELU, SIGMOID, TANH, Activation, backward, forward
+from nlmcore.feedforward import (
+    RELU,
+    SIGMOID,
+    TANH,
+    Activation,
+    MultiLayerPerceptron,
+    backward,
+    cross_entropy,
+    forward,
+)
 from tests.laws import assert_close
-
-
-def network(*sizes: int) -> tuple[Tensor, list[Tensor], list[Tensor]]:
-    """Two examples, weights (d_out, d_in) and biases, all of which take gradients."""
-    generator = torch.Generator().manual_seed(1)
-    draw = lambda *shape: torch.randn(*shape, dtype=torch.float64, generator=generator).requires_grad_()  # noqa: E731
-    return draw(2, sizes[0]), [draw(b, a) for a, b in pairwise(sizes)], [draw(b) for b in sizes[1:]]
 
 
 @pytest.mark.parametrize("f", [SIGMOID, TANH, RELU], ids=lambda f: f.name)
 @pytest.mark.parametrize("sizes", [(3, 5), (3, 4, 5), (3, 7, 4, 6, 5)])
 def test_backpropagation_by_hand_is_autograds(f: Activation, sizes: tuple[int, ...]) -> None:
-    x, weights, biases = network(*sizes)
-    h = forward(x, weights, biases, f)
-    assert [layer.shape[1] for layer in h] == list(sizes)
-    log_p, targets = h[-1].log_softmax(dim=-1), torch.tensor([4, 0])
-    expected = torch.autograd.grad(-log_p[[0, 1], targets].mean(), [*weights, *biases, x])
-    delta = (log_p.exp() - torch.eye(5)[targets]) / 2
-    found = backward(h, delta, weights, f)
-    for ours, theirs in zip([*found.weights, *found.biases, found.x], expected, strict=True):
-        assert theirs.abs().sum() > 0
-        assert_close(ours.detach(), theirs, "gradient", 1e-12)
+    torch.manual_seed(0)
+    by_hand, by_autograd = (MultiLayerPerceptron(sizes, f).double() for _ in range(2))
+    by_autograd.load_state_dict(by_hand.state_dict())
+    x = torch.randn(6, 3, dtype=torch.float64)
+    y = torch.randint(0, 5, (6,))
+    for calls in (1, 2):  # gradients accumulate
+        loss = by_hand.backpropagate(x, y)
+        expected = nn.functional.cross_entropy(by_autograd(x), y)
+        expected.backward()
+        assert_close(loss, expected.detach(), "loss", 1e-12)
+        for (name, ours), theirs in zip(by_hand.named_parameters(), by_autograd.parameters(), strict=True):
+            assert ours.grad is not None
+            assert theirs.grad is not None
+            assert ours.grad.abs().sum() > 0
+            assert_close(ours.grad, theirs.grad, f"gradient of {name} after {calls} calls", 1e-12)
+
+
+def test_the_gradient_for_the_input_too() -> None:
+    generator = torch.Generator().manual_seed(1)
+    draw = lambda *shape: torch.randn(*shape, dtype=torch.float64, generator=generator)  # noqa: E731
+    x, weights, biases = draw(2, 3).requires_grad_(), [draw(4, 3), draw(5, 4)], [draw(4), draw(5)]
+    h = forward(x, weights, biases, TANH)
+    assert [tuple(layer.shape) for layer in h] == [(2, 3), (2, 4), (2, 5)]
+    upstream = draw(2, 5)
+    (expected,) = torch.autograd.grad((h[-1] * upstream).sum(), x)
+    assert_close(backward(h, upstream, weights, TANH).x.detach(), expected, "gradient of x", 1e-12)
 
 
 def test_the_equations_unit_by_unit() -> None:
     """One example, two layers, every δ as a sum over the units above it."""
-    x, (W1, W2), (b1, b2) = network(3, 4, 2)
-    x, W1, W2, b1, b2 = (part.detach() for part in (x, W1, W2, b1, b2))
-    h = forward(x[:1], [W1, W2], [b1, b2], SIGMOID)
-    delta = torch.tensor([[0.3, -0.7]], dtype=torch.float64)
-    found = backward(h, delta, [W1, W2], SIGMOID)
-    hidden = [1 / (1 + torch.exp(-(sum(W1[j, i] * x[0, i] for i in range(3)) + b1[j]))) for j in range(4)]
-    for k in range(2):
-        assert float(h[-1][0, k]) == pytest.approx(float(sum(W2[k, j] * hidden[j] for j in range(4)) + b2[k]))
+    torch.manual_seed(0)
+    model = MultiLayerPerceptron((3, 4, 2), SIGMOID).double()
+    x, target = torch.randn(1, 3, dtype=torch.float64), torch.tensor([1])
+    model.backpropagate(x, target)
+    W1, W2 = (w.detach() for w in model.weights)
+    b1, b2 = (b.detach() for b in model.biases)
+    h = [1 / (1 + torch.exp(-(sum(W1[j, i] * x[0, i] for i in range(3)) + b1[j]))) for j in range(4)]
+    a = [sum(W2[k, j] * h[j] for j in range(4)) + b2[k] for k in range(2)]
+    p = [torch.exp(a_k) / sum(torch.exp(other) for other in a) for a_k in a]
+    above = [p[k] - int(k == 1) for k in range(2)]
     for j in range(4):
-        below = sum(W2[k, j] * delta[0, k] for k in range(2)) * hidden[j] * (1 - hidden[j])
+        below = sum(W2[k, j] * above[k] for k in range(2)) * h[j] * (1 - h[j])
         for k in range(2):
-            assert float(found.weights[1][k, j]) == pytest.approx(float(delta[0, k] * hidden[j]))
+            assert model.weights[1].grad[k, j] == pytest.approx((above[k] * h[j]).item())
         for i in range(3):
-            assert float(found.weights[0][j, i]) == pytest.approx(float(below * x[0, i]))
+            assert model.weights[0].grad[j, i] == pytest.approx((below * x[0, i]).item())
+
+
+def test_cross_entropy_of_sure_scores_is_finite() -> None:
+    loss, delta = cross_entropy(torch.tensor([[1000.0, 0.0], [0.0, 1000.0]]), torch.tensor([0, 0]))
+    assert loss.item() == 500
+    assert torch.equal(delta, torch.tensor([[0.0, 0.0], [-0.5, 0.5]]))
+
+
+def test_it_learns_exclusive_or() -> None:
+    torch.manual_seed(0)
+    x = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = torch.tensor([0, 1, 1, 0])
+    model = MultiLayerPerceptron((2, 8, 2), TANH)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
+    for _ in range(200):
+        optimiser.zero_grad()
+        model.backpropagate(x, y)
+        optimiser.step()
+    assert torch.equal(model(x).argmax(dim=1), y)
+
+
+def test_bad_input_to_the_perceptron() -> None:
+    model = MultiLayerPerceptron((3, 4, 2))
+    x, y = torch.zeros(5, 3), torch.zeros(5, dtype=torch.int64)
+    for sizes in ((3,), (), (3, 0)):
+        with pytest.raises(ValueError, match="sizes"):
+            MultiLayerPerceptron(sizes)
+    for bad in (torch.zeros(5, 4), torch.zeros(3), torch.zeros(0, 3), torch.zeros(5, 3, dtype=torch.int64), [[1.0]]):
+        with pytest.raises((ValueError, TypeError), match=r"\bx\b"):
+            model(bad)
+        with pytest.raises((ValueError, TypeError), match=r"\bx\b"):
+            model.backpropagate(bad, y)
+    for bad in (y[:4], y + 2, y - 1, y.float(), y[:, None], [0, 0, 0, 0, 0]):
+        with pytest.raises((ValueError, TypeError), match="targets"):
+            model.backpropagate(x, bad)
+
+
+SCORES = torch.zeros(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "targets", "word"),
+    [
+        (SCORES, torch.tensor([0, -1]), "targets"),
+        (SCORES, torch.tensor([0, 3]), "targets"),
+        (SCORES, torch.tensor([0]), "targets"),
+        (SCORES, torch.tensor([0.0, 1.0]), "targets"),
+        (SCORES[:0], torch.zeros(0, dtype=torch.int64), "scores"),
+        (SCORES[0], torch.tensor([0]), "scores"),
+        (SCORES.long(), torch.tensor([0, 1]), "scores"),
+    ],
+)
+def test_cross_entropy_refuses_what_is_no_label(scores: Tensor, targets: Tensor, word: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"{word} must"):
+        cross_entropy(scores, targets)
+
+
+@pytest.mark.parametrize(
+    ("weights", "biases", "words"),
+    [
+        ([(4, 3)], [(1,)], r"biases\[0\] must be \(4,\)"),
+        ([(4, 3)], [(2, 4)], r"biases\[0\]"),
+        ([(4, 5)], [(4,)], r"weights\[0\] must be \(d_out, 3\)"),
+        ([(4, 3), (2, 5)], [(4,), (2,)], r"weights\[1\]"),
+        ([(4, 3)], [], "one each per layer"),
+        ([], [], "one each per layer"),
+    ],
+)
+def test_forward_refuses_layers_that_do_not_fit(weights: list, biases: list, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        forward(torch.zeros(2, 3), [torch.zeros(w) for w in weights], [torch.zeros(b) for b in biases], RELU)
+
+
+@pytest.mark.parametrize("activation", [None, "tanh", 3])
+def test_bad_activations(activation: object) -> None:
+    with pytest.raises(TypeError, match="activation"):
+        MultiLayerPerceptron((3, 2), activation)
+
+
+def test_gradients_under_autocast_have_the_parameters_dtype() -> None:
+    model, x, y = MultiLayerPerceptron((3, 4, 2)), torch.randn(5, 3), torch.tensor([0, 1, 1, 0, 1])
+    expected = nn.functional.cross_entropy(model(x), y)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = model.backpropagate(x, y)
+    assert_close(loss.float(), expected.detach(), "loss", 0.02)
+    assert all(p.grad is not None and p.grad.dtype == torch.float32 for p in model.parameters())
