@@ -90,21 +90,31 @@ def built(row: str, sizes: TransformerConfig) -> TransformerLM:
     return TransformerLM(replace(sizes, **CHANGES[row]))
 
 
-def train(run: Run, row: str, seed: int, text: Tensor, dev: Tensor, vocab_size: int) -> dict[str, Any]:
-    """The training curve in stretches of 10 steps, and nats per character on dev."""
-    name, steps = f"{row}-{seed}".replace(" ", "_"), run.size(STEPS, 2)
-    sizes = config(vocab_size, run.size(48, 8), run.size(3, 2))
-    model: Any = run.build(
-        str(seed), partial(built, row, sizes)
-    )  # the same first weights, as far as parts are the same
-    batches = Windows(text, run.size(BATCH, 2), TIME, 1000 * seed)
-    settings = {"row": row, "seed": seed, "steps": steps, "what": SETTINGS}
+def train_model(
+    run: Run, row: str, seed: int, build: Any, text: Tensor, dev: Tensor, *, steps: int, batch: int, rate: float, what: str,
+    loss: Any = next_loss,
+) -> dict[str, Any]:  # fmt: skip
+    """The training curve in stretches of 10 steps, and nats per character on dev, texts of its length.
+
+    build: makes the model. All rows of a seed read the same batches and have the same first weights, as far as parts are
+    the same. what: the settings in words; if they change, the training starts over.
+    """
+    model: Any = run.build(str(seed), build)
+    batches = Windows(text, batch, dev.shape[1] - 1, 1000 * seed)
+    settings = {"row": row, "seed": seed, "steps": steps, "what": what}
     history = run.fit(
-        name, model, batches, settings, loss=next_loss, steps=steps, learning_rate=RATE, warm_up=WARM_UP,
-        checkpoint_every=1000,
+        f"{row}-{seed}".replace(" ", "_"), model, batches, settings, loss=loss, steps=steps, learning_rate=rate,
+        warm_up=WARM_UP, checkpoint_every=1000,
     )  # fmt: skip
     curve = [round(mean(history.losses[i : i + 10]), 4) for i in range(0, steps, 10)]
     return {"dev": round(float(by_position(model.eval(), dev).mean()), 4), "curve": curve, "size": parameters(model)}
+
+
+def train(run: Run, row: str, seed: int, text: Tensor, dev: Tensor, vocab_size: int) -> dict[str, Any]:
+    """One row with one seed."""
+    build = partial(built, row, config(vocab_size, run.size(48, 8), run.size(3, 2)))
+    settings = {"steps": run.size(STEPS, 2), "batch": run.size(BATCH, 2), "rate": RATE, "what": SETTINGS}
+    return train_model(run, row, seed, build, text, dev, **settings)
 
 
 def cook(run: Run) -> None:

@@ -204,6 +204,51 @@ def changes_of_2017(result: Result) -> str:
     return table(["", "parameters", "dev: mean and its 95 % interval"], rows)
 
 
+def sublayer_order(result: Result) -> str:
+    plain, sandwich = result["plain"], result["sandwich"]
+    names = {plain: f"{plain} (plain)", sandwich: f"{sandwich} (sandwich)"}
+    by_mean = sorted(result["losses"].items(), key=lambda item: mean(item[1]))
+    return table(
+        ["order", "seeds", "dev: mean and its 95 % interval", "first seed"],
+        [[names.get(row, row), str(len(of)), _interval(of), f"{of[0]:.3f}"] for row, of in by_mean],
+    )
+
+
+def without_attention(result: Result) -> str:
+    rows = [
+        [
+            row,
+            str(result["theirs"].get(row, "")),
+            *(_interval([100 * v for v in by[row]["right"]]) for by in result["tasks"].values()),
+        ]
+        for row in next(iter(result["tasks"].values()))
+    ]
+    return table(["", "theirs (GLUE)", *(f"{task}, % right" for task in result["tasks"])], rows)
+
+
+def very_deep(result: Result) -> str:
+    runs, moved = result["runs"], result["moved"]
+    ends = list(next(iter(moved.values())))
+    rows = [
+        [
+            rule,
+            *(f"{_interval(by[rule]['dev'])} (rate {by[rule]['rate']:g})" for by in runs.values()),
+            *(f"{mean(moved[rule][depth]):.3g}" for depth in (ends[0], ends[-1])),
+        ]
+        for rule in moved
+    ]
+    names = [f"dev, {depth} layers" for depth in runs] + [f"moved, {depth} layers" for depth in (ends[0], ends[-1])]
+    return table(["", *names], rows) + f"\n\nMoved: {result['moved_is']}."
+
+
+def deeper_or_wider(result: Result) -> str:
+    rows = [
+        [row, f"{of['parameters']:,}", f"{of['multiply_adds']:,}", _interval(of["dev"])]
+        for row, of in result["rows"].items()
+    ]
+    return table(["", "parameters", "multiply-adds", "dev: mean and its 95 % interval"], rows)
+
+
 def modifications(result: Result) -> str:
     """Every row, theirs beside ours; rows that no seed has been trained on yet are left out."""
 
@@ -672,6 +717,10 @@ PAGES: dict[str, Page] = {
     "why_transformer": ("{how}.", why_transformer, SHOWN),
     "cache_cost": ("{how}.", cache_cost, SHOWN),
     "changes_of_2017": ("{how}.", changes_of_2017, SHOWN),
+    "sublayer_order": ("{how}.", sublayer_order, SHOWN),
+    "without_attention": ("{how}.", without_attention, SHOWN),
+    "very_deep": ("{how}.", very_deep, SHOWN),
+    "deeper_or_wider": ("{how}.", deeper_or_wider, SHOWN),
     "modifications": (
         "{settings}. {progress}. Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
         modifications,

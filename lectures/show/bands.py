@@ -20,6 +20,7 @@ def bands_svg(
     y_title: str,
     low: float | int,
     high: float | int,
+    powers: bool = False,
     title: str = "",
     level: float | int | None = None,
     width: Pixels = 820,
@@ -28,7 +29,7 @@ def bands_svg(
 ) -> str:
     """A line and a band for each entry of `runs` (seed, x): the mean over the seeds, and all that they reach.
 
-    The y-axis goes from `low` to `high`; level: a thin line across, such as guessing.
+    The y-axis goes from `low` to `high`; powers: y is a power of ten. level: a thin line across, such as guessing.
 
     Raises ValueError if an entry has fewer than two seeds or another length than x, or alt is empty.
     """
@@ -38,7 +39,7 @@ def bands_svg(
         if of.ndim != 2 or len(of) < 2 or of.shape[1:] != across.shape:
             raise ValueError(f"{name!r} must hold two seeds or more of {len(across)} values each, got shape {of.shape}")
     canvas = Canvas(title, size=16)
-    axes = Axis(float(across.min()), float(across.max()), x_title, grid=False), Axis(low, high, y_title)
+    axes = Axis(float(across.min()), float(across.max()), x_title, grid=False), Axis(low, high, y_title, powers=powers)
     plot = Plot(canvas, *axes, across=width, down=height, keys=looks(found), columns=columns)
     if level is not None:
         plot.level(level)

@@ -25,4 +25,5 @@ from lectures.widgets.training_well import *
 from lectures.widgets.transformer_language_model import *
 from lectures.widgets.transformers import *
 from lectures.widgets.vanishing_gradients import *
+from lectures.widgets.what_if import *
 from lectures.widgets.windows_and_convolutions import *

@@ -1,0 +1,936 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # What if…?
+#
+# A Transformer block has attention, feed-forward networks, skip connections, norms, positions, and an order of all of them. What if one of them were missing, or in a different place? The literature has an experiment for each
+# question. This lecture repeats them at our scale, with several seeds each, and compares what we measure with what the papers claim.
+#
+# <img src="figures/parts_with_questions.svg" width="620" alt="A Transformer block; every part has a question: what if there is no attention, no network, no skip, another order, no position, a hundred layers?">
+#
+# *A block, and the questions of this lecture.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - tell removing a part from a trained model from training without it;
+# - say what rank collapse is, measure it, and say what its bound requires;
+# - name three replacements of attention, and what each can and cannot do;
+# - test whether an architecture that was found by search is better or only lucky;
+# - explain how DeepNorm changes post-norm, and measure which half of it matters;
+# - compare deeper, wider and shared layers at equal parameters.
+#
+# **You need** [lecture 15](15_transformer_language_model.ipynb) (block, residual pathway, pre-norm and post-norm), [lecture 13](13_self_attention.ipynb) (ablation) and [lecture 19](19_do_modifications_transfer.ipynb) (baseline, p value, seeds).
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 7 | 11 | 7 | 10 | 10 | 7 | 10 | 8 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored, each with the command that repeats it. A table at the end translates the papers' terms.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip sections 6 and 8. Sections 2 and 3 belong together: a theorem, and real models. Section 5 needs ten minutes in any case.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+import re
+from contextlib import contextmanager
+from functools import lru_cache
+from statistics import fmean, stdev
+
+import numpy as np
+import torch
+from IPython.display import HTML
+from torch.nn import functional as F
+
+from lectures import show, stored, widgets
+from lectures.recipes import sublayer_order, very_deep, without_attention
+from lectures.recipes.narang import THEIRS
+from nlmcore.inspect import pathway
+from nlmcore.metrics import mean_interval
+from nlmcore.metrics.significance import against, holm, summary, two_sided
+from nlmcore.pretrained import minilm, smollm2
+
+torch.set_num_threads(1)  # these models are so small that one core is fastest
+
+
+def listed(lines):
+    """Findings that were computed, below each other."""
+    return "".join(show.said(re.sub(r"(?<=[\^ (])-(?=\d)", "−", line)) for line in lines)
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. Take a part away
+#
+# The quickest experiment is an ablation. We take SmolLM2 (30 layers, pre-norm) and remove one kind of part from *all* layers. A **skip connection** is the "$x\; +$" of a sublayer, in
+# $x \leftarrow x + f(\mathrm{norm}(x))$.
+#
+# - without attention: $x \leftarrow x$ where attention was added;
+# - without networks: $x \leftarrow x$ where the feed-forward network was added;
+# - without skips: $x \leftarrow f(\mathrm{norm}(x))$ in both.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+@contextmanager
+def without(model, *parts):
+    """Meanwhile no layer of the model has these parts: attention, networks, skips."""
+    rules = [
+        (rule, name)
+        for layer in model.layers
+        for rule, name in (
+            (layer.residual_attention, "attention"),
+            (layer.residual_feed_forward, "networks"),
+        )
+    ]
+    for rule, name in rules:
+        if name in parts:
+            rule.post = lambda x, y: x
+        elif "skips" in parts:
+            rule.post = (
+                (lambda x, y, norm=rule.norm: norm(y))
+                if model.config.norm_position == "post"
+                else (lambda x, y: y)
+            )
+    try:
+        yield
+    finally:
+        for rule, _ in rules:
+            vars(rule).pop("post", None)
+
+
+REMOVED = {
+    "as trained": (),
+    "no attention": ("attention",),
+    "no networks": ("networks",),
+    "no skips": ("skips",),
+    "no skips, no networks": ("skips", "networks"),
+}
+text = "The time is out of joint: O cursed spite, that ever I was born to set it right! The library closes at nine on weekdays, so we must return the books before dinner."
+writer, bytepairs = smollm2()
+reader, wordpieces = minilm()
+
+
+@torch.no_grad()
+def states(model, tokens, parts):
+    """The vectors (token, d_model) before the first layer and after every layer, and the logits."""
+    with without(model, *parts), pathway(model) as branches:
+        found = model(tokens)
+    return [branches[0].x[0]] + [branch.result[0] for branch in branches[1::2]], found
+
+
+tokens = {
+    "SmolLM2": (writer, torch.tensor([bytepairs.encode(text)])),
+    "MiniLM": (reader, torch.tensor([wordpieces.encode(text)])),
+}
+seen = {
+    name: {what: states(model, ids, parts) for what, parts in REMOVED.items()}
+    for name, (model, ids) in tokens.items()
+}
+ids = tokens["SmolLM2"][1][0]
+losses = {
+    what: float(F.cross_entropy(found[1][0][0, :-1], ids[1:]))
+    for what, found in seen["SmolLM2"].items()
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+three = ["no attention", "no networks", "no skips"]
+guessing = math.log(writer.vocab_size)
+with show.held_back() as losses_told:
+    for what in ("as trained", *three):
+        print(f"{what:12} {losses[what]:5.1f} nats per token")
+    print(f"guessing     {guessing:5.1f}   (all {writer.vocab_size:,} tokens alike)")
+show.predict(
+    "We remove one kind of part from all 30 layers of SmolLM2 and let it predict two sentences. Put the three removals in the order of the loss, lowest first.",
+    order=three,
+    answer=sorted(three, key=losses.get),
+    why="Without networks the model is far more wrong than a uniform guess: it is confident of the wrong tokens. The layers were trained to work together, so the loss says what this model relies on, not what a Transformer needs.",
+    reveals=losses_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - A loss above that of uniform guessing means confident mistakes. The final norm and the output matrix get vectors that they never saw in training.
+# - **Two different questions.** "What if I remove it now?" asks what a trained model relies on. "What if it had never been there?" needs a new training. Only the second says what the architecture needs. Sections 4 to 8 train.
+# - One text, one model: this is an illustration, and no table of importance.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Collect orders by show of hands, and ask for a reason for each. What goes wrong: students read the losses as importance. Ask what would happen after a thousand further training steps without the part.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Without networks and skips: the tokens become one
+#
+# Every row of attention's output is a weighted mean of the same vectors. Means are more alike than what they are means of. Dong, Cordonnier & Loukas (2021) ask what is left after many layers of nothing but attention.
+#
+# The **residual of a matrix** is its distance from a matrix whose rows are all the same. With $\bar x$ the mean of the rows of $X$,
+#
+# $$\mathrm{res}(X) = X - \mathbf 1 \bar x^{\top}, \qquad \lVert R \rVert_{1,\infty} = \sqrt{\lVert R \rVert_1 \, \lVert R \rVert_\infty} ,$$
+#
+# where $\lVert R \rVert_1$ is the largest sum of absolute values in a column and $\lVert R \rVert_\infty$ the largest in a row; the root of their product is the **composite norm**. When the residual is 0, all tokens have the same vector and $X$ has rank 1: **rank collapse**.
+# For $L$ layers with $H$ heads and nothing else, they prove
+#
+# $$\lVert \mathrm{res}(X_L) \rVert \le \Big( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \Big)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
+#
+# The exponent triples with every layer. But look at the base: the bound says something only if it is below 1 (for a residual of 1), and that needs **small weights**.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+base = 0.9
+bounds = {L: base ** ((3**L - 1) // 2) for L in range(1, 8)}
+below_limit = next(L for L, value in bounds.items() if value < 1e-5)
+with show.held_back() as bounds_told:
+    for L in range(1, 6):
+        print(f"{L} layers: at most {bounds[L]:.2g}")
+show.predict(
+    "Let the base be 0.9 and the first residual 1. After how many layers does the bound fall below 0.00001?",
+    choices={"5": 5, "20": 20, "40": 40, "110": 110},
+    answer=below_limit,
+    why="The exponent is 1, 4, 13, 40, 121. A factor of 0.9 per layer would need 110 layers.",
+    reveals=bounds_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now measure it. $W_{QK} = W_Q W_K^{\top}$ and $W_{VO} = W_V W_O$ of every head are random, with the usual first weights: variance 1 / number of inputs, times the square of a size that you choose.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+from nlmcore.attention import attend, causal_mask
+
+
+def norm(X):
+    """‖X‖ of the matrices X (…, token, d_model)."""
+    return (X.abs().sum(-2).amax(-1) * X.abs().sum(-1).amax(-1)).sqrt()
+
+
+def residual(X):
+    return norm(X - X.mean(-2, keepdim=True))
+
+
+def layer(X, QK, VO, W1, W2, skips, networks, mask=None):
+    """QK, VO (…, head, d_model, d_model)."""
+    one = X.unsqueeze(-3)  # the same for every head
+    heads, _ = attend(one @ QK @ one.mT / math.sqrt(D_HEAD), one @ VO, mask)
+    X = heads.sum(-3) + (X if skips else 0)
+    if networks:
+        X = F.relu(X @ W1) @ W2 + (X if skips else 0)
+    return X
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+DEPTH, WIDTH, D_HEAD, TOKENS, SEEDS = 8, 32, 8, 16, 5
+
+
+@lru_cache
+def first_weights(heads):
+    """X, and for every layer QK, VO, W1, W2 of size 1, all with the seeds first; in double precision."""
+    generator = torch.Generator().manual_seed(0)
+
+    def sample(*shape, inputs):
+        return torch.randn(SEEDS, *shape, generator=generator, dtype=torch.float64) / math.sqrt(
+            inputs
+        )
+
+    X = sample(TOKENS, WIDTH, inputs=WIDTH)
+    layers = []
+    for _ in range(DEPTH):
+        q, k, v = (sample(heads, WIDTH, D_HEAD, inputs=WIDTH) for _ in range(3))
+        out = sample(heads, D_HEAD, WIDTH, inputs=heads * D_HEAD)
+        W1, W2 = (
+            sample(WIDTH, 4 * WIDTH, inputs=WIDTH / 2),
+            sample(4 * WIDTH, WIDTH, inputs=4 * WIDTH),
+        )
+        layers.append((q @ k.mT, v @ out, W1, W2))
+    return X, layers
+
+
+def trace(size, heads, skips, networks, causal):
+    X, layers = first_weights(heads)
+    found, mask = [X], causal_mask(TOKENS) if causal else None
+    for QK, VO, W1, W2 in layers:
+        weights = size**2 * QK, size**2 * VO, size * W1, size * W2
+        found.append(layer(found[-1], *weights, skips, networks, mask))
+    return found
+
+
+def bound(size, heads):
+    """log₁₀ of the bound, by seed and layer."""
+    X, layers = first_weights(heads)
+    beta = size**4 * torch.stack(
+        [(QK.abs().sum(-2).amax(-1) * norm(VO)).amax(-1) for QK, VO, _, _ in layers]
+    ).amax(0)
+    factor, first = (4 * beta * heads / math.sqrt(D_HEAD)).log10(), residual(X).log10()
+    return torch.stack(
+        [(3**L - 1) / 2 * factor + 3**L * first for L in range(DEPTH + 1)], -1
+    ).tolist()
+
+
+def relative(size, skips=False, networks=False, causal=False):
+    """log₁₀ of the residual over the size of X with one head, the mean of the seeds, by layer."""
+    found = trace(size, 1, skips, networks, causal)
+    return [float((residual(X) / norm(X)).clamp(min=1e-24).log10().mean()) for X in found]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+alone, with_networks = relative(1.0), relative(1.0, networks=True)
+with_skips = relative(1.0, skips=True)
+small = {size: fmean(row[3] for row in bound(size, 1)) for size in (0.1, 1.0)}
+only_values = [first_weights(1)[0]]
+for _, VO, _, _ in first_weights(1)[1]:
+    only_values.append(only_values[-1] @ VO.squeeze(-3))
+unmixed = float((residual(only_values[-1]) / norm(only_values[-1])).mean())
+kept = relative(4.0, skips=True)
+stretched = relative(2.0)[2], relative(2.0, networks=True)[2]
+show.predict(
+    f"First weights of size 1, one head, after two layers. With attention only, the residual is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention, but no skips. By what factor is the residual now larger?",
+    choices={"about 1": 1.0, "about 100": 100.0, "about 10,000": 1e4, "about ten million": 1e7},
+    answer=10 ** (with_networks[2] - alone[2]),
+    why="A network maps equal vectors to equal vectors, so it cannot tell tokens apart that attention has made alike. It can only stretch what is left of their difference. Skips keep the difference itself.",
+    reveals=[
+        widgets.collapse_playground(
+            residual, trace, bound, norm, sizes=(0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
+        ),
+        listed(
+            (
+                f"Attention only, size 1: the residual over the size of X after 1, 2, 3 layers is 10^{alone[1]:.1f}, 10^{alone[2]:.1f}, 10^{alone[3]:.1f}. The exponent grows several times over from layer to layer, until double precision ends at 10^−16.",
+                f"The bound after 3 layers: 10^{small[0.1]:.0f} at size 0.1, but 10^{small[1.0]:.0f} at size 1. There it forbids nothing, and the residual collapses all the same. A bound that says nothing is no evidence for the opposite.",
+                f"Skips: after {DEPTH} layers 10^{with_skips[-1]:.1f} of X is left at size 1, but only 10^{kept[-1]:.1f} at size 4. The residual itself is not lost; the common part of all tokens grows past it.",
+                f"Networks without skips: after 2 layers 10^{with_networks[2]:.1f} instead of 10^{alone[2]:.1f} at size 1, and 10^{stretched[1]:.1f} instead of 10^{stretched[0]:.1f} at size 2.",
+                f"A rival explanation is that values shrink. If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging.",
+            )
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Tick *networks* without *skips*, then *skips* without *networks*. The paper says that skips prevent the collapse and networks slow it. At size 1 the networks slow nothing; at size 2 and 4 they do for some layers. Skips do most of the work at every size.
+# - Choose *residual ÷ size of X*. With skips and large weights the residual stays, and yet all tokens come to look alike, because they all add the same mean. "Prevents" is too strong for networks of this kind; a norm in each sublayer, as in real models, is not in this picture.
+# - Small weights collapse *faster*: their scores are nearly equal, so every row is nearly the plain mean.
+# - A deck says "without networks, pure self-attention" for this result. But Dong's networks lose the skips as well, and skips alone change everything.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Derive on the board that a row-stochastic matrix brings rows together. Let the room choose sizes, first for attention only. What goes wrong: students believe that the bound causes the collapse. It is an upper limit; at size 1 it is astronomically large and true.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Rank in trained models
+#
+# Random weights are one thing. SmolLM2 is causal, pre-norm, and trained; MiniLM sees both sides and is post-norm. We measure $\lVert \mathrm{res}(X) \rVert / \lVert X \rVert$ after every layer, as trained and with the parts of section 1 removed. SmolLM2's first token is left out, because its vector grows to many times the size of the others.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+residuals = {
+    name: {
+        what: [float(residual(x[skip:].double()) / norm(x[skip:].double())) for x in of[0]]
+        for what, of in by.items()
+        if what != "no attention"
+    }
+    for (name, by), skip in zip(seen.items(), (1, 0), strict=True)
+}
+cut = residuals["SmolLM2"]["no skips"]
+show.predict(
+    "SmolLM2 with its networks and norms, but without skips: how much of X is residual after 30 layers?",
+    choices={
+        "about 0.4, as with skips": 0.4,
+        "about 0.01": 0.01,
+        "about 0.00001": 1e-5,
+        "exactly 0": 1e-12,
+    },
+    answer=cut[-1],
+    why="It collapses, but along a nearly straight line: each layer divides it by about the same factor. That is exponential, and not doubly exponential. Why?",
+    reveals=widgets.removal_explorer(residuals, losses),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Why a line, and no cliff?** SmolLM2 differs from the theorem in two ways: a norm before every sublayer, and a causal mask. Random attention with each of them, at size 1:
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def decline(normed, causal):
+    """log₁₀ of the residual over the size of X after every layer; attention only, one head."""
+    X, layers = first_weights(1)
+    mask, found = causal_mask(TOKENS) if causal else None, []
+    for weights in layers:
+        read = F.layer_norm(X, X.shape[-1:]) if normed else X
+        X = layer(read, *weights, skips=False, networks=False, mask=mask)
+        found.append(float((residual(X) / norm(X)).log10().mean()))
+    return found
+
+
+for normed, causal in ((False, False), (True, False), (False, True), (True, True)):
+    told = "".join(f"{value:7.1f}" for value in decline(normed, causal))
+    print(f"{'norm' if normed else '':5}{'mask' if causal else '':5}{told}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **It is the mask.** With a norm alone the decline is delayed by two layers and then just as steep. With a causal mask the residual falls by a factor of about 1.6 per layer (SmolLM2's without skips: 1.5). The first token sees only itself, the second sees two, and means over *different* sets of tokens stay different.
+#   The theorem has no mask, so its rate does not apply to language models of today.
+# - As trained, both models keep their tokens apart to the end. But SmolLM2's tokens share more and more of a common direction.
+# - **SmolLM2 without networks**, with skips: the residual falls from 0.93 to 0.08, most of it in the first five layers. Its networks do spread the tokens; attention and skips alone bring them together.
+# - **MiniLM without skips** has no mask, and it falls off a cliff: the decline steepens from layer to layer, until single precision ends near $10^{-7}$.
+# - Both are ablations of trained models on one text. They show that the mechanism exists in real weights, not that training without skips would end there.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. At $10^{-6}$ the matrix still has full rank; the differences are only too small for a float to be of use.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Without attention
+#
+# Attention is the only part of a Transformer that moves information from one position to another: it **mixes positions**. Its weights depend on the words. What if they do not?
+#
+# | | output at position $t$ | weights | to train |
+# |---|---|---|---|
+# | **Fourier mixing** (FNet, Lee-Thorp et al. 2022) | $\mathrm{Re} \sum_s e^{-2\pi i\, s t / n} \, \hat x_s$, where $\hat x_s$ is $x_s$ transformed along its features | fixed | nothing |
+# | **Token mixing** (MLP-Mixer, Tolstikhin et al. 2021) | $W_2\, \mathrm{GELU}(W_1 x)$ over positions, for every feature | fixed after training | $W_1, W_2$ |
+# | linear mixing | $\sum_s M_{ts} x_s$ | fixed after training | $M$ |
+# | attention | $\sum_s \alpha_{ts} x_s W_{VO}$ | depend on the words | $W_Q, W_K, W_V, W_O$ |
+
+# %% slideshow={"slide_type": "fragment"}
+x = torch.randn(1, 8, 4)  # (batch, time, d_model)
+fnet = torch.fft.fft2(x).real  # the whole sublayer of FNet
+print("parameters: 0; output", tuple(fnet.shape))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+WORDS = {
+    "the first": ["the", "dog", "saw", "a", "cat", "in", "the", "park"],
+    "the second": ["my", "old", "clock", "fell", "off", "that", "blue", "wall"],
+}
+
+
+def dependence(part, x):
+    """(output position, input position): the size of the derivative, the largest is 1."""
+    jacobian = torch.autograd.functional.jacobian(lambda x: part(x[None])[0], x)
+    sizes = jacobian.square().sum((1, 3)).sqrt()
+    return (sizes / sizes.max()).numpy()
+
+
+def mixing_parts():
+    """The mixing sublayers of the stored trainings, before training, for eight positions."""
+    torch.manual_seed(0)
+    for row in ("attention", "FNet", "MLP-Mixer", "linear mixing"):
+        c = without_attention.config(row, 8)
+        part = c.attention(c, False)
+        for weight in part.parameters():
+            if row == "attention" and weight.ndim == 2:
+                torch.nn.init.normal_(weight, std=2 / math.sqrt(c.d_model))
+        yield row, part
+
+
+vocabulary = {
+    word: torch.randn(without_attention.WIDTH) for words in WORDS.values() for word in words
+}
+maps = {
+    row: {
+        name: dependence(part, torch.stack([vocabulary[word] for word in words]))
+        for name, words in WORDS.items()
+    }
+    for row, part in mixing_parts()
+}
+widgets.mixing_player(maps, WORDS)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Attention's map changes with the words. Those of FNet and linear mixing do not change at all. MLP-Mixer's weights are fixed as well, but its GELU is not linear, so its map changes a little.
+#
+# We train seven encoders that differ only in this sublayer, on two tasks: **text**, where one letter of a word is hidden, as in [lecture 14](14_positions.ipynb), and **images**, handwritten digits of 8 × 8 points cut into 16 patches of 2 × 2, whose final vectors are averaged and classified.
+# The controls are *random mixing*, a random matrix that is not trained, and *no mixing*: every position is processed by itself.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+mixing = stored("without_attention")
+right = {
+    task: {row: [100 * v for v in of["right"]] for row, of in by.items()}
+    for task, by in mixing["tasks"].items()
+}
+means = {task: {row: fmean(values) for row, values in by.items()} for task, by in right.items()}
+tests = {
+    task: against(
+        summary(by["attention"]), {row: summary(v) for row, v in by.items() if row != "attention"}
+    )
+    for task, by in right.items()
+}
+
+
+def judged(task):
+    found = []
+    for row, test in tests[task].items():
+        word = (
+            "unclear" if test.corrected >= 0.05 else "above" if test.difference > 0 else "below"
+        )
+        found.append(f"{row} {test.difference:+.1f} ± {test.half:.1f} ({word})")
+    return f"{without_attention.TASKS[task]}, points against attention ({means[task]['attention']:.1f} %): {'; '.join(found)}"
+
+
+mixing_findings = [
+    *(judged(task) + ". Five seeds; above and below after Holm's correction." for task in right)
+]
+show.predict(
+    "Digits, no mixing at all: every patch is classified by itself, with its position, and the sixteen vectors are averaged. What percentage of new digits is right? (Guessing: 10 %.)",
+    choices={"about 15 %": 15, "about 40 %": 40, "about 65 %": 65, "about 90 %": 90},
+    answer=means["digits"]["no mixing"],
+    unit=" %",
+    why="Each patch votes, and knows where it is. A sum of votes is a strong classifier for small centred digits. A task must need mixing before it can show that a mixing is good.",
+    reveals=[widgets.mixing_explorer(mixing, without_attention.TASKS), listed(mixing_findings)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **Letters**: attention (19.4 %) and MLP-Mixer (19.0 %) lead. FNet has 14.9 %, about as much as a random matrix that is never trained (14.6 %); no mixing has 13.1 %. In the paper FNet is level with *linear* mixing and far above random mixing. Here it is not.
+# - One layer of attention on top of FNet brings it to 18.3 %. This is as in the paper.
+# - **Digits**: all kinds of mixing reach more than attention (88.2 %), and attention is no better than no mixing (89.0 %). In centred digits the *place* of a stroke matters, and fixed weights know places from the first step. Attention has to learn them from 1,197 images.
+# - So "attention is all you need" and "attention is not needed" are both claims about a task and an amount of data.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What the papers say</b></summary>
+#
+# - **FNet**: mean over GLUE 76.7 against 83.3 for BERT-base, so 92 %. Linear mixing has 77.0, random mixing 56.6, no mixing 49.3. Two layers of attention among the twelve bring it to 80.6, most if they are on top. These are the best of 3 to 6 runs, without deviations, after pretraining.
+# - It is fast: a pretraining batch takes 169 ms instead of 305 on a GPU. The mixing itself takes 11 instead of 136 ms; the rest is feed-forward networks.
+# - **MLP-Mixer** on ImageNet: 87.94 % with 300 million further images, where the Vision Transformer has 88.55. From scratch on ImageNet alone, the B/16 size has 76.44 against 79.67: without attention the model needs more data, or overfits.
+# - Neither is a language model. Their weights belong to positions and read the whole text, so they cannot hide the future, and a text cannot be longer than in training.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Show attention's two maps first, then FNet's: the difference is the lecture in one picture. Take guesses for the digits by show of hands. What goes wrong: "FNet is nearly as good" is said of the average of GLUE. Ask on which task, and beside which control.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Another order
+#
+# Write a stack as letters: s for self-attention, f for a feed-forward network. The plain order is `sfsfsf…`. Press, Smith & Levy (2020) trained 20 random orders of 16 s and 16 f, and then proposed the **sandwich order**: attention first, networks last,
+#
+# $$s^{k} \, (s f)^{n-k} \, f^{k} .$$
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.variants.sublayers import order
+
+print("plain   ", order(6, 0))
+print("sandwich", order(6, 2))
+print(f"{math.comb(32, 16):,} orders of 16 s and 16 f")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Their random orders have a perplexity (WikiText-103, dev) between 20.74 and **18.19**. The plain order, with five seeds, has 19.13, 18.83, 18.54, 18.49 and 18.25. So the best random order beats the best plain run. But it is the best of *twenty* tries, against the best of *five*.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def best_of(tries, mean, sd, games=20_000, seed=0):
+    """The lowest of so many values from a normal distribution, on average."""
+    return np.random.default_rng(seed).normal(mean, sd, (games, tries)).min(-1).mean()
+
+
+plain = sublayer_order.THEIRS["plain"]
+print(f"five seeds: mean {fmean(plain):.2f}, standard deviation {stdev(plain):.2f}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+expected = best_of(20, fmean(plain), stdev(plain))
+show.predict(
+    "Suppose that 20 seeds of the plain order are sampled from a normal distribution with this mean and deviation. What is the best of them on average? (Their best random order: 18.19.)",
+    choices={"18.6": 18.6, "18.4": 18.4, "18.2": 18.2, "18.0": 18.0},
+    answer=float(expected),
+    why="The best of 20 is 1.87 standard deviations below the mean. So 20 seeds of the *plain* order would be expected to beat the best of 20 random orders, and their search shows no gain over luck. The deviation itself comes from five runs only and is uncertain.",
+    reveals=show.said(
+        f"best of 5 on average {best_of(5, fmean(plain), stdev(plain)):.2f}; best of 20 {expected:.2f}; their best random order {sublayer_order.THEIRS['best']}"
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The right question**: is the best of 20 random orders better than the best of 20 seeds, and does it stay better when you train it *again*? We gave every one of 20 random orders five seeds. One seed plays the search. The other four are fresh: the choice knew nothing of them.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+searched = stored("sublayer_order")
+named_orders = (searched["plain"], searched["sandwich"])
+by_order = {row: of for row, of in searched["losses"].items() if row not in named_orders}
+our_plain, our_sandwich = (searched["losses"][row] for row in named_orders)
+widgets.search_playground(by_order, our_plain)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+chosen = min(by_order, key=lambda row: by_order[row][0])
+fresh = {row: summary(of[1:]) for row, of in by_order.items()}
+order_tests = against(summary(our_plain), fresh | {"sandwich": summary(our_sandwich)})
+retest, sandwich_test = order_tests[chosen], order_tests["sandwich"]
+better = [row for row, t in order_tests.items() if t.difference < 0 and t.corrected < 0.05]
+worse = [row for row, t in order_tests.items() if t.difference > 0 and t.corrected < 0.05]
+between = stdev(fmean(of) for of in by_order.values())
+within = math.sqrt(fmean(stdev(of) ** 2 for of in by_order.values()))
+again = searched["first_seed_against_the_others"]
+
+
+def paired(row):
+    """(mean difference to the plain order with the same seeds, p of the t test of pairs)."""
+    pairs = [a - b for a, b in zip(searched["losses"][row], our_plain, strict=False)]
+    t = fmean(pairs) / (stdev(pairs) / math.sqrt(len(pairs)))
+    return fmean(pairs), two_sided(abs(t), len(pairs) - 1)
+
+
+by_pairs = {row: paired(row) for row in [*by_order, named_orders[1]]}
+paired_p = holm({row: p for row, (_, p) in by_pairs.items()})
+differ = [row for row, p in paired_p.items() if p < 0.05]
+
+
+def signed(test):
+    return f"{test.difference:+.3f} ± {test.half:.3f}"
+
+
+order_findings = [
+    f"Best of {len(by_order)} random orders with the first seed: {chosen}, {by_order[chosen][0]:.3f}. Best of {len(our_plain)} seeds of the plain order: {min(our_plain):.3f}. Mean of the plain order: {fmean(our_plain):.3f}.",
+    f"The chosen order with four fresh seeds: {fresh[chosen].mean:.3f}, {signed(retest)} against the plain order (p = {retest.corrected:.2g} after Holm's correction).",
+    f"After the correction, on fresh seeds, {len(better)} of the {len(by_order)} random orders and the sandwich are better than the plain order ({', '.join(better) or 'none'}), and {len(worse)} are worse.",
+    f"Sandwich, five seeds: {signed(sandwich_test)} against the plain order.",
+    f"A sharper test compares pair by pair: a seed gives all orders the same batches and the same embeddings. The sandwich is {by_pairs[named_orders[1]][0]:+.3f}, p = {paired_p[named_orders[1]]:.2g} after the correction. Of the random orders {len(differ) - (named_orders[1] in differ)} differ.",
+    f"The means of the random orders have a standard deviation of {between:.3f}, the seeds of one order {within:.3f}. Rank correlation of the search's seed with the fresh ones: {again['rho']:.2f} ({again['low']:.2f} to {again['high']:.2f}).",
+]
+HTML(listed(order_findings))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>How to read it, and what the paper adds</b></summary>
+#
+# - **A search would have reported a gain.** Its winner has 2.534, the plain order with the same seed 2.546. But the best of 20 plain seeds has 2.518, and with fresh seeds the winner is level with the plain order.
+# - No order beats the plain one, and none of the random orders is clearly worse. Their means differ less from each other than two seeds of one order do. Change the seed of the search: each seed has a different winner.
+# - **The sandwich is worse here**, by 0.016, if you compare seed by seed. In the paper it is better.
+# - The sandwich was not found by the search alone. The authors saw that good orders have attention low and networks high, and tested this idea with new runs: test perplexity 17.96, where the baseline has 18.70. This is the right way to use a search: as a source of a hypothesis.
+# - On translation they report no gain.
+# - Ours: 6 s and 6 f, characters, 200 steps, so only the first minute of a training. What hurts there need not hurt in the end.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Before the prediction, let every student write down a random number and announce the lowest: the winner has no talent. Then move the seed of the search. What goes wrong: students compare the search's winner with the plain order's mean; compare with the best of as many tries, or use fresh seeds.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Without positions
+#
+# [Lecture 14](14_positions.ipynb) showed that attention without positions and without a mask knows nothing about order. A causal language model without positions is different: every token sees a different set of tokens. How many layers does it need to notice order?
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from nlmcore.positions import NoPositions, SinusoidalPositions
+from nlmcore.transformer import TransformerEncoder, TransformerLM
+from lectures.recipes import positions as positions_recipe
+from dataclasses import replace
+
+
+@lru_cache
+@torch.no_grad()
+def moved(layers, causal, with_positions, shuffles=8):
+    """How far the last of 10 words' vectors moves, relative to its length, for shuffles of the words before it."""
+    kind = SinusoidalPositions if with_positions else NoPositions
+    c = replace(positions_recipe.config(20, 32, 10, kind, None), n_layers=layers)
+    torch.manual_seed(0)
+    model = (TransformerLM if causal else TransformerEncoder)(c).double()
+    generator = torch.Generator().manual_seed(1)
+    orders = [torch.arange(9), *(torch.randperm(9, generator=generator) for _ in range(shuffles))]
+    texts = torch.stack([torch.cat([order + 4, torch.tensor([15])]) for order in orders])
+    last = (model.hidden_states(texts)[0] if causal else model(texts))[:, -1]
+    return ((last[1:] - last[0]).norm(dim=-1) / last[0].norm()).tolist()
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+one_layer, two_layers = (fmean(moved(depth, True, False)) for depth in (1, 2))
+show.predict(
+    "A causal model without positions reads ten words; we shuffle the first nine. Does the vector of the last word change?",
+    choices=[
+        "not with one layer, but with two",
+        "with one layer already",
+        "with no number of layers",
+    ],
+    answer="not with one layer, but with two"
+    if one_layer < 1e-6 < two_layers
+    else "with one layer already"
+    if one_layer >= 1e-6
+    else "with no number of layers",
+    why="In one layer, the last word reads all words as a set. But the *other* words see different sets when they are shuffled, so their vectors change, and the second layer reads these.",
+    reveals=widgets.last_word_playground(moved),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+told = stored("positions")
+letters = {row: 100 * fmean(of["ours"]) for row, of in told["letters"].items()}
+beyond = {row: fmean(fmean(seed[:3]) for seed in of) for row, of in told["beyond"].items()}
+best_letters, best_beyond = max(letters, key=letters.get), min(beyond, key=beyond.get)
+decoder = stored("changes_of_2017")["rows"]
+whole = next(iter(decoder))
+HTML(
+    listed(
+        (
+            f"Encoder, hidden letters ({len(told['letters']['none']['ours'])} seeds): none {letters['none']:.1f} %, {best_letters} {letters[best_letters]:.1f} %. Wang et al. (2021), GLUE: none 76.6, the best of their 13 kinds 82.5.",
+            f"Language model, nats per character on the trained length: none {beyond['none']:.3f}, {best_beyond} {beyond[best_beyond]:.3f}.",
+            f"Another language model, post-norm ({whole}): {fmean(decoder[whole]['dev']):.3f}; without positions {fmean(decoder['without positions']['dev']):.3f}.",
+        )
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Without a mask the vector never moves, at any depth: the whole stack treats the other words as a set.
+# - In Wang et al. the loss is uneven: without positions CoLA, which asks whether a sentence is grammatical, falls from 60.2 to 39.0; MNLI, which asks whether one sentence follows from another, only from 84.8 to 80.1. Much of "understanding" in that test is a bag of words.
+# - These are trainings without positions. Removing them from a trained model is again a different experiment.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Draw three words and the sets that they see; shuffle the first two. What goes wrong: students conclude that positions are useless in language models. They lower the loss; they are only not the sole source of order.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. A hundred layers
+#
+# In post-norm, $x \leftarrow \mathrm{LN}(x + f(x))$, every layer renormalises the pathway, and deep stacks are hard to train. Pre-norm trains, but its late layers add little to a pathway that has grown. **DeepNorm** (Wang et al. 2022) keeps post-norm and gives the pathway a weight, and some of the first weights a factor:
+#
+# $$x \leftarrow \mathrm{LN}(\alpha\, x + f(x)), \qquad \alpha = (2N)^{1/4}, \qquad \beta = (8N)^{-1/4} \qquad \text{for } N \text{ layers of one stack.}$$
+#
+# They choose $\alpha$ and $\beta$ such that one step of gradient descent changes the output by an amount that does not grow with $N$.
+
+# %% slideshow={"slide_type": "fragment"}
+for N in (6, 24, 100, 1000):
+    alpha, beta = (2 * N) ** (1 / 4), (8 * N) ** (-1 / 4)
+    print(f"{N:5} layers: α = {alpha:.2f}, first weights times β = {beta:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# In our code, `initialise_deepnorm` multiplies the value, output and feed-forward matrices by $\beta$. First the gradient of every layer, before any training, live; the depth is yours.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def measure(rule, depth):
+    torch.manual_seed(0)
+    model = TransformerLM(very_deep.config(72, rule, depth))
+    texts = torch.randint(72, (4, very_deep.TIME + 1), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad(), pathway(model) as branches:
+        model(texts[:, :-1])
+    sizes = [float(branch.result.square().mean().sqrt()) for branch in branches[1::2]]
+    return sizes, very_deep.gradients(model, texts)
+
+
+rules = ("post-norm", "pre-norm", "DeepNorm")
+widgets.depth_playground(measure, rules, (6, 25, 100))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+deep = stored("very_deep")
+hundred = {rule: of["dev"] for rule, of in deep["runs"]["100"].items()}
+twelve = {rule: of["dev"] for rule, of in deep["runs"]["12"].items()}
+deep_tests = against(
+    summary(hundred["DeepNorm"]),
+    {rule: summary(of) for rule, of in hundred.items() if rule != "DeepNorm"},
+)
+steps = {
+    rule: {depth: fmean(of) for depth, of in by.items()} for rule, by in deep["moved"].items()
+}
+shallow, *_, deepest = steps["DeepNorm"]
+long_runs = {
+    f"{rule} at {rate}": of for rule, by in deep["longer"].items() for rate, of in by.items()
+}
+deep_findings = [
+    "12 layers: "
+    + ", ".join(
+        f"{rule} {mean_interval(of)[0]:.2f} ± {mean_interval(of)[1]:.2f}"
+        for rule, of in twelve.items()
+    )
+    + " nats per character.",
+    "100 layers: "
+    + ", ".join(
+        f"{rule} {mean_interval(of)[0]:.2f} ± {mean_interval(of)[1]:.2f}"
+        for rule, of in hundred.items()
+    )
+    + ".",
+    "100 layers against DeepNorm (Welch's test, Holm's correction): "
+    + ", ".join(
+        f"{rule} {signed(test)}, p = {test.corrected:.1g}" for rule, test in deep_tests.items()
+    )
+    + ".",
+    f"100 layers after {very_deep.LONGER} steps: "
+    + ", ".join(
+        f"{name} {fmean(of):.2f} ({len(of)} seed{'s' if len(of) > 1 else ''})"
+        for name, of in long_runs.items()
+    )
+    + ".",
+    f"One step moves the logits, {shallow} and {deepest} layers: "
+    + ", ".join(f"{rule} {by[shallow]:.2g} and {by[deepest]:.2g}" for rule, by in steps.items())
+    + " (per unit of the learning rate).",
+]
+show.predict(
+    f"We train 100 layers of width 16 for 100 steps, five seeds, each rule with the better of two learning rates. A uniform guess has {deep['guess']:.2f} nats per character. What does plain post-norm reach?",
+    choices={
+        "about 2.6": 2.6,
+        "about 2.9": 2.9,
+        "about 3.3": 3.3,
+        "about 4.4, nothing learned": 4.4,
+    },
+    answer=fmean(hundred["post-norm"]),
+    why="About 3.3 is what letter frequencies alone give: the model has learned which characters are frequent, and nothing about what follows what. See below how far the other rules get, and what changes with four times the steps.",
+    reveals=[widgets.deep_explorer(deep), listed(deep_findings)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>How to read it, and what the paper reports</b></summary>
+#
+# - **After 100 steps** DeepNorm, both of its halves and plain post-norm have about the loss of letter frequencies, at 12 layers as at 100. Only pre-norm has learned more (3.09 at 100 layers).
+# - **After 400 steps** at a rate of 0.001, DeepNorm has learned (2.95, five seeds) and plain post-norm has not (3.35). At 0.004 DeepNorm does not start either. So the remedy works, at a low rate and with patience. The rate that looked best after 100 steps was the wrong one.
+# - Pre-norm stays ahead of both (2.61, one seed). Its known weakness, late layers that do little, is not tested here.
+# - **One step**: at 100 layers DeepNorm moves the logits by 11, post-norm by 66. But DeepNorm's move also grows with the depth, from 0.8 at 3 layers. We measure a plain gradient step of all parameters, embeddings included; the paper's bound does not promise this number.
+# - The paper trains 1,000 layers (2,500 sublayers). On 7,482 directions of translation its 200 layers with 3.2 billion parameters beat 48 layers with 12 billion by 5 BLEU.
+# - Ours has a width of 16 and a few hundred steps. It shows which rule can *start*.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Ask which of the three lines will be flat before you move the depth. Ask how a reader of the first 100 steps alone would judge DeepNorm. What goes wrong: "the gradient vanishes, so Adam cannot learn": Adam divides by the gradient's size. What matters is how far a step moves the output, and whether the moves of all layers agree.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Deeper or wider?
+#
+# With a fixed number of parameters you can have more layers or wider ones. Or you can use the same block in every layer (**block sharing**) and spend the parameters elsewhere. **WideNet** (Xue et al. 2022) shares one attention and one mixture of experts among all layers, and each layer keeps its own norms:
+#
+# $$h \leftarrow h + \mathrm{attention}(\mathrm{norm}_\ell(h)), \qquad h \leftarrow h + \mathrm{experts}(\mathrm{norm}'_\ell(h)), \qquad \ell = 1, \dots, L .$$
+#
+# Each token goes to two of the experts, and the norms can send it to different ones in different layers. In their images, WideNet is 1.46 % better than a Vision Transformer with 0.72 times its parameters.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+wide = stored("deeper_or_wider")["rows"]
+mean_of = {row: fmean(of["dev"]) for row, of in wide.items()}
+GROUPS = {
+    "deeper or wider": ["12 layers, half as wide", "6 layers", "3 layers, twice as wide"],
+    "one block for all layers": [
+        "6 layers",
+        "one block",
+        "one block, own norms",
+        "one block, 8.5 times as wide",
+    ],
+    "experts, and their rivals": [
+        "6 layers",
+        "one block, own norms, twice as wide",
+        "WideNet, 4 experts",
+        "WideNet, 8 experts",
+        "one block, 8.5 times as wide",
+    ],
+}
+fraction = 100 * wide["one block"]["parameters"] / wide["6 layers"]["parameters"]
+
+
+def compared(row, reference):
+    x, y = (summary(wide[name]["dev"]) for name in (row, reference))
+    test = against(y, {row: x})[row]
+    word = "unclear" if test.p >= 0.05 else "lower" if test.difference < 0 else "higher"
+    return f"{row} against {reference}: {signed(test)} nats, p = {test.p:.2g} ({word})"
+
+
+wide_findings = [
+    compared("12 layers, half as wide", "6 layers"),
+    compared("3 layers, twice as wide", "6 layers"),
+    compared("one block", "6 layers"),
+    compared("one block, own norms", "one block"),
+    compared("one block, 8.5 times as wide", "6 layers"),
+    compared("WideNet, 4 experts", "one block, own norms, twice as wide"),
+    compared("WideNet, 8 experts", "6 layers"),
+    compared("WideNet, 8 experts", "one block, 8.5 times as wide"),
+]
+theirs_depth = {
+    row: THEIRS[row]["final"]
+    for row in THEIRS
+    if "layers, d_ff" in row or row == "Vanilla Transformer"
+}
+show.predict(
+    f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. How much higher is its loss, in nats per character?",
+    choices={"0.1 lower": -0.1, "0.02 higher": 0.02, "0.2 higher": 0.2, "0.5 higher": 0.5},
+    answer=mean_of["one block"] - mean_of["6 layers"],
+    why="Parameters and operations are different resources: the shared block is applied six times, so the operations are the same. After so short a training, few of the parameters have become useful.",
+    reveals=[
+        widgets.costs_explorer(wide, GROUPS),
+        listed(
+            [
+                *wide_findings,
+                "Eight tests, each uncorrected: multiply p by 8 before you believe one (Bonferroni).",
+                "Final loss in Narang et al. (2021), one run each, 12 + 12 layers in vanilla: "
+                + ", ".join(f"{row} {loss:.3f}" for row, loss in theirs_depth.items())
+                + ".",
+            ]
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>How to read it</b></summary>
+#
+# - **Deeper or wider.** The order is 3, 6, 12 layers, the widest first. So short a training favours few layers, and after the correction none of the steps is certain. In our table of [lecture 19](19_do_modifications_transfer.ipynb), none of the four rows on depth differs from vanilla after the correction either.
+# - **One block** for all layers costs 0.02 nats at a fifth of the parameters.
+# - **WideNet is several changes at once**, so its rivals are in the third group: a network as wide as the two experts that a token meets (equal operations), and a block with all the parameters of six (equal parameters). Both are *better* than WideNet here, and more experts make it worse. Two of the eight comparisons survive the correction: WideNet with 8 experts is worse than six blocks, and worse than the wide block with as many parameters.
+# - Experts need enough tokens to become different from each other, and 200 steps of 384 characters are few. This says that the gain does not come for free, not that the paper is wrong.
+# - Switch *against*. A row that is cheap in parameters may be expensive in operations: the wide block has 5 times the operations of six blocks.
+# - For the images of WideNet, the comparison at larger cost: +2.08 % over a Vision Transformer with experts, at 0.13 times its parameters.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Ask "better at equal what?" before each comparison. What goes wrong: students compare WideNet with the plain model only. Let them name the rivals before you open the third group.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# The composite norm is one way to measure how alike the tokens are. Write your own, for example one minus the mean cosine between tokens. Does it tell the same story?
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_residual(X):
+    """X (seed, token, d_model) -> (seed); 0 if all tokens are the same. Change this."""
+    return norm(X - X.mean(-2, keepdim=True))
+
+
+widgets.collapse_playground(
+    residual, trace, bound, norm, sizes=(0.5, 1.0, 2.0), yours=my_residual
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. The function given is the reference, so the pictures agree at first. What goes wrong: a cosine does not see lengths, so "residual ÷ size of X" divides it a second time; and rounding ends it at about $10^{-16}$, where the norm goes on.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A bound on the residual is $10^{38}$. What does it say about a model of three layers?
+# <details><summary>Answer</summary>Nothing. The residual may collapse or grow. The bound is useful only for small weights.</details>
+#
+# 2. Why can a feed-forward network not undo rank collapse?
+# <details><summary>Answer</summary>It maps equal vectors to equal vectors. What attention has made the same stays the same.</details>
+#
+# 3. Removing all networks from a trained model gives a loss far above guessing. Does a Transformer need networks?
+# <details><summary>Answer</summary>This does not say. The other parts were trained together with them. Train a model without networks and compare.</details>
+#
+# 4. You try 20 architectures once each, and the best is 0.02 better than your baseline's only run. What next?
+# <details><summary>Answer</summary>Train the best one and the baseline again with fresh seeds, several each, and test the difference.</details>
+#
+# 5. Why can FNet not be a language model?
+# <details><summary>Answer</summary>Every frequency is a sum over all positions, so every output has seen the future.</details>
+#
+# 6. A causal model without positions has one layer. What does it know about the order of the words before the last one?
+# <details><summary>Answer</summary>For the last word's prediction nothing: it reads them as a set. Two layers know something.</details>
+#
+# 7. DeepNorm beats post-norm at 100 layers. Which two controls do you ask for?
+# <details><summary>Answer</summary>Each half alone (α, β), and fewer layers, where the difference should shrink. Also a learning rate for each that is its own best.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: they train only the winner again, and keep the baseline's single run.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | residual of a matrix | res(X), residual | Dong et al. take the nearest matrix of equal rows; we take the mean of the rows, which gives a value at least as large |
+# | $W_{QK}$, $W_{VO}$ | $W_{QK}$, $W_V$ | $W_Q W_K^\top$, and values with their part of the output matrix |
+# | skip connection | residual connection, shortcut | the $x\,+$ of a sublayer |
+# | no mixing | FF-only | every position by itself |
+# | token mixing | token-mixing MLP, spatial MLP | a network over positions |
+# | s, f | s, f | self-attention and feed-forward sublayers |
+# | α, β | α, β | DeepNorm's weight of the pathway, and factor of first weights |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: the residual of a matrix is taken for the residual pathway. They share only the word.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **skip connection**: the part of a sublayer that adds its input to its output.
+# - **residual of a matrix**: its distance from a matrix whose rows are all the same.
+# - **composite norm**: the root of the largest column sum times the largest row sum of absolute values.
+# - **rank collapse**: all tokens come to have the same vector.
+# - **mixes positions**: moves information from one position of a text to another.
+# - **Fourier mixing**: mixing positions by a Fourier transform, without parameters.
+# - **token mixing**: mixing positions by a small network that is the same for every feature.
+# - **sandwich order**: attention sublayers first and feed-forward sublayers last, with the plain order between.
+# - **DeepNorm**: post-norm with a weighted pathway and smaller first weights, for very deep stacks.
+# - **block sharing**: using the same block in every layer.
+# - **WideNet**: one attention and one mixture of experts shared by all layers, with own norms.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Dong, Cordonnier & Loukas (2021), Attention is not all you need: pure attention loses rank doubly exponentially with depth. Lee-Thorp, Ainslie, Eckstein & Ontañón (2022), FNet. Tolstikhin et al. (2021), MLP-Mixer. Press, Smith & Levy (2020), Improving Transformer models by reordering their sublayers.
+# Wang et al. (2021), On position embeddings in BERT. Wang et al. (2022), DeepNet: scaling Transformers to 1,000 layers. Xue et al. (2022), Go wider instead of deeper. Lan et al. (2020), ALBERT. Narang et al. (2021), Do Transformer modifications transfer across implementations and applications?

@@ -1,0 +1,97 @@
+"""Figure: the same parameters as more layers, as wider ones, as one block for all layers, or as experts; five seeds.
+
+    deeper, wider    layers against the width of feed-forward network and heads     Narang et al. (2021), section 2.3
+    one block        every layer is the first one                                   Lan et al. (2020)
+    WideNet          one attention and experts for all layers, own norms            Xue et al. (2022)
+
+WideNet is several changes at once: sharing, own norms, more parameters, more operations, and experts. So beside it are one
+network with own norms; one as wide as the two experts that a token meets; and a block so wide that it has all parameters.
+
+Departs from the papers: a language model over characters, minutes of training; theirs classify images and answer GLUE.
+"""
+
+from fractions import Fraction
+from functools import partial
+from statistics import mean
+from typing import Any
+
+from nlmcore.metrics.significance import against, summary
+from nlmcore.variants import CATALOGUE, Variant
+from nlmcore.variants.experts import MixtureOfExperts, balance_loss
+from nlmcore.variants.sharing import share_blocks
+from nlmcore.variants.variant import RELU, Times
+from torch import Tensor, nn
+
+from lectures.recipes import positions
+from lectures.recipes.changes_of_2017 import train_model
+from lectures.recipes.costs import multiply_adds
+from lectures.recipes.positions import next_loss, seeds_of
+from lectures.recipes.run import Run, table
+
+SIZES = {"d_model": 48, "n_heads": 6, "n_layers": 6, "max_length": 48}
+BATCH, STEPS, RATE, SEEDS = 8, 200, 4e-3, 5
+BASE = "6 layers"
+SETTINGS = f"d_model 48, {STEPS} steps of {BATCH} × 48 characters, AdamW at {RATE:g} with a cosine"
+WIDENET = dict(CATALOGUE["WideNet"].changes)
+ONE_NETWORK = WIDENET | {"feed_forward": partial(MixtureOfExperts, n_experts=1, k=1, expert=RELU)}
+ROWS: dict[str, dict[str, Any]] = {
+    BASE: {},
+    "12 layers, half as wide": dict(CATALOGUE["24 layers, d_ff = 1536, H = 6"].changes),
+    "3 layers, twice as wide": dict(CATALOGUE["6 layers, d_ff = 6144, H = 24"].changes),
+    "one block": {"share": share_blocks},
+    "one block, 8.5 times as wide": {"share": share_blocks, "d_ff": Times(Fraction(17, 2))},
+    "one block, own norms": ONE_NETWORK,
+    "one block, own norms, twice as wide": ONE_NETWORK | {"d_ff": Times(2)},
+    "WideNet, 4 experts": WIDENET,
+    "WideNet, 8 experts": WIDENET | {"feed_forward": partial(MixtureOfExperts, n_experts=8, expert=RELU)},
+}
+"""Row -> the fields of the vanilla row that it changes. Widths are those of the feed-forward network (and heads, if layers differ)."""
+
+
+def build(row: str, vocab_size: int, **sizes: int) -> nn.Module:
+    changes = ROWS[row]
+    return Variant(row, changes, "").build(vocab_size, **(SIZES | sizes))  # type: ignore[no-any-return]
+
+
+def balanced_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+    """Of the next character, and a hundredth of the experts' balance: Fedus et al. (2022), equation 4."""
+    return next_loss(model, batch) + 0.01 * balance_loss(model)
+
+
+def cook(run: Run) -> None:
+    _, (text, longer, vocab_size) = positions.data(run.size(None, 4000))
+    dev, sizes = longer[:, : SIZES["max_length"] + 1], run.size({}, {"d_model": 12})
+    settings = {"steps": run.size(STEPS, 2), "batch": run.size(BATCH, 2), "rate": RATE, "what": SETTINGS}
+
+    def train(row: str, seed: int) -> dict[str, Any]:
+        make = partial(build, row, vocab_size, **sizes)
+        return train_model(run, row, seed, make, text, dev, loss=balanced_loss, **settings)
+
+    found = seeds_of(run, ROWS, train)
+    rows = {
+        row: {
+            "parameters": of[0]["size"],
+            "multiply_adds": multiply_adds(partial(build(row, vocab_size, **sizes).eval(), dev[:1, :-1])),
+            "dev": [one["dev"] for one in of],
+            "curve": [one["curve"] for one in of],
+        }
+        for row, of in found.items()
+    }
+    samples = {row: summary(of["dev"]) for row, of in rows.items()}
+    tests = against(samples.pop(BASE), samples)
+    lines = [[row, of["parameters"], of["multiply_adds"], mean(of["dev"]), str(of["dev"])] for row, of in rows.items()]
+    run.say("\n" + table(["", "parameters", "multiply-adds", "mean", "by seed"], lines))
+    run.save_result(
+        "deeper_or_wider",
+        {
+            "question": "Deeper or wider at equal parameters, and what do sharing and experts add?",
+            "how": f"nats per character on dev plays, one value per seed; {SETTINGS}; multiply_adds of a text of 48;"
+            f" curve: training loss, means of ten steps",
+            "rows": rows,
+            f"against_{BASE}": {
+                row: {"difference": round(of.difference, 4), "half": round(of.half, 4), "p": round(of.corrected, 4)}
+                for row, of in tests.items()
+            },
+            "what_it_shows": "; ".join(f"{row} {mean(of['dev']):.3f}" for row, of in rows.items()),
+        },
+    )

@@ -1,0 +1,181 @@
+"""Figures: a hundred layers with post-norm, pre-norm and DeepNorm.
+
+    post-norm    LN(x + f(x))          pre-norm    x + f(LN(x))          DeepNorm    LN(α x + f(x)), first weights with β
+
+1. **One step.** How far a single step of gradient descent moves the output, by depth: Wang et al. (2022) choose α and β so
+   that this does not grow with the depth. And the gradient of every layer before that step.
+2. **Training**, five seeds, at 12 and at 100 layers. DeepNorm is two changes at once, so each is also tried without the other.
+   Every rule has the better of two learning rates, chosen with the first seed; these two have that of DeepNorm. The
+   whole rules are also trained four times as long, at both rates: was one only slow?
+
+All rules have the same embeddings, and where they do not have β, the matrices of Glorot & Bengio (2010).
+
+Departs from the paper: a width of 16, characters, a few minutes. Their models translate.
+"""
+
+import math
+from dataclasses import replace
+from functools import partial
+from statistics import mean
+from typing import Any
+
+import torch
+from nlmcore.positions import SinusoidalPositions
+from nlmcore.transformer import TransformerConfig, TransformerLM
+from nlmcore.variants.depth import DeepNorm, initialise_deepnorm
+from torch import Tensor, nn
+
+from lectures.recipes import positions
+from lectures.recipes.changes_of_2017 import train_model
+from lectures.recipes.initial_weights import initialise_glorot
+from lectures.recipes.positions import next_loss
+from lectures.recipes.run import Run, table
+
+WIDTH, TIME, BATCH, STEPS, LONGER, SEEDS = 16, 32, 8, 100, 400, 5
+DEPTHS, STEP_DEPTHS, STEP = (12, 100), (3, 6, 12, 25, 50, 100), 0.01
+RATES = (1e-3, 4e-3)
+RULES: dict[str, tuple[Any, bool, bool]] = {
+    "post-norm": ("post", False, False),
+    "pre-norm": ("pre", False, False),
+    "DeepNorm": ("post", True, True),
+    "only α": ("post", True, False),
+    "only β": ("post", False, True),
+}
+"""Rule -> (where its norm is, whether it has α, whether it has β)."""
+HALVES = ("only α", "only β")
+DECISIVE = (("post-norm", 1e-3), ("DeepNorm", 1e-3))
+"""Longer trainings with all seeds: the rate at which DeepNorm starts."""
+SETTINGS = (
+    f"d_model {WIDTH}, 4 heads, {STEPS} steps of {BATCH} × {TIME} characters, AdamW with a warm-up of 50 and a cosine"
+)
+
+
+@torch.no_grad()
+def initialise(model: nn.Module, c: Any, alpha: bool, beta: bool) -> None:
+    """A `TransformerConfig.initialise`."""
+    initialise_glorot(model, c)
+    if beta or alpha:
+        initialise_deepnorm(model, c)
+    if alpha and not beta:
+        initialise_glorot(model, c)
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=c.d_model**-0.5)
+        if isinstance(module, DeepNorm) and not alpha:
+            module.alpha = 1.0
+
+
+def config(vocab_size: int, rule: str, depth: int, width: int = WIDTH) -> TransformerConfig:
+    where, alpha, beta = RULES[rule]
+    changes: dict[str, Any] = {"residual": DeepNorm} if where == "post" else {}
+    sizes = positions.config(vocab_size, width, TIME, SinusoidalPositions, None)
+    first = partial(initialise, alpha=alpha, beta=beta)
+    return replace(sizes, n_layers=depth, norm_position=where, initialise=first, **changes)
+
+
+def gradients(model: TransformerLM, texts: Tensor) -> list[float]:
+    """The norm of the loss's gradient for every layer, first to last."""
+    model.zero_grad()
+    next_loss(model, (texts, torch.tensor(0))).backward()  # type: ignore[no-untyped-call]
+    layers: Any = model.layers
+    return [math.sqrt(sum(float(p.grad.square().sum()) for p in layer.parameters())) for layer in layers]
+
+
+@torch.no_grad()
+def moved(model: TransformerLM, texts: Tensor, step: float = STEP) -> float:
+    """Root mean square of how far a step of gradient descent along `gradients` moves the logits, over the step's size."""
+    before = model(texts[:, :-1])[0]
+    for p in model.parameters():
+        p -= step * p.grad  # type: ignore[operator]
+    return float((model(texts[:, :-1])[0] - before).square().mean().sqrt()) / step
+
+
+def first_step(run: Run, text: Tensor, vocab_size: int) -> dict[str, Any]:
+    """Rule -> depth -> the moves, one per seed; and the gradients by layer of the deepest, one list per seed."""
+    found: dict[str, Any] = {"moved": {}, "gradients": {}}
+    for rule in RULES:
+        for depth in run.size(STEP_DEPTHS, (2, 3)):
+            for seed in range(run.size(SEEDS, 2)):
+                torch.manual_seed(seed)
+                model = TransformerLM(config(vocab_size, rule, depth))
+                texts, _ = next(iter(positions.Windows(text, BATCH, TIME, seed)(0)))
+                norms = [float(f"{norm:.3g}") for norm in gradients(model, texts)]
+                found["moved"].setdefault(rule, {}).setdefault(str(depth), []).append(
+                    float(f"{moved(model, texts):.4g}")
+                )
+                if depth == run.size(STEP_DEPTHS, (2, 3))[-1]:
+                    found["gradients"].setdefault(rule, []).append(norms)
+    return found
+
+
+def train(
+    run: Run, rule: str, depth: int, rate: float, seed: int, data: tuple[Tensor, Tensor, int], steps: int = STEPS
+) -> dict[str, Any]:
+    text, dev, vocab_size = data
+    build = partial(TransformerLM, config(vocab_size, rule, depth))
+    settings = {"steps": run.size(steps, 2), "batch": run.size(BATCH, 2), "rate": rate, "what": SETTINGS}
+    try:
+        return train_model(run, f"{rule}-{depth}-{rate:g}", seed, build, text, dev[:, : TIME + 1], **settings)
+    except FloatingPointError:
+        return {"dev": math.log(vocab_size), "curve": [], "size": 0, "diverged": True}
+
+
+def all_rules(run: Run, depth: int, data: tuple[Tensor, Tensor, int]) -> dict[str, Any]:
+    """Every rule with all seeds, at the rate that is better with the first; half a DeepNorm at the rate of the whole."""
+    found: dict[str, Any] = {}
+    for rule in RULES:
+        rates = [found["DeepNorm"]["rate"]] if rule in HALVES else run.size(RATES, RATES[:1])
+        tried = {rate: train(run, rule, depth, rate, 0, data) for rate in rates}
+        rate = min(tried, key=lambda rate: tried[rate]["dev"])
+        runs = [tried[rate], *(train(run, rule, depth, rate, seed, data) for seed in range(1, run.size(SEEDS, 2)))]
+        found[rule] = {
+            "rate": rate,
+            "tried": {f"{rate:g}": of["dev"] for rate, of in tried.items()},
+            "dev": [one["dev"] for one in runs],
+            "curve": [one["curve"] for one in runs],
+            "diverged": sum("diverged" in one for one in runs),
+        }
+    return found
+
+
+def cook(run: Run) -> None:
+    _, data = positions.data(run.size(None, 4000))
+    depths = run.size(DEPTHS, (2, 3))
+    runs = {str(depth): all_rules(run, depth, data) for depth in depths}
+    deepest = depths[-1]
+    longer = {
+        rule: {
+            f"{rate:g}": [
+                train(run, rule, deepest, rate, seed, data, LONGER)["dev"]
+                for seed in range(run.size(SEEDS if (rule, rate) in DECISIVE else 1, 1))
+            ]
+            for rate in RATES
+        }
+        for rule in RULES
+        if rule not in HALVES
+    }
+    steps = run.kept("first_step", {"what": SETTINGS}, partial(first_step, run, data[0], data[2]))
+    rows = [[rule, *(mean(runs[str(depth)][rule]["dev"]) for depth in depths)] for rule in RULES]
+    run.say("\n" + table(["nats per character", *(f"{depth} layers" for depth in depths)], rows))
+    run.save_result(
+        "very_deep",
+        {
+            "question": "Which residual rule trains a hundred layers?",
+            "how": f"nats per character on dev plays, one value per seed; {SETTINGS}; the rate of {RATES} that is better"
+            " with the first seed; curve: training loss, means of ten steps",
+            "guess": round(math.log(data[2]), 4),
+            "runs": runs,
+            "longer": longer,
+            "longer_is": f"{deepest} layers after {LONGER} steps, by rate, one value per seed",
+            "moved": steps["moved"],
+            "moved_is": f"root mean square of the change of the logits in one step of gradient descent, over its rate"
+            f" ({STEP}), by depth; one value per seed",
+            "gradients": steps["gradients"],
+            "gradients_are": f"norm of the gradient of every one of {STEP_DEPTHS[-1]} layers before the first step, one"
+            " list per seed",
+            "what_it_shows": "; ".join(
+                f"{depth} layers: " + ", ".join(f"{rule} {mean(of['dev']):.3f}" for rule, of in by.items())
+                for depth, by in runs.items()
+            ),
+        },
+    )
