@@ -61,7 +61,12 @@ def balanced_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
 def cook(run: Run) -> None:
     _, (text, longer, vocab_size) = positions.data(run.size(None, 4000))
     dev, sizes = longer[:, : SIZES["max_length"] + 1], run.size({}, {"d_model": 12})
-    settings = {"steps": run.size(STEPS, 2), "batch": run.size(BATCH, 2), "rate": RATE, "what": SETTINGS}
+    settings: dict[str, Any] = {
+        "steps": run.size(STEPS, 2),
+        "batch": run.size(BATCH, 2),
+        "rate": RATE,
+        "what": SETTINGS,
+    }
 
     def train(row: str, seed: int) -> dict[str, Any]:
         make = partial(build, row, vocab_size, **sizes)

@@ -86,7 +86,7 @@ def moved(model: TransformerLM, texts: Tensor, step: float = STEP) -> float:
     """Root mean square of how far a step of gradient descent along `gradients` moves the logits, over the step's size."""
     before = model(texts[:, :-1])[0]
     for p in model.parameters():
-        p -= step * p.grad  # type: ignore[operator]
+        p.sub_(step * p.grad)  # type: ignore[operator]
     return float((model(texts[:, :-1])[0] - before).square().mean().sqrt()) / step
 
 
@@ -113,7 +113,12 @@ def train(
 ) -> dict[str, Any]:
     text, dev, vocab_size = data
     build = partial(TransformerLM, config(vocab_size, rule, depth))
-    settings = {"steps": run.size(steps, 2), "batch": run.size(BATCH, 2), "rate": rate, "what": SETTINGS}
+    settings: dict[str, Any] = {
+        "steps": run.size(steps, 2),
+        "batch": run.size(BATCH, 2),
+        "rate": rate,
+        "what": SETTINGS,
+    }
     try:
         return train_model(run, f"{rule}-{depth}-{rate:g}", seed, build, text, dev[:, : TIME + 1], **settings)
     except FloatingPointError:

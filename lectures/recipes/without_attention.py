@@ -161,7 +161,7 @@ def image_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
 def train(run: Run, task: str, row: str, seed: int, words: tuple[Tensor, Tensor]) -> dict[str, Any]:
     """The fraction of held-out answers that are right, and the model's size."""
     name, steps, batch = f"{task}-{row}-{seed}".replace(" ", "_"), run.size(STEPS, 2), run.size(BATCH, 4)
-    options = {"steps": steps, "learning_rate": RATE, "warm_up": WARM_UP, "checkpoint_every": 1000}
+    options: dict[str, Any] = {"steps": steps, "learning_rate": RATE, "warm_up": WARM_UP, "checkpoint_every": 1000}
     settings = {"row": row, "seed": seed, "steps": steps, "what": SETTINGS}
     if task == "letters":
         model: Any = run.build(f"{task}-{seed}", lambda: MaskedLM(config(row, positions.LONGEST)))
