@@ -374,6 +374,78 @@ def senses(result: Result) -> str:
     )
 
 
+def _bounds(row: Sequence[float]) -> str:
+    mean_, low, high = row
+    return f"{mean_:.2f} ({low:.2f}–{high:.2f})"
+
+
+def early_lens(result: Result) -> str:
+    at = [0, 5, 10, 15, 20, 25, 29]
+    rows = [[name, *(f"{by[i][0]:.2f} ± {by[i][1]:.2f}" for i in at)] for name, by in result["rows"].items()]
+    return table(["final first guess after … layers", *map(str, at)], rows)
+
+
+def capital_facts(result: Result) -> str:
+    at = [0, 5, 10, 15, 20, 25, 29]
+    every = result["rows"] | {f"{name}, {result['window']} layers": by for name, by in result["windows"].items()}
+    rows = [[name, *(_bounds(by[i]) for i in at)] for name, by in every.items()]
+    controls = [[name, _bounds(row)] for name, row in result["controls"].items()]
+    backup = [
+        [" ".join(row["heads"]), *(_bounds(row[key]) for key in ("promised", "fall", "made up"))]
+        for row in result["backup"]
+    ]
+    return "\n\n".join(
+        [
+            table(["share restored at layer", *map(str, at)], rows),
+            table(["control", "share restored"], controls),
+            table(["heads ablated", "promised", "fall of the log-odds", "promised less fall"], backup),
+        ]
+    )
+
+
+def patched_texts(result: Result) -> str:
+    ways = result["ways"]
+    rows = [[name, *(f"{by[i][0]:.2f} ± {by[i][1]:.2f}" for i in by)] for name, by in ways.items()]
+    return table(["“tickets”, pathway after layer", *next(iter(ways.values()))], rows)
+
+
+def head_map(result: Result) -> str:
+    names = [[name, str(count), str(result["named"][name])] for name, count in result["candidates"].items()]
+    together = [
+        [
+            f"{k}, by {by}",
+            f"{mean(of['ablated']):.2f}",
+            f"{min(map(mean, of['controls'])):.2f} to {max(map(mean, of['controls'])):.2f}",
+            f"{mean(of['on verses']):.2f}",
+        ]
+        for k, ways in result["together"].items()
+        for by, of in ways.items()
+    ]
+    return (
+        table(["candidate name", "heads that look so", "pass the test"], names)
+        + "\n\n"
+        + table(["induction heads ablated", "copying, nats more", "random heads", "verses, nats more"], together)
+    )
+
+
+def number_direction(result: Result) -> str:
+    at = [i for i in ("0", "5", "10", "15", "20", "25", "29") if i in result["by_layer"]]
+    neurons = [
+        [k, _bounds(row["moved"]), f"{min(row['controls']):.2f} to {max(row['controls']):.2f}"]
+        for k, row in result["neurons"].items()
+    ]
+    verbs = [[pair, _bounds(row)] for pair, row in result["verbs"].items()]
+    return "\n\n".join(
+        [
+            table(
+                ["share moved by the direction after layer", *at], [["", *(_bounds(result["by_layer"][i]) for i in at)]]
+            ),
+            table(["verbs", f"share moved after layer {result['layer']}"], verbs),
+            table(["units set", "share moved", "random units"], neurons),
+        ]
+    )
+
+
 def _powers_of_two(lengths: Mapping[str, Any], count: int) -> list[str]:
     return [n for n in lengths if int(n) & (int(n) - 1) == 0][-count:]
 
@@ -671,6 +743,11 @@ PAGES: dict[str, Page] = {
             ("pretraining", pretraining),
             ("senses", senses),
             ("four_ways", four_ways),
+            ("early_lens", early_lens),
+            ("capital_facts", capital_facts),
+            ("patched_texts", patched_texts),
+            ("head_map", head_map),
+            ("number_direction", number_direction),
         )
     },
     "few_shot": (

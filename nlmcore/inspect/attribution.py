@@ -36,7 +36,8 @@ def direct_logits(
         branches = stack.enter_context(pathway(model))
         inputs = {n: stack.enter_context(outputs(model, Place(f"{n}output", "input"))) for n in attentions}
         model.hidden_states(tokens)
-    start, last, norm = branches[0].x, branches[-1].result, model.final_norm
+    start, last = branches[0].x, branches[-1].result
+    norm: Any = model.final_norm
     if not torch.allclose(start + sum(branch.y for branch in branches), last, rtol=1e-3, atol=1e-3):
         raise ValueError("model must have a residual pathway that is a plain sum (pre-norm, no dropout)")
     if not isinstance(norm, nn.LayerNorm | RMSNorm):
@@ -58,5 +59,5 @@ def direct_logits(
         else:
             parts[name] = (u * branch.y).sum(-1)
     if getattr(norm, "bias", None) is not None:
-        parts["final_norm.bias"] = (direction * norm.bias).sum(-1).expand(tokens.shape)
+        parts["final_norm.bias"] = (direction * model.final_norm.bias).sum(-1).expand(tokens.shape)
     return parts

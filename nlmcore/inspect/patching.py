@@ -32,7 +32,7 @@ Change = float | int | Tensor | Callable[[Tensor], Tensor]
 
 @contextmanager
 def patch(
-    model: nn.Module, changes: Mapping[str | Place, Change], positions: int | Sequence[int] | None = None
+    model: nn.Module, changes: Mapping[Any, Change], positions: int | Sequence[int] | None = None
 ) -> Iterator[None]:
     """Change what the model computes at these places. Nested, the inner one acts last on an output, first on an input.
 
@@ -44,7 +44,7 @@ def patch(
     Raises ValueError for an unknown place, a value of another shape, and, at the end, for a place or position that was
     not reached; TypeError for other values.
     """
-    wanted = [positions] if isinstance(positions, int) else None if positions is None else [*positions]
+    wanted: Any = [positions] if isinstance(positions, int) else None if positions is None else [*positions]
     first, missed = 0, dict[Place, set[Any]]()
 
     def note(call: Callable[..., Any], _: Iterator[str]) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ WRITTEN = (
     "pretraining",
     "cheaper_attention",
     "do_modifications_transfer",
+    "inside_a_real_model",
 )
 """The lectures whose notes are complete."""
 

@@ -1,0 +1,682 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Inside a real language model
+#
+# SmolLM2 knows that Paris is the capital of France. Where does it know it, which parts bring the answer to the last word, and how can
+# you tell? This lecture opens the model while it runs. You read it, switch parts of it off, and move parts between two
+# sentences. A story about a part counts only if such an intervention supports it, and fails for a control.
+#
+# <img src="figures/patched_path.svg" width="900" alt="Map for the sentence When Mary and John went to the store, John gave a drink to, with the giver changed to Mary. Up to layer 22 the changed name restores most, from layer 23 on the last word.">
+#
+# *Two sentences differ in one word, the giver. Red: if the second sentence gets this one vector of the first, it also gets its
+# answer. In section 4 you choose the cells.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - read a model with the logit lens, and say where the lens misleads;
+# - split a logit into the shares of heads and networks, exactly, and say what stays fixed for that;
+# - ablate, patch and steer a running model in three lines, with controls;
+# - find induction heads by a measurement, and confirm them by an intervention;
+# - judge a claim about a head, a neuron or a direction, and say which rival explanation it has not excluded.
+#
+# **You need** [lecture 15](15_transformer_language_model.ipynb) (residual pathway, logit lens) and [lecture 13](13_self_attention.ipynb) (heads, ablation). The model is SmolLM2
+# with 135 million parameters: 30 layers, counted from 0, of 9 heads. Head 18.6 is head 6 of layer 18. Vectors are rows.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 9 | 9 | 9 | 10 | 10 | 8 | 10 | 9 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. Long measurements are stored; each is rebuilt by the command
+# beside it. *Coming from other slides or a paper?* A table at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip sections 2 and 7. Open the widget of section 3 early and let the room call out heads.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from statistics import fmean
+
+import torch
+from IPython.display import HTML
+from torch.nn import functional as F
+
+from nlmcore.inspect import (
+    capture,
+    direct_logits,
+    head,
+    induction_score,
+    patch,
+    pathway,
+    repeated,
+    restore_each,
+)
+from nlmcore.pretrained import smollm2
+from lectures import show, stored, widgets
+
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)  # nothing is trained here
+model, tokenizer = smollm2()
+inside = widgets.Inside(model, tokenizer)
+
+
+def read(text):
+    """(1, time): the tokens of a text."""
+    return torch.tensor([tokenizer.encode(text)])
+
+
+def told(row, form=".2f"):
+    """A mean with its interval, (mean, low, high) or (mean, half)."""
+    mean, *rest = row
+    low, high = rest if len(rest) == 2 else (mean - rest[0], mean + rest[0])
+    return f"{mean:{form}} ({low:{form}} to {high:{form}})"
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. From layer to layer
+#
+# Each token has a vector on the residual pathway, $x_0, x_1, \dots, x_{30}$, one after each layer. The logit lens reads any of them as if
+# it were the last: with the final norm and the unembedding matrix $W_U$,
+#
+# $$p_\ell = \mathrm{softmax}\big(\mathrm{norm}(x_\ell)\, W_U\big).$$
+#
+# Wang's slides show a model that completes *I think therefore I* with *am*, which appears in the upper layers. Is it so in SmolLM2?
+
+# %% slideshow={"slide_type": "fragment"}
+with pathway(model) as sublayers:
+    model(read("I think therefore I"))
+depths = [sublayers[0].x] + [branch.result for branch in sublayers[1::2]]
+lens = [model.output(model.final_norm(x))[0, -1] for x in depths]  # 31 times (vocab)
+am = tokenizer.encode(" am")[0]
+ranks = [int((scores > scores[am]).sum()) + 1 for scores in lens]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "SmolLM2 reads “I think therefore I”. Which rank has *am* among its 49,152 next words?",
+    choices={
+        "1, the first guess": 1,
+        "2 to 10": ranks[-1] if 2 <= ranks[-1] <= 10 else 5,
+        "about 100": 100,
+    },
+    answer=ranks[-1],
+    why="The slide's claim holds in part: *am* climbs layer by layer, but others end above it. The quotation has a comma, and with it *am* is second.",
+    reveals=widgets.lens_of_ranks(
+        inside,
+        [
+            "I think therefore I",
+            "I think, therefore I",
+            "The capital of France is",
+            "The keys to the cabinet",
+        ],
+        ["am", "am", "Paris", "are"],
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Type your own sentence, and a word to follow. Between which layers does its rank fall most?
+#
+# **How far can you trust the lens?** It uses a norm and a matrix that were trained for the last layer only. As a rival we fit a
+# linear map from each $x_\ell$ to $x_{30}$ on other text, and read its output (after Belrose et al. 2023). If the map reads more than the lens, then the
+# layer knew more than the lens shows (`python -m lectures.recipes early_lens`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+early = stored("early_lens")
+half_way = {name: by[15][0] for name, by in early["rows"].items()}
+show.predict(
+    "After 15 of 30 layers, for which fraction of the tokens is the lens's first guess already the final one?",
+    choices={"about 5 %": 0.05, "about 20 %": 0.2, "about 60 %": 0.6},
+    answer=half_way["lens"],
+    why="In the middle of the network the lens reads little. A fitted map reads more from the same vectors.",
+    reveals=HTML(
+        show.bands_svg(
+            early["layers"],
+            {
+                name: [[m - half for m, half in by], [m + half for m, half in by]]
+                for name, by in early["rows"].items()
+            },
+            alt="Fraction of tokens with the final first guess, by layer: "
+            + "; ".join(
+                f"{name} " + ", ".join(f"{i}: {by[i][0]:.2f}" for i in range(0, 31, 5))
+                for name, by in early["rows"].items()
+            ),
+            x_title="layers",
+            y_title="fraction with the final guess",
+            low=0,
+            high=1,
+            height=360,
+        )
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - In “I think therefore I”, *am* is number 137 of all words before the first layer and number 5 after the last, behind *will*, *would*, *shall* and *should*. It
+#   enters the first ten after 22 layers, and is second after 28. With the comma it ends second. So the slide's story, *am* appears on the way up, holds here; *am* as the answer does not.
+# - After 15 layers the lens has the final first guess for 19 % of the tokens, and the fitted map for 42 % (95 % intervals 16 to 22 % and 32 to 52 %, six passages). One layer before the end it is
+#   46 % against 83 %. The lens does not fail because the layers know nothing.
+# - The map's own control is its value at layer 0, 28 %, because there it knows only the current token.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let everybody write down a rank for "am" before you run the cell. What goes wrong: a low row of the lens that says nonsense is
+# read as "the model does not know yet". The fitted map shows that the vector may know what the lens does not read.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Who wrote the logit?
+#
+# The pathway at its end is a sum: the embedding, plus what each of the 270 heads and 30 networks added. So a logit is a sum as well.
+# A head's vector $z_k$ goes through its rows $W^O_k$ of the output matrix. With the unembedding $u$ of a word, the final norm's gain $g$ and
+# its scale $s$, the size of $x_{30}$,
+#
+# $$u \cdot \mathrm{norm}(x_{30}) \;=\; \tilde u \cdot x_0 + \sum_{\ell}\sum_k \tilde u \cdot z_{\ell k} W^O_{\ell k} + \sum_\ell \tilde u \cdot F_\ell,
+# \qquad \tilde u = \frac{g \odot u}{s}.$$
+#
+# This is **direct logit attribution** (Elhage et al. 2021). It is exact, with one condition: the scale $s$ stays what it was for this text.
+# Take away a part and $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) did this sublayer by sublayer; now we go down to
+# single heads. We compare two words, so $u$ is the *difference* of two unembeddings.
+
+# %% slideshow={"slide_type": "fragment"}
+ids = read("The capital of France is")
+paris, rome = (tokenizer.encode(word)[0] for word in (" Paris", " Rome"))
+u = model.output.weight[paris] - model.output.weight[rome]
+parts = {name: float(part[0, -1]) for name, part in direct_logits(model, ids, u).items()}
+logits = model(ids)[0][0, -1]
+print(f"sum of {len(parts)} parts {sum(parts.values()):.3f}")
+print(f"logit(Paris) - logit(Rome) {logits[paris] - logits[rome]:.3f}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+facts = stored("capital_facts")
+written = facts["written by"]
+names = {"feed_forward": "the networks", "attention": "the heads", "embedding": "the embedding"}
+heads_row, networks_row = written["attention"], written["feed_forward"]
+overlap = heads_row[1] < networks_row[2] and networks_row[1] < heads_row[2]
+print(f"own capital against another one's, mean over {len(facts['countries'])} countries:")
+for kind, row in written.items():
+    print(f"    {names[kind]:14}{told(row)}")
+widgets.share_player(
+    inside,
+    [
+        ("The capital of France is", "Paris", "Rome"),
+        ("The keys to the cabinet", "are", "is"),
+        ("When Mary and John went to the store, John gave a drink to", "Mary", "John"),
+        ("I think, therefore I", "am", "will"),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Head 23.4 alone writes 3.01 of the 7.31 by which *Paris* is ahead of *Rome*. Some parts work against it: the network of layer 29 subtracts 2.10.
+# - Over 48 countries the heads write 4.07 (3.30 to 4.89) of the difference and the networks 4.63 (3.74 to 5.49). The intervals overlap, so neither kind is "where the fact is". The embedding
+#   writes nothing: *is* does not favour a capital.
+# - Which part wrote a word is one question, which part found it another. A head may only carry what an early layer prepared.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Write the sum on the board and cross out one term: what else changes? (The scale, and every later layer.) What goes wrong: a large
+# share is read as a cause. Section 3 tests that.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Switch a head off
+#
+# An **intervention** changes an activation while the model runs, and leaves everything else to the model. `patch` takes places and values.
+# Inside the `with` the head's output is replaced; afterwards the model is as before.
+
+# %% slideshow={"slide_type": "fragment"}
+heads = [name for name in parts if ".attention." in name]
+largest = max(heads, key=parts.get)  # by its share of Paris against Rome
+attention, _, number = largest.rpartition(".")
+place = head(model, attention, int(number))
+with patch(model, {place: 0}):
+    without = model(ids)[0][0, -1]
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Zero is an unusual output for a head, so part of the damage may come from that. **Mean ablation** sets the output to its mean over many
+# texts instead: the head is still there, but it no longer says anything about *this* text. In the next measurement we ablate, at the last word, the heads
+# with the largest shares over all known capitals (`python -m lectures.recipes capital_facts`). Their shares *promise* how much the log-odds
+# of the two capitals should fall.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+backup = facts["backup"]
+kept = {
+    row["heads"][0] if len(row["heads"]) == 1 else f"{len(row['heads'])} heads": row
+    for row in backup
+}
+with show.held_back() as promised:
+    print(f"{'ablated':10}{'promised':>22}{'fall':>24}")
+    for name, row in kept.items():
+        print(f"{name:10}{told(row['promised']):>22}{told(row['fall']):>24}")
+    print(
+        f"one sentence, {largest} by zero: {logits[paris] - logits[rome]:.2f} -> {without[paris] - without[rome]:.2f}"
+    )
+ratio = backup[-1]["fall"][0] / backup[-1]["promised"][0]
+show.predict(
+    f"You ablate the {len(backup[-1]['heads'])} heads with the largest shares. Their shares promise a fall of {backup[-1]['promised'][0]:.1f}. How large is the fall?",
+    choices={
+        "a quarter of it": 0.25,
+        "three quarters": 0.75,
+        "as promised": 1.0,
+        "one and a half times": 1.5,
+    },
+    answer=ratio,
+    why="A share keeps everything else fixed. But later networks build on what these heads bring, so more is lost than the heads themselves wrote.",
+    reveals=[
+        promised,
+        widgets.ablation_player(
+            inside,
+            [
+                "The capital of France is",
+                "When Mary and John went to the store, John gave a drink to",
+                "one two three four one two three",
+            ],
+            layer=int(attention.split(".")[1]),
+            number=int(number),
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** In the widget, find a head whose attention looks important and whose ablation changes nothing. Then find the opposite.
+#
+# <details><summary><b>What to notice</b></summary>
+#
+# - In this one sentence the log-odds fall from 7.31 to 1.91 without head 23.4, by 5.40, although its share is 3.01.
+# - Over 48 countries, by the mean: promised 1.96 (1.58 to 2.35), fall 4.74 (4.07 to 5.46). For the eight largest heads together: promised 5.81 (4.94 to 6.71), fall 8.32 (7.47 to 9.27).
+# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here we see no backup.
+#   Later networks need what these heads bring. Either way, a share is not an effect.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room call out heads. Most change nothing, because there are 270. What goes wrong: one sentence is taken for the rule; ask for the
+# interval. [Lecture 13](13_self_attention.ipynb) did the same for "tickets", with random heads as the control.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Move parts between two sentences
+#
+# Ablation removes. **Activation patching** asks a sharper question (Vig et al. 2020, Meng et al. 2022): run the model on a clean and on
+# a corrupted text that differ in one word, put *one* activation of the clean run into the corrupted one, and see how much of the
+# answer returns. With the log-odds $o = \log P(\text{clean answer}) - \log P(\text{other answer})$,
+#
+# $$\text{share restored} = \frac{o_{\text{patched}} - o_{\text{corrupted}}}{o_{\text{clean}} - o_{\text{corrupted}}}.$$
+#
+# If the share is 1, this one vector carries everything in which the two texts differ. If it is 0, the answer does not depend on it.
+
+# %% slideshow={"slide_type": "fragment"}
+france, italy = read("The capital of France is")[0], read("The capital of Italy is")[0]
+odds = lambda scores: scores[..., paris] - scores[..., rome]  # noqa: E731
+best, worst = odds(model(france[None])[0][0, -1]), odds(model(italy[None])[0][0, -1])
+for layer in (2, 10, 18, 22, 23, 28):
+    patched = restore_each(model, france, italy, f"layers.{layer}", [3, 4])  # at Italy, at is
+    country, last = ((odds(patched) - worst) / (best - worst)).tolist()
+    print(
+        f"pathway after layer {layer:2}: at the country {country:5.2f}, at the last word {last:5.2f}"
+    )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Now a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
+# printer, she finally printed her*. The corrupted text has another word for *tickets*, 46 tokens before the answer.
+# Which way does the word take (`python -m lectures.recipes patched_texts`)?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+texts = stored("patched_texts")
+ways = texts["ways"]
+gone = next(int(i) for i, row in ways["at the word"].items() if row[0] < 0.5)
+with show.held_back() as along:
+    print(f"mean over {len(texts['words'])} other words, with 95 % intervals")
+    for i in ways["at the word"]:
+        print(
+            f"pathway after layer {i:>2}: "
+            + ", ".join(f"{way} {told(by[i])}" for way, by in ways.items())
+        )
+show.predict(
+    "After which layer does the vector at *tickets* itself carry less than half of the difference?",
+    choices={"about 5": 5, "about 15": 15, "about 25": 25},
+    answer=gone,
+    why="Until then the word waits at its own position. Then late heads at the last word fetch it.",
+    reveals=[along, widgets.patch_player(inside, texts["pairs"])],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Up to layer 17 the vector at *tickets* restores 0.97 or more, and the last word nothing. After layer 21 it is 0.75 against 0.12, after layer 25 0.04 against 0.83. The word waits 46 tokens back for
+#   twenty layers, then late attention fetches it. Other words instead of *tickets* change these values by a few hundredths (see the intervals).
+# - For the capitals the jump is a single sublayer: what the attention of layer 23 adds at *is* restores 1.00 by itself. In the agreement pair it is layers 26 and 27, for the giver mostly layer 23.
+# - Choose *network* in the widget: what the network of layer 0 adds at the changed word restores everything, in all three pairs. It restores the *word*, not a conclusion about it. Section 8 returns to
+#   this.
+# - Each map is one pair of sentences; only the path of *tickets* has intervals, over five words.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Draw the two runs as two rivers and a bucket that is carried from one to the other. Ask what a share above 1 would mean (the patch overshoots). What
+# goes wrong: the pathway's map and the map of one sublayer are mixed up. The pathway contains everything so far, a sublayer only what it adds.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Induction heads: found, then confirmed
+#
+# 25 random tokens, then the same 25 again. Nothing but copying predicts the second half: find the previous occurrence of the current token,
+# and say what followed it. An induction head attends there, so its score is the mean weight (Olsson et al. 2022)
+#
+# $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
+
+# %% slideshow={"slide_type": "fragment"}
+tokens = repeated(torch.arange(1000, 20_000), 2, 25, torch.Generator().manual_seed(5))
+with capture(model) as tape:
+    scores = model(tokens)[0]
+induction = torch.stack(
+    [induction_score(weights, 25) for weights in tape.values()]
+)  # (layer, head)
+nats = F.cross_entropy(scores[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none")
+first_time, again = nats[:, :24].mean().item(), nats[:, 25:].mean().item()
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+print(f"nats per token: {first_time:.2f} the first time, {again:.2f} the second time")
+for i in induction.flatten().argsort(descending=True)[:6].tolist():
+    print(f"head {i // 9}.{i % 9}: induction score {induction.flatten()[i]:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Confirmed?** A high score says where a head looks. If these heads do the copying, then without them the loss of the second half must rise, and by
+# more than without as many random heads of the same layers. We ablate the strongest $k$ together, on six draws of tokens, against 20 draws of random heads
+# (`python -m lectures.recipes head_map`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+heads_measured = stored("head_map")
+eight = heads_measured["together"]["8"]["mean"]
+rise = fmean(eight["ablated"])
+controls = [fmean(row) for row in eight["controls"]]
+show.predict(
+    "Eight induction heads are replaced by their means. The worst of 20 draws of eight random heads of the same layers raises the copying loss by "
+    f"{max(controls):.2f} nats. How much do the eight raise it?",
+    choices={
+        "about as much": max(controls),
+        "about 3 nats": 3.0,
+        "about 7 nats": 7.0,
+        "about 11 nats": 11.0,
+    },
+    answer=rise,
+    why="No draw of random heads comes near, and on ordinary verses the loss hardly changes. So these heads copy, and ablating them is not just damage.",
+    reveals=widgets.together_player(heads_measured),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - A copied token costs 2.35 nats, a new one 13.51. Without the eight heads, a copied token costs 7.01 nats more (each draw 5.88 to 8.12); the 20 control draws raise it by 0.14 to 0.57.
+# - Two rivals: *zero is an unusual output*, but means do nearly the same as zeros (8.38). *Any damage there does it*, but on verses the loss changes by 0.01.
+# - One head alone, 18.6, costs 1.37. The second strongest, 17.4, adds only 0.16 to that. Heads are not independent, so ablate them alone and together.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Act it out: somebody reads random words from a list, twice; the second time the room says the next word. How do you do it? You look for the
+# earlier occurrence, then one further. What goes wrong: "the heads do it" without the control. Ask what the control must share with the heads (their layers).*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. A map of all 270 heads
+#
+# Now every head. Where it looks suggests a name: at the token after the last occurrence (*induction*), at the previous token, at the last
+# occurrence of the same token, at punctuation, or at the first token, where weight is parked ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
+# name only if the head's ablation changes what the name predicts more than the ablation of its controls, heads of the same and the neighbouring layers:
+#
+# | candidate | what its ablation must change |
+# |---|---|
+# | induction, same token | copying of repeated random tokens gets worse |
+# | **previous-token head** | later induction heads find their token less well, because they match what *preceded* a token |
+# | punctuation | the loss where punctuation follows rises |
+# | first token | *less* than for controls: such a head should do nothing |
+#
+# Every other head stays *unknown*.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+named, candidates = heads_measured["named"], heads_measured["candidates"]
+with show.held_back() as counted:
+    for name, count in candidates.items():
+        print(f"{name:16}{count:4} look so, {named[name]:4} pass the test")
+    print(f"{'unknown':16}{named['unknown']:4} of {len(heads_measured['rows'])}")
+show.predict(
+    f"{sum(candidates.values())} of 270 heads look at one of these places. How many of the 270 stay unknown after the test?",
+    choices={"about 80": 80, "about 160": 160, "about 230": 230},
+    answer=named["unknown"],
+    why="Most stories about heads are stories about where they look.",
+    reveals=[counted, widgets.head_map_player(heads_measured)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - 207 heads look at one of the five places, 108 keep the name, 162 of 270 stay unknown. Of the named ones 93 park their weight on the first token, and their name says that they do little.
+# - Of 11 heads that look like induction heads 8 pass. Heads 17.4 and 17.5 look with 0.81 and 0.79 where an induction head should, as strongly as 17.3, which passes. Without them copying does not get worse than without
+#   their neighbours. Perhaps others replace them; the test cannot tell.
+# - Of 16 heads that look at the previous token only 3 pass. Head 16.0 is one of the strongest effects of the map: without it the later induction heads put 0.49 less of their weight on the right token. Head 11.1 looks back almost
+#   as strictly (0.85) and changes nothing there.
+# - No punctuation head passes: they sit in the first layers, and their effects differ from passage to passage.
+# - Six draws and one test per story. A head that fails may do what its name says in texts that we did not try.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let the room choose a head from the map of candidates and predict whether it keeps its name. What goes wrong: "unknown" is heard as "useless". It means that none of our five
+# stories holds.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Directions and neurons
+#
+# Heads are not the only units. Perhaps the number of a noun, singular or plural, is a *direction*. The simplest way to find one is the difference of means over
+# some nouns. Adding it to the pathway at run time is called **steering**:
+#
+# $$d_\ell = \mathrm{mean}\,(x_\ell \mid \text{plural}) - \mathrm{mean}\,(x_\ell \mid \text{singular}), \qquad x_\ell \leftarrow x_\ell + s\, d_\ell .$$
+#
+# If $d$ holds the number, then *The teacher* continues with *are* instead of *is*, for nouns that were not used to find it.
+
+# %% slideshow={"slide_type": "fragment"}
+one = [f"The {noun}" for noun in ["dog", "car", "house", "tree", "king", "ship", "girl", "song"]]
+
+
+def at_nouns(texts):
+    """(layer, d_model): the mean vector at the last token, after each layer."""
+    with pathway(model) as sublayers:
+        model.hidden_states(torch.cat([read(text) for text in texts]))
+    return torch.stack([branch.result[:, -1].mean(0) for branch in sublayers[1::2]])
+
+
+difference = at_nouns([f"{text}s" for text in one]) - at_nouns(one)
+directions = {layer: difference[layer] for layer in (0, 2, 5, 10, 15, 20, 25, 28)}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+number_facts = stored("number_direction")
+layer_of = str(number_facts["layer"])
+with show.held_back() as pushes:
+    print(
+        f"log P(are) - log P(is): singular {told(number_facts['odds']['singular'])}, plural {told(number_facts['odds']['plural'])}"
+    )
+    print(
+        f"direction after layer {layer_of}: share moved {told(number_facts['by_layer'][layer_of])}"
+    )
+    print(
+        f"best of {len(number_facts['random'])} random directions of the same length: {max(number_facts['random']):.2f}"
+    )
+    for pair, row in number_facts["verbs"].items():
+        print(f"   with {pair}: {told(row)}")
+show.predict(
+    "20 held-out singular nouns get the direction of 20 others, at its best layer. What share of the way from *is* to the true plural's *are* does it move them?",
+    choices={"about 10 %": 0.1, "about 40 %": 0.4, "nearly 100 %": 1.0, "twice as far": 2.0},
+    answer=number_facts["by_layer"][layer_of][0],
+    why="One direction does as much as the plural's own vector; random directions of its length do next to nothing.",
+    reveals=[
+        pushes,
+        widgets.steering_player(
+            inside,
+            directions,
+            ["The teacher", "The river", "The old engine", "In the end, the doctor"],
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Or is it a neuron?** SmolLM2's networks have 46,080 hidden units. We rank them by how far plural and singular nouns are apart, and set the
+# first $k$ to their plural means, on held-out nouns. The control sets as many random units of the same layers
+# (`python -m lectures.recipes number_direction`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+few = number_facts["neurons"]
+enough = next((int(k) for k, row in few.items() if row["moved"][0] > 0.5), number_facts["units"])
+with show.held_back() as units:
+    for k, row in few.items():
+        print(
+            f"{int(k):6,} units: moved {told(row['moved'])}; random {min(row['controls']):.2f} to {max(row['controls']):.2f}"
+        )
+show.predict(
+    "How many units does it take to move the nouns more than half of the way?",
+    choices={"1": 1, "about 10": 10, "about 100": 100, "10,000 or more": 10_000},
+    answer=enough,
+    why="No single unit is the plural, but about a hundred together are, 0.2 % of all.",
+    reveals=units,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The direction of layer 0 moves held-out nouns by 0.99 of the way (0.91 to 1.07), that of layer 15 by 0.95, that of layer 29 by 0.89. The best of 20 random directions of
+#   the same length moves them by 0.07.
+# - It is not the word *are*: the direction moves *was/were* by 0.98, *has/have* by 0.99 and *does/do* by 0.99. Nor does it damage the rest: the KL divergence from the prediction after the true plural
+#   falls from 2.06 to 0.14 nats.
+# - A rival remains for layer 0: there the vector is still nearly the token, and *dogs* − *dog* is hardly more than a plural token. In later layers the direction works although the
+#   pathway then contains much else.
+# - Strength 2 moves no further (0.92) and strength 4 less (0.60). A strength of −1 does nothing (−0.03): a singular noun cannot become more singular.
+# - 10 units move 0.03 of the way, 100 units 0.97; of 20 random sets of 100 the best moves 0.01. With 10,000 random units up to 0.85 is moved, so large sets prove nothing.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Ask for a rival explanation before you show the verbs: the direction could simply contain the word "are". What goes wrong: a strength of 3 produces
+# nonsense, and students call it proof. Compare with a random direction of that length.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Where do facts sit?
+#
+# Meng et al. (2022) traced facts in GPT models: networks in middle layers, at the last token of the subject, restored the answer, and attention at the last
+# word fetched it. They called it **causal tracing**. Is it so in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
+# corrupted prompt has another country. We restore what attention or what the networks add, in windows of five layers, at the country or at *is*.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+index = facts["layers"].index(facts["strongest window"])
+by_layer = [row[0] for row in facts["rows"]["network, country"]]
+with show.held_back() as traced:
+    for name, row in facts["largest"].items():
+        print(f"one layer, {name:19} at most {told(row[1:])}, layer {row[0]}")
+    print(
+        f"windows of {facts['window']} layers around layer {facts['strongest window']}, at the country:"
+    )
+    for kind in ("network", "attention"):
+        print(f"    {kind:10}{told(facts['windows'][f'{kind}, country'][index])}")
+    print(f"    the first less the second {told(facts['network less attention'])}")
+    for name, row in facts["controls"].items():
+        print(f"    control, {name}: {told(row)}")
+show.predict(
+    "You restore what *one* network adds at the country, and nothing else. Which network returns most of the answer?",
+    choices={"an early one, 0 to 4": 2, "a middle one, about 13": 13, "a late one, about 22": 22},
+    answer=by_layer.index(max(by_layer)),
+    why="The very first network returns all of it, because its output is most of what the country's vector is. That restores the word, not the fact: a rival that every tracing of facts must exclude.",
+    reveals=[traced, widgets.tracing_player(facts)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The network of layer 0 restores 1.00 at the country. It has seen little more than the word itself, so this shows where the *word* is, not the fact. Without this control the headline would be
+#   "facts sit in the first network".
+# - Above it the picture of Meng et al. holds in part. Networks 4 to 8 at the country restore 0.17 (0.15 to 0.20), the attentions there −0.01 (−0.01 to 0.00); the difference is 0.17 (0.15 to 0.20). But that is a
+#   sixth of the answer, and a *third* country's networks already restore 0.07 (0.05 to 0.09), because they at least remove the wrong country. The same networks at *of*: 0.00.
+# - At *is*, the attention of a single layer, 23, restores 0.95 (0.93 to 0.97). Up to layer 22 the country's own vector carries 0.92 or more, one layer later −0.03.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **What fails**, and the test that shows it:
+#
+# | story | why it is not enough | test |
+# |---|---|---|
+# | the lens says nothing here, so the layer knows nothing | the lens reads in one basis | a fitted map (section 1) |
+# | this head wrote the answer | other parts react when it is gone | ablate it, compare with its share (section 3) |
+# | this head looks at the right word | a weight is not an effect | ablate it, against controls of its layers (sections 5, 6) |
+# | zeroing it destroys the answer | zero is an output that the head never has | replace it by its mean (section 5) |
+# | adding a direction changes the answer | any large push does | random directions, other words (section 7) |
+# | restoring it brings the fact back | so may other places | other positions, other sublayers, a third country (section 8) |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. End with the table of what fails, and let the room name the rival for one headline from the news. What goes wrong: "the fact is stored here". Restoring shows
+# that this place is enough, in this prompt, not that the fact is nowhere else.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# `my_change` gets the vector at the last token, the plural direction and a strength. Change it: remove the direction by projection, replace the vector, keep its length. What
+# do you predict for *The teacher*?
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_change(x, d, strength):
+    """(d_model,) -> (d_model,). Change this."""
+    new = x + strength * d
+    return new * x.norm() / new.norm()
+
+
+widgets.steering_player(
+    inside, directions, ["The teacher", "The dogs", "The old engine"], yours=my_change
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. Name a change, and let the room predict the bars. What goes wrong: after a change of its length alone the prediction hardly differs,
+# because every sublayer and the end begin with a norm.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A head's share of a logit is 3. You ablate it and the logit falls by 1. Name two reasons.
+# <details><summary>Answer</summary>Later parts react to the missing output (backup), and the final norm's scale changes. If you ablated by the mean, the head's mean share also stays.</details>
+#
+# 2. Restoring the pathway at the *first* word of two texts that begin alike changes nothing, in any layer. Why?
+# <details><summary>Answer</summary>The mask is causal, so both runs have the same vectors there.</details>
+#
+# 3. Restoring the whole pathway after the last layer at the last word gives a share of 1. Is that a discovery?
+# <details><summary>Answer</summary>No. The prediction is computed from just this vector.</details>
+#
+# 4. A head looks at the previous token with weight 0.9 and its ablation changes no loss that you measured. What is its name?
+# <details><summary>Answer</summary>Unknown. You know where it looks, and that your tests do not depend on it.</details>
+#
+# 5. A direction moves *is* to *are* in every held-out prompt. Which two controls do you ask for?
+# <details><summary>Answer</summary>Random directions of the same length, and other verbs, in case the direction only contains the word *are*.</details>
+#
+# 6. Why should control heads come from the same layers?
+# <details><summary>Answer</summary>Damage in some layers costs more than in others, whatever the head does.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: "a previous-token head", because of its weight.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $x_\ell$ | $h^\ell$, residual stream | the pathway after layer $\ell$ |
+# | $F_\ell$ | MLP, FFN | what a network adds |
+# | $z_k W^O_k$ | head result | what a head adds |
+# | 18.6 | L18H6, head (18, 6) | head 6 of layer 18, both from 0 |
+# | $o$ | logit difference | log-odds of two answers |
+# | share restored | indirect effect, normalised | from 0, as corrupted, to 1, as clean |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: papers count layers from 0 or from 1.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **direct logit attribution**: a logit as a sum over the parts that wrote to the pathway, the scale of the final norm kept fixed.
+# - **intervention**: an activation is changed while the model runs; the model computes the rest.
+# - **backup head**: a head that takes over when another one is ablated.
+# - **mean ablation**: an output is replaced by its mean over many texts.
+# - **activation patching**: one activation of a clean run is put into a corrupted run.
+# - **previous-token head**: a head that attends to the previous token, and whose ablation disturbs later heads that need it.
+# - **steering**: a direction is added to the pathway while the model runs.
+# - **causal tracing**: activation patching over positions and layers, to find where a fact is recalled.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** nostalgebraist (2020), interpreting GPT: the logit lens. Belrose et al. (2023), Eliciting Latent Predictions from Transformers with the Tuned Lens. Elhage et
+# al. (2021), A Mathematical Framework for Transformer Circuits. Olsson et al. (2022), In-context Learning and Induction Heads. Vig et al. (2020), Causal Mediation Analysis
+# for Interpreting Neural NLP. Meng et al. (2022), Locating and Editing Factual Associations in GPT. Wang et al. (2023), Interpretability in the Wild. McGrath et al. (2023), The
+# Hydra Effect. Turner et al. (2023), Activation Addition. Michel, Levy & Neubig (2019), Are Sixteen Heads Really Better than One? Ben Allal et al. (2025), SmolLM2. Wang, slides on
+# Transformers (CUHK-Shenzhen). Protopapas, slides on attention (Harvard AC295).

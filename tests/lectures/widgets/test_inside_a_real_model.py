@@ -1,0 +1,118 @@
+"""Widgets that open SmolLM2: what they show is what the model computes, whole or changed, and what was stored."""
+
+import pytest
+import torch
+
+from lectures import stored, widgets
+from lectures.widgets.inside_a_real_model.live import _activation, _restored
+from nlmcore.inspect import head, outputs, patch
+from nlmcore.pretrained import smollm2
+from tests.pictures import nameless_in_html
+
+TEXT = "The capital of France is"
+
+
+@pytest.fixture(scope="module")
+def inside() -> widgets.Inside:
+    return widgets.Inside(*smollm2())
+
+
+def said(play: widgets.Live) -> str:
+    assert not nameless_in_html(play.picture.value)
+    return play.picture.value.rpartition("<p")[2]
+
+
+def test_a_change_from_the_middle_is_that_of_the_whole_model(inside: widgets.Inside) -> None:
+    read = inside.read(TEXT)
+    place = head(inside.model, "layers.17.attention", 3)
+    with torch.no_grad(), patch(inside.model, {place: 0}):
+        whole = inside.model(read.ids[None])[0][0, -1].log_softmax(-1)
+    assert torch.allclose(inside.changed(read, 17, {place: 0}), whole, atol=1e-3)
+    assert not torch.allclose(read.log_p, whole, atol=1e-2)
+    with pytest.raises(ValueError, match="type 2 to 16 tokens; this text has 1"):
+        inside.read("The")
+
+
+def test_the_lens_follows_a_word(inside: widgets.Inside) -> None:
+    play = widgets.lens_of_ranks(inside, [TEXT, "I think therefore I"], ["", "am"])
+    assert "after 30 layers: rank 1 of 49,152" in said(play)
+    play.controls["sentence"].value = "I think therefore I"
+    assert "' am' after 30 layers" in said(play).replace("&#x27;", "'")
+    play.controls["word"].value = "will"
+    assert "rank 1 of" in said(play)
+    play.controls["layer"].value = 0
+    assert "rank 1 of" not in said(play)
+
+
+def test_shares_add_up_to_the_difference_of_two_logits(inside: widgets.Inside) -> None:
+    with torch.no_grad():
+        logits = inside.model(inside.read(TEXT).ids[None])[0][0, -1]
+    wanted = float(logits[inside.first_id("Paris")] - logits[inside.first_id("Rome")])
+    assert sum(widgets.parts_of(inside, TEXT, "Paris", "Rome").values()) == pytest.approx(wanted, abs=0.01)
+    centred = float(logits[inside.first_id("Paris")] - logits.mean())
+    assert sum(widgets.parts_of(inside, TEXT, "Paris").values()) == pytest.approx(centred, abs=0.01)
+    play = widgets.share_player(inside, [(TEXT, "Paris", "Rome")])
+    assert f"together {wanted:+.2f}" in said(play)
+    play.controls["word"].value = "Lyon"
+    assert f"together {wanted:+.2f}" not in said(play)
+
+
+def test_a_head_is_ablated_by_zero_or_by_its_mean(inside: widgets.Inside) -> None:
+    play = widgets.ablation_player(inside, [TEXT], 17, 3)
+    by_zero = said(play)
+    assert "from 0.773 to" in by_zero
+    play.controls["by"].value = "mean"
+    assert said(play) != by_zero
+    play.controls["typed"].value = "word " * 40
+    assert "this text has 4" in play.picture.value
+
+
+@pytest.mark.parametrize("kind", ["pathway", "attention", "network"])
+def test_a_cell_computed_now_is_the_stored_one(inside: widgets.Inside, kind: str) -> None:
+    pairs = stored("patched_texts")["pairs"]
+    play = widgets.patch_player(inside, pairs)
+    play.controls["kind"].value = kind
+    for layer in (0, 12, 29):
+        play.controls["layer"].value = layer
+        was, now = said(play).split("stored ")[1].split("<")[0].split(", computed now ")
+        assert float(was) == pytest.approx(float(now), abs=0.011)
+    read = inside.read(TEXT)
+    place = {"pathway": "layers.9", "attention": "layers.9.attention", "network": "layers.9.feed_forward"}[kind]
+    with torch.no_grad(), outputs(inside.model, place) as seen:
+        inside.model.hidden_states(read.ids[None])
+    assert torch.allclose(_activation(inside, read, place), seen[0][0], atol=2e-3)
+    assert _restored(inside, read, kind, 9, 2)[1] == 2
+
+
+def test_the_long_text_shows_its_stored_map(inside: widgets.Inside) -> None:
+    play = widgets.patch_player(inside, stored("patched_texts")["pairs"])
+    play.controls["pair"].value = "tickets"
+    assert "too long to be computed" in said(play)
+
+
+def test_steering_does_nothing_at_strength_zero_and_yours_is_compared(inside: widgets.Inside) -> None:
+    directions = {5: torch.ones(576), 20: torch.ones(576)}
+    play = widgets.steering_player(inside, directions, ["The teacher"], yours=lambda x, d, s: x)
+    assert "yours draws the same picture" in play.picture.value
+    play.controls["strength"].value = 3.0
+    assert "yours draws a different picture" in play.picture.value
+
+
+def test_stored_maps_tell_what_was_measured() -> None:
+    facts = stored("head_map")
+    play = widgets.head_map_player(facts)
+    best = max(facts["rows"], key=lambda row: row["looks"]["induction"][0])
+    layer, number = map(int, best["head"].split("."))
+    play.controls["layer"].value, play.controls["head"].value = layer, number
+    assert f"head {best['head']} looks at: induction {best['looks']['induction'][0]:.2f}" in said(play)
+    for shows in ("names", *facts["tests"]):
+        play.controls["shows"].value = shows
+        assert not nameless_in_html(play.picture.value)
+    together = widgets.together_player(facts)
+    assert f"controls {min(sum(c) / len(c) for c in facts['together']['8']['mean']['controls']):.2f}" in said(together)
+    together.controls["by"].value, together.controls["mark"].value = "zero", "each draw"
+    tracing = widgets.tracing_player(stored("capital_facts"))
+    row = stored("capital_facts")["rows"]["network, country"][5]
+    assert f"network {row[0]:.2f} ({row[1]:.2f} to {row[2]:.2f})" in said(tracing)
+    tracing.controls["span"].value, tracing.controls["at"].value = "windows", "is"
+    assert "pathway" not in said(tracing)
