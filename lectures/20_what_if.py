@@ -288,10 +288,10 @@ show.predict(
         ),
         listed(
             (
-                f"Attention only, size 1: the residual over the size of X after 1, 2, 3 layers is 10^{alone[1]:.1f}, 10^{alone[2]:.1f}, 10^{alone[3]:.1f}. The exponent grows several times over from layer to layer, until double precision ends at 10^−16.",
-                f"The bound after 3 layers: 10^{small[0.1]:.0f} at size 0.1, but 10^{small[1.0]:.0f} at size 1. There it forbids nothing, and the residual collapses all the same. A bound that says nothing is no evidence for the opposite.",
-                f"Skips: after {DEPTH} layers 10^{with_skips[-1]:.1f} of X is left at size 1, but only 10^{kept[-1]:.1f} at size 4. The residual itself is not lost; the common part of all tokens grows past it.",
-                f"Networks without skips: after 2 layers 10^{with_networks[2]:.1f} instead of 10^{alone[2]:.1f} at size 1, and 10^{stretched[1]:.1f} instead of 10^{stretched[0]:.1f} at size 2.",
+                f"Attention only, size 1: the residual over the size of X after 1, 2, 3 layers is {show.scientific(alone[1])}, {show.scientific(alone[2])}, {show.scientific(alone[3])}. The exponent grows several times over from layer to layer, until double precision ends at 10⁻¹⁶.",
+                f"The bound after 3 layers: {show.scientific(small[0.1])} at size 0.1, but {show.scientific(small[1.0])} at size 1. There it forbids nothing, and the residual collapses all the same. A bound that says nothing is no evidence for the opposite.",
+                f"Skips: after {DEPTH} layers {show.scientific(with_skips[-1])} of X is left at size 1, but only {show.scientific(kept[-1])} at size 4. The residual itself is not lost; the common part of all tokens grows past it.",
+                f"Networks without skips: after 2 layers {show.scientific(with_networks[2])} instead of {show.scientific(alone[2])} at size 1, and {show.scientific(stretched[1])} instead of {show.scientific(stretched[0])} at size 2.",
                 f"A rival explanation is that values shrink. If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging.",
             )
         ),

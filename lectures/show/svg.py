@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Canvas", "beside", "power_of_ten", "said", "stacked_svg"]
+__all__ = ["Canvas", "beside", "power_of_ten", "said", "scientific", "stacked_svg"]
 
 Pixels = float | int | np.floating
 Point = tuple[Pixels, Pixels]
@@ -128,6 +128,15 @@ def number(value: Pixels, digits: int = 2) -> str:
 def power_of_ten(exponent: Pixels) -> str:
     """10 with a raised number; 1 for 10⁰."""
     return "10" + f"{exponent:g}".translate(str.maketrans("-0123456789.", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")) if exponent else "1"
+
+
+def scientific(log: float) -> str:
+    """The number with this logarithm to base ten, in one or two digits: 0.025, 320, 2·10⁻⁸."""
+    if -3.5 < log < 4:
+        return f"{10**log:.0f}" if log >= 1 else f"{10**log:.2g}"
+    exponent = math.floor(log + 0.022)  # 9.5 is rounded to 10
+    digit = round(10 ** (log - exponent))
+    return power_of_ten(exponent) if digit == 1 else f"{digit}·{power_of_ten(exponent)}"
 
 
 def subscript(index: int) -> str:

@@ -6,7 +6,7 @@ from math import log10
 import numpy as np
 
 from lectures.show import Axis, Canvas, Live, Look, Plot, choice, live, menu, said, stops
-from lectures.show.svg import BLUE, GREY, ORANGE, label_width
+from lectures.show.svg import BLUE, GREY, ORANGE, label_width, power_of_ten
 from lectures.widgets.do_modifications_transfer.columns import Column, Comparison, interval, tested
 
 _LEVEL = 0.05
@@ -43,7 +43,7 @@ def verdict(test: Comparison) -> str:
 
 
 def p_written(p: float) -> str:
-    return f"{p:.2g}" if p >= 0.001 else f"10^{log10(max(p, 1e-99)):.0f}".replace("-", "−")
+    return f"{p:.2g}" if p >= 0.001 else power_of_ten(round(log10(max(p, 1e-99))))
 
 
 def pair_svg(of: Column, rows: tuple[str, str], words: str) -> str:

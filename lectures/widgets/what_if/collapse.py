@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from torch import Tensor
 
-from lectures.show import Live, bands_svg, choice, lines_svg, live, said, stops, tick
+from lectures.show import Live, bands_svg, choice, lines_svg, live, said, scientific, stops, tick
 
 Residual = Callable[[Tensor], Tensor]
 """X (seed, time, d_model) -> how far the tokens are from being all the same, (seed)."""
@@ -75,10 +75,10 @@ def collapse_playground(
 
 
 def _power(log: float) -> str:
-    """A power of ten in words: 10^−7.2, or what is left of it."""
+    """The number in words, as far as it can be told."""
     if log <= _LOWEST + 1 or log >= 98:
         return "0" if log < 0 else "above 10⁹⁸"
-    return f"10^{log:.1f}".replace("-", "−")
+    return scientific(log)
 
 
 def removal_explorer(

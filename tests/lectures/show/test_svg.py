@@ -52,6 +52,8 @@ def test_words_in_a_box_are_readable_in_the_dark_theme(colour: Callable[[float],
 
 def test_powers_are_written_with_a_raised_number() -> None:
     assert [show.power_of_ten(n) for n in (0, 3, -12)] == ["1", "10³", "10⁻¹²"]
+    told = [show.scientific(log) for log in (0, 2.5, -1.6, -7.6, -8, -3.001, 38.3)]
+    assert told == ["1", "316", "0.025", "3·10⁻⁸", "10⁻⁸", "0.001", "2·10³⁸"]
 
 
 def test_colours() -> None:

@@ -143,7 +143,7 @@ def test_directions() -> None:
     assert widgets.direction(make(-1.0, 0.1, 0.001, 0.01)) == "better"
     assert widgets.direction(make(1.0, 0.1, 0.001, 0.01)) == "worse"
     assert widgets.direction(make(-1.0, 0.1, 0.001, 0.06)) == "unclear"
-    assert (widgets.p_written(0.0123), widgets.p_written(3e-7)) == ("0.012", "10^−7")
+    assert (widgets.p_written(0.0123), widgets.p_written(3e-7)) == ("0.012", "10⁻⁷")
 
 
 def test_luck_shows_a_table_and_many() -> None:

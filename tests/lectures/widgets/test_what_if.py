@@ -29,11 +29,11 @@ def test_collapse_shows_powers_of_ten_and_the_bound() -> None:
         sizes=(0.5, 1.0),
         yours=lambda X: 2 * spread(X),
     )
-    assert "attention only 10^−1.0, 10^−2.0, 10^−3.0 … 10^−4.0; bound 10^2.0, 10^6.0, 10^20.0" in widget.picture.value
+    assert "attention only 0.1, 0.01, 0.001 … 10⁻⁴; bound 100, 10⁶, 10²⁰" in widget.picture.value
     assert "yours draws a different picture" in widget.picture.value
     widget.controls["skips"].value = True
     widget.controls["causal"].value = True
-    assert "attention + skips + causal mask 10^−0.3, 10^−0.6" in widget.picture.value
+    assert "attention + skips + causal mask 0.5, 0.25" in widget.picture.value
     widget.controls["shown"].value = "residual ÷ size of X"
     assert "bound" not in widget.picture.value
 
