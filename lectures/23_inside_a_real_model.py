@@ -62,7 +62,7 @@ def read(text):
     return torch.tensor([tokenizer.encode(text)])
 
 
-def told(row, form=".2f"):
+def told(row, form="z.2f"):
     """A mean with its interval, (mean, low, high) or (mean, half)."""
     mean, *rest = row
     low, high = rest if len(rest) == 2 else (mean - rest[0], mean + rest[0])
@@ -133,7 +133,7 @@ show.predict(
             },
             alt="Fraction of tokens with the final first guess, by layer: "
             + "; ".join(
-                f"{name} " + ", ".join(f"{i}: {by[i][0]:.2f}" for i in range(0, 31, 5))
+                f"{name} " + ", ".join(f"{i}: {by[i][0]:z.2f}" for i in range(0, 31, 5))
                 for name, by in early["rows"].items()
             ),
             x_title="layers",
@@ -179,8 +179,8 @@ paris, rome = (tokenizer.encode(word)[0] for word in (" Paris", " Rome"))
 u = model.output.weight[paris] - model.output.weight[rome]
 parts = {name: float(part[0, -1]) for name, part in direct_logits(model, ids, u).items()}
 logits = model(ids)[0][0, -1]
-print(f"sum of {len(parts)} parts {sum(parts.values()):.3f}")
-print(f"logit(Paris) - logit(Rome) {logits[paris] - logits[rome]:.3f}")
+print(f"sum of {len(parts)} parts {sum(parts.values()):z.3f}")
+print(f"logit(Paris) - logit(Rome) {logits[paris] - logits[rome]:z.3f}")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 facts = stored("capital_facts")
@@ -245,11 +245,11 @@ with show.held_back() as promised:
     for name, row in kept.items():
         print(f"{name:10}{told(row['promised']):>22}{told(row['fall']):>24}")
     print(
-        f"one sentence, {largest} by zero: {logits[paris] - logits[rome]:.2f} -> {without[paris] - without[rome]:.2f}"
+        f"one sentence, {largest} by zero: {logits[paris] - logits[rome]:z.2f} -> {without[paris] - without[rome]:z.2f}"
     )
 ratio = backup[-1]["fall"][0] / backup[-1]["promised"][0]
 show.predict(
-    f"You ablate the {len(backup[-1]['heads'])} heads with the largest shares. Their shares promise a fall of {backup[-1]['promised'][0]:.1f}. How large is the fall?",
+    f"You ablate the {len(backup[-1]['heads'])} heads with the largest shares. Their shares promise a fall of {backup[-1]['promised'][0]:z.1f}. How large is the fall?",
     choices={
         "a quarter of it": 0.25,
         "three quarters": 0.75,
@@ -307,7 +307,7 @@ for layer in (2, 10, 18, 22, 23, 28):
     patched = restore_each(model, france, italy, f"layers.{layer}", [3, 4])  # at Italy, at is
     country, last = ((odds(patched) - worst) / (best - worst)).tolist()
     print(
-        f"pathway after layer {layer:2}: at the country {country:5.2f}, at the last word {last:5.2f}"
+        f"pathway after layer {layer:2}: at the country {country:z5.2f}, at the last word {last:z5.2f}"
     )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -368,9 +368,9 @@ nats = F.cross_entropy(scores[:, :-1].transpose(1, 2), tokens[:, 1:], reduction=
 first_time, again = nats[:, :24].mean().item(), nats[:, 25:].mean().item()
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-print(f"nats per token: {first_time:.2f} the first time, {again:.2f} the second time")
+print(f"nats per token: {first_time:z.2f} the first time, {again:z.2f} the second time")
 for i in induction.flatten().argsort(descending=True)[:6].tolist():
-    print(f"head {i // 9}.{i % 9}: induction score {induction.flatten()[i]:.2f}")
+    print(f"head {i // 9}.{i % 9}: induction score {induction.flatten()[i]:z.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Confirmed?** A high score says where a head looks. If these heads do the copying, then without them the loss of the second half must rise, and by
@@ -384,7 +384,7 @@ rise = fmean(eight["ablated"])
 controls = [fmean(row) for row in eight["controls"]]
 show.predict(
     "Eight induction heads are replaced by their means. The worst of 20 draws of eight random heads of the same layers raises the copying loss by "
-    f"{max(controls):.2f} nats. How much do the eight raise it?",
+    f"{max(controls):z.2f} nats. How much do the eight raise it?",
     choices={
         "about as much": max(controls),
         "about 3 nats": 3.0,
@@ -489,7 +489,7 @@ with show.held_back() as pushes:
         f"direction after layer {layer_of}: share moved {told(number_facts['by_layer'][layer_of])}"
     )
     print(
-        f"best of {len(number_facts['random'])} random directions of the same length: {max(number_facts['random']):.2f}"
+        f"best of {len(number_facts['random'])} random directions of the same length: {max(number_facts['random']):z.2f}"
     )
     for pair, row in number_facts["verbs"].items():
         print(f"   with {pair}: {told(row)}")
@@ -519,7 +519,7 @@ enough = next((int(k) for k, row in few.items() if row["moved"][0] > 0.5), numbe
 with show.held_back() as units:
     for k, row in few.items():
         print(
-            f"{int(k):6,} units: moved {told(row['moved'])}; random {min(row['controls']):.2f} to {max(row['controls']):.2f}"
+            f"{int(k):6,} units: moved {told(row['moved'])}; random {min(row['controls']):z.2f} to {max(row['controls']):z.2f}"
         )
 show.predict(
     "How many units does it take to move the nouns more than half of the way?",

@@ -119,7 +119,7 @@ def share_player(inside: Inside, cases: Sequence[tuple[str, str, str]]) -> Live:
         largest = sorted(
             ((value, i, k) for k, by in enumerate(matrix) for i, value in enumerate(by)), key=lambda x: -abs(x[0])
         )
-        told = ", ".join(f"layer {i} {rows[k]} {value:+.2f}" for value, i, k in largest[:5])
+        told = ", ".join(f"layer {i} {rows[k]} {value:+z.2f}" for value, i, k in largest[:5])
         heads, networks = sum(map(sum, matrix[:-1])), sum(matrix[-1])
         rival = f" less that of {against!r}" if against else ""
         picture = grid_svg(
@@ -129,8 +129,8 @@ def share_player(inside: Inside, cases: Sequence[tuple[str, str, str]]) -> Live:
             note=f"red adds, blue subtracts, full colour from 2\nlargest: {told}",
         )  # fmt: skip
         return picture + said(
-            f"layer {layer}, {rows[row]}: {matrix[row][layer]:+.2f}. All heads {heads:+.2f}, networks {networks:+.2f},"
-            f" embedding {found['embedding']:+.2f}; together {sum(found.values()):+.2f}"
+            f"layer {layer}, {rows[row]}: {matrix[row][layer]:+z.2f}. All heads {heads:+z.2f}, networks {networks:+z.2f},"
+            f" embedding {found['embedding']:+z.2f}; together {sum(found.values()):+z.2f}"
         )
 
     return live(
@@ -166,7 +166,7 @@ def ablation_player(inside: Inside, sentences: Sequence[str], layer: int = 0, nu
         best = int(read.log_p.argmax())
         p, q = float(read.log_p[best].exp()), float(after[best].exp())
         return beside(looks, words) + said(
-            f"{inside.name(best)!r} from {p:.3f} to {q:.3f}; KL divergence {kl:.3f} nats"
+            f"{inside.name(best)!r} from {p:z.3f} to {q:z.3f}; KL divergence {kl:z.3f} nats"
         )
 
     return live(
@@ -199,7 +199,7 @@ def patch_player(inside: Inside, pairs: Mapping[str, Mapping[str, Any]]) -> Live
         matrix = facts["map"][kind]
         named = [word.strip() or word for word in words[first:]]
         strongest = [
-            f"after layer {of + 1} {named[max(range(len(named)), key=by.__getitem__)]} {max(by):.2f}"
+            f"after layer {of + 1} {named[max(range(len(named)), key=by.__getitem__)]} {max(by):z.2f}"
             for of, by in zip(layers, matrix, strict=True)
         ]
         short = len(words) <= 16
@@ -209,7 +209,7 @@ def patch_player(inside: Inside, pairs: Mapping[str, Mapping[str, Any]]) -> Live
             alt=f"Share restored by the {kind}, by layer and position; strongest: {'; '.join(strongest[::3])}.",
             note="vertical: layer; red 1 restores the clean answer, blue −1 moves away from it",
         )  # fmt: skip
-        says = f"layer {layers[row]}, {named[column]!r}: stored {matrix[row][column]:.2f}"
+        says = f"layer {layers[row]}, {named[column]!r}: stored {matrix[row][column]:z.2f}"
         if not short:
             return picture + said(f"{says}. (This text is too long to be computed at every key press.)")
         clean, corrupted = inside.read(facts["clean"]), inside.read(facts["corrupted"])
@@ -220,7 +220,7 @@ def patch_player(inside: Inside, pairs: Mapping[str, Mapping[str, Any]]) -> Live
         words_svg = next_words_svg(
             inside, corrupted.log_p, after, title=facts["corrupted"], names=("as it is", "patched"), count=5
         )
-        return beside(picture, words_svg) + said(f"{says}, computed now {share:.2f}")
+        return beside(picture, words_svg) + said(f"{says}, computed now {share:z.2f}")
 
     widest = max(len(facts["pieces"]) - facts["first"] for facts in pairs.values())
     return live(
@@ -279,11 +279,11 @@ def steering_player(
         x[-1] = change(x[-1], directions[layer], strength)
         after = inside.changed(read, layer, {f"layers.{layer}": x}) if layer < inside.layers else read.log_p
         picture = next_words_svg(
-            inside, read.log_p, after, title=f"{typed or sentence} …", names=("as it is", f"{strength:+.1f} d")
+            inside, read.log_p, after, title=f"{typed or sentence} …", names=("as it is", f"{strength:+z.1f} d")
         )
         ids = [inside.first_id(word) for word in ("is", "are")]
         odds = [float(log_p[ids[1]] - log_p[ids[0]]) for log_p in (read.log_p, after)]
-        return picture + said(f"log P(are) − log P(is): {odds[0]:+.2f}, steered {odds[1]:+.2f}")
+        return picture + said(f"log P(are) − log P(is): {odds[0]:+z.2f}, steered {odds[1]:+z.2f}")
 
     return live(
         draw,

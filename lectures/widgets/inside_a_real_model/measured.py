@@ -46,7 +46,7 @@ def head_map_player(facts: Mapping[str, Any], heads: int = 9) -> Live:
         if looks_at:
             letters = []
             top = sorted(rows, key=lambda row: -row["looks"][looks_at][0])[:5]
-            told = ", ".join(f"{row['head']} {row['looks'][looks_at][0]:.2f}" for row in top)
+            told = ", ".join(f"{row['head']} {row['looks'][looks_at][0]:z.2f}" for row in top)
         picture = grid_svg(
             values, [f"head {k}" for k in range(heads)], [str(i) for i in range(layers)], alt=f"{title}, 270 heads: {told}.",
             title=title, reach=1.0, cell=(29, 28), chosen=(head, layer), letters=letters, x_title="layer", every=2, note=told
@@ -64,7 +64,7 @@ def head_map_player(facts: Mapping[str, Any], heads: int = 9) -> Live:
 
 
 def _told(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str:
-    looks_at = ", ".join(f"{name} {mean:.2f}" for name, (mean, _) in one["looks"].items())
+    looks_at = ", ".join(f"{name} {mean:z.2f}" for name, (mean, _) in one["looks"].items())
     says = f"head {one['head']} looks at: {looks_at}. "
     if not one["candidate"]:
         return says + "No weight is enough for a candidate: unknown."
@@ -72,7 +72,7 @@ def _told(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str:
     if test["difference"] is None:
         return says + f"Candidate: {one['candidate']}; no later head reads what it could write: unknown."
     return says + (
-        f"Candidate: {one['candidate']}. Ablated, {of} changes by {test['difference']:+.3f} ± {test['half']:.3f} more than for"
+        f"Candidate: {one['candidate']}. Ablated, {of} changes by {test['difference']:+z.3f} ± {test['half']:z.3f} more than for"
         f" its controls: {one['name']}."
     )
 
@@ -100,7 +100,7 @@ def together_player(facts: Mapping[str, Any]) -> Live:
             values = of["ablated"] if mark == "each draw" else [fmean(of["ablated"])]
             plot.marks([x - 0.1] * len(values), values, keys["induction heads"], 6)
             told.append(
-                f"{k}: {fmean(of['ablated']):.2f}, controls {min(means):.2f} to {max(means):.2f}, on verses {fmean(of['on verses']):.2f}"
+                f"{k}: {fmean(of['ablated']):z.2f}, controls {min(means):z.2f} to {max(means):z.2f}, on verses {fmean(of['on verses']):z.2f}"
             )
         plot.level(0, "4 4")
         return canvas.svg(f"Rise of the copying loss by heads ablated: {'; '.join(told)}.") + said(" · ".join(told))
@@ -139,11 +139,11 @@ def tracing_player(facts: Mapping[str, Any]) -> Live:
             plot.line(facts["layers"], mean, keys[name])
             best = max(range(len(mean)), key=mean.__getitem__)
             told.append(
-                f"{name} at most {mean[best]:.2f} ({low[best]:.2f} to {high[best]:.2f}) at layer {facts['layers'][best]}"
+                f"{name} at most {mean[best]:z.2f} ({low[best]:z.2f} to {high[best]:z.2f}) at layer {facts['layers'][best]}"
             )
             plot.marks([layer], [mean[layer]], keys[name])
         here = ", ".join(
-            f"{name} {of[f'{name}, {at}'][layer][0]:.2f} ({of[f'{name}, {at}'][layer][1]:.2f} to {of[f'{name}, {at}'][layer][2]:.2f})"
+            f"{name} {of[f'{name}, {at}'][layer][0]:z.2f} ({of[f'{name}, {at}'][layer][1]:z.2f} to {of[f'{name}, {at}'][layer][2]:z.2f})"
             for name in kinds
         )
         return canvas.svg(f"Share restored at {at}: {'; '.join(told)}.") + said(f"layer {layer}: {here}")

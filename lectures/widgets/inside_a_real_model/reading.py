@@ -1,5 +1,6 @@
 """One sentence in a language model, kept layer by layer, so that an intervention computes only the layers after it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -94,8 +95,8 @@ def next_words_svg(
         for k, log_p in enumerate((before, after)):
             p = float(log_p[i].exp())
             canvas.rect(left, y + 3 + 16 * k, max(room * p / reach, 0.5), 14, (BLUE, ORANGE)[k])
-            canvas.text(left + room * p / reach + 6, y + 15 + 16 * k, f"{p:.3f}", 14)
-        told.append(f"{word.strip() or word} {float(before[i].exp()):.3f}, then {float(after[i].exp()):.3f}")
+            canvas.text(left + room * p / reach + 6, y + 15 + 16 * k, f"{p:z.3f}", 14)
+        told.append(f"{word.strip() or word} {float(before[i].exp()):z.3f}, then {float(after[i].exp()):z.3f}")
     canvas.line((left, top), (left, top + 38 * len(both)), FAINT)
     return canvas.svg(f"{title}, {names[0]} and {names[1]}: {'; '.join(told)}.")
 
@@ -134,7 +135,7 @@ def grid_svg(
         else:
             canvas.text(x, top - 6, columns[j], 15, "middle")
     for i, label in enumerate(rows):
-        if i % max(1, round(16 / high)) == 0:
+        if i % math.ceil(16 / high) == 0:
             canvas.text(
                 left - 6, top + high * (i + 0.5) + 5, label, 15, "end", bold=chosen is not None and chosen[0] == i
             )
