@@ -39,7 +39,9 @@ BUILDERS = {
     "MaskedLM": "nlmcore.transformer",
     "EncoderDecoder": "nlmcore.transformer",
     "WordVectors": "nlmcore.word2vec",
+    "Captioner": "nlmcore.vision",
 }
+IMAGE_ENCODERS = ("ConvEncoder", "VisionTransformer")
 """The classes that a card may name as its model, and where they are; loaded when one is asked for."""
 
 
@@ -191,6 +193,14 @@ def build(name: str, config: dict[str, Any]) -> nn.Module:
         return model(
             *(module.TransformerConfig(vocab_size=size, **sizes) for size in (target, source))
         )
+    if name == "Captioner":
+        encoder = dict(config["encoder"])
+        if encoder["class"] not in IMAGE_ENCODERS:
+            raise ValueError(
+                f"encoder must be one of {', '.join(IMAGE_ENCODERS)}, got {encoder['class']!r}"
+            )
+        reads = getattr(module, encoder.pop("class"))(**encoder)
+        return model(**config | {"encoder": reads})
     return model(**config)
 
 
