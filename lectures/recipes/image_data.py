@@ -34,7 +34,7 @@ from torch.nn import functional as F
 from lectures.recipes.run import Run, parameters, table
 
 SIZES, SEEDS, BATCH, STEPS, PRETRAINING = (100, 300, 1000, 1197), 5, 32, 250, 800
-RATES, PATCH, HIDDEN = (1e-3, 4e-3), 2, 0.5
+RATES, PATCH, HIDDEN = (1e-3, 4e-3, 1e-2), 2, 0.5
 CNN, VIT, PRETRAINED = "CNN", "ViT", "ViT, pretrained"
 SHIFTED = ", shifted images"
 ROWS = (CNN, VIT, PRETRAINED, CNN + SHIFTED, VIT + SHIFTED, PRETRAINED + SHIFTED)
@@ -167,7 +167,7 @@ def cook(run: Run) -> None:
             "question": "A Vision Transformer against a convolutional network: how much data does each need?"
             " (Dosovitskiy et al. 2021, section 4.3)",
             "how": f"share of {len(digits()['test'][0])} test digits that are right, one value per seed, each with its own"
-            f" training images and first weights; {SETTINGS}; the better of the rates {RATES} on valid with the first"
+            f" training images and first weights; {SETTINGS}; the best of the rates {RATES} on valid with the first"
             f" seed and {sizes[0]} images; parameters: CNN {counts[CNN]:,}, ViT {counts[VIT]:,}",
             "parameters": counts,
             "rates": best,

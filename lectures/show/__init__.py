@@ -12,6 +12,7 @@ touch       parts of a picture that are pressed or dragged move the widget's sli
 head        one head of self-attention, step by step: from x to the weighted sum
 networks    recurrent networks as boxes and arrows; circuit: computational graphs
 encoder_decoder  two networks and what joins them: one vector, or attention
+music       a piano roll of several voices, and a player of what they sing
 figures     charts and heatmaps as figures of matplotlib (`Picture`), which the grader can store
 controls    `live`: controls above a picture that follows them: the mechanism of every widget
 predict     `predict`: a question whose answer, and what it reveals, unlock once the reader has answered;
@@ -30,6 +31,7 @@ from lectures.show.encoder_decoder import *
 from lectures.show.figures import *
 from lectures.show.controls import *
 from lectures.show.head import *
+from lectures.show.music import *
 from lectures.show.networks import *
 from lectures.show.picture import *
 from lectures.show.planes import *

@@ -8,6 +8,7 @@ that several lectures on Transformers share.
 from lectures.show.controls import *
 from lectures.widgets.attention import *
 from lectures.widgets.backpropagation import *
+from lectures.widgets.beyond_text import *
 from lectures.widgets.cheaper_attention import *
 from lectures.widgets.decoding import *
 from lectures.widgets.do_modifications_transfer import *

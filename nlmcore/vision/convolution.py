@@ -48,22 +48,27 @@ def max_pool(x: Maps, size: Size) -> Float[Tensor, "batch channel height width"]
 class ConvEncoder(nn.Module):
     """images (batch, row, column) -> (batch, location, d_model), d_model the last of `channels`; locations row by row.
 
-    pools: after each convolution, squares of that size are pooled (1: none). Raises ValueError unless each convolution
-    has one.
+    pools: after each convolution, squares of that size are pooled (1: none). coordinates: two more input maps, the row
+    and the column from −1 to 1, because the same shape elsewhere looks the same to a convolution (Liu et al. 2018).
+    Raises ValueError unless each convolution has a pool.
     """
 
     class_token = False
 
     @door
     def __init__(
-        self, channels: Sequence[int] = (16, 32), pools: Sequence[int] = (2, 1), kernel_size: Size = 3
+        self,
+        channels: Sequence[int] = (16, 32),
+        pools: Sequence[int] = (2, 1),
+        kernel_size: Size = 3,
+        coordinates: bool = False,
     ) -> None:
         super().__init__()
         if not channels or len(channels) != len(pools):
             raise ValueError(f"channels and pools must have one entry per convolution, got {channels} and {pools}")
         check_sizes(**{f"channels[{i}]": c for i, c in enumerate(channels)})
-        inputs = (1, *channels[:-1])
-        self.pools, self.d_model = tuple(pools), channels[-1]
+        inputs = (3 if coordinates else 1, *channels[:-1])
+        self.coordinates, self.pools, self.d_model = coordinates, tuple(pools), channels[-1]
         shapes = [(out, into, kernel_size, kernel_size) for into, out in zip(inputs, channels, strict=True)]
         kaiming = [nn.init.kaiming_normal_(torch.empty(shape)) for shape in shapes]
         self.weights = nn.ParameterList(kaiming)
@@ -74,6 +79,9 @@ class ConvEncoder(nn.Module):
     ) -> Float[Tensor, "batch location d_model"]:
         """mask is for encoders whose locations attend to each other; locations here are read whatever it says."""
         x = images.unsqueeze(1)
+        if self.coordinates:
+            rows, columns = (torch.linspace(-1, 1, n, device=x.device).to(x) for n in x.shape[2:])
+            x = torch.cat([x, *(c.expand_as(x) for c in (rows.unsqueeze(1), columns))], dim=1)
         for W, b, pool in zip(self.weights, self.biases, self.pools, strict=True):
             x = max_pool(F.relu(convolve(x, W, b)), pool)
         return x.flatten(2).mT

@@ -63,6 +63,17 @@ def test_a_shift_of_the_image_shifts_the_maps():
     assert_close(maps[1][:, 2:7, 3:7], maps[0][:, 2:7, 2:6], "the maps of the shifted image")
 
 
+def test_coordinates_are_two_more_maps():
+    encoder = ConvEncoder((4,), pools=(1,), coordinates=True)
+    images = torch.rand(2, 3, 5)
+    maps = torch.empty(2, 3, 3, 5)
+    for r in range(3):
+        for c in range(5):
+            maps[:, 0, r, c], maps[:, 1, r, c], maps[:, 2, r, c] = images[:, r, c], r - 1, c / 2 - 1
+    found = torch.relu(F.conv2d(maps, encoder.weights[0], encoder.biases[0], padding=1))
+    assert_close(encoder(images), found.flatten(2).mT, "vectors")
+
+
 def test_every_parameter_gets_a_gradient():
     model = ImageClassifier(ConvEncoder((4, 6)), 3)
     assert_every_parameter_gets_a_gradient(model, model(torch.rand(5, 8, 8)))

@@ -1,0 +1,583 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Beyond text
+#
+# A language model predicts the next symbol of a sequence. Nothing in it requires the symbols to be words. In this lecture a Transformer reads pictures cut into squares, continues and harmonises chorales by Bach,
+# and writes captions. We ask of each what really helped: the architecture, the data, the positions, or the attention that we can see.
+#
+# <img src="figures/anything_as_tokens.svg" width="860" alt="Three sequences of tokens: the patches of a picture, the four voices of a chorale in turn, and the words of a caption that looks at a picture.">
+#
+# *Three sequences: the patches of a digit, the notes of a chorale, and the words of a caption.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - turn a picture into tokens, and say what the size of a patch costs;
+# - say what a convolution has built in, and test how many images a Vision Transformer needs to do without it;
+# - pretrain on patches without labels, and say what that is a rival explanation for;
+# - derive the skewing trick, and count the memory that it saves;
+# - turn polyphonic music into one sequence, and find the baseline that makes a loss meaningful;
+# - continue a chorale, and harmonise a melody with a model that was never trained to;
+# - score attention against a known truth, and against rivals, before you believe a picture of it.
+#
+# **You need** [lecture 12](12_attention.ipynb) (attention in a decoder, section 8 on pictures), [lecture 14](14_positions.ipynb) (relative positions) and [lecture 15](15_transformer_language_model.ipynb) (the block). Masked pretraining is from [lecture 17](17_pretraining.ipynb), convolutions over text from [lecture 4](04_windows_and_convolutions.ipynb).
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|
+# | minutes | 9 | 11 | 9 | 8 | 11 | 10 | 12 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. Longer trainings are stored with the command that repeats them. A table at the end translates the papers' notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip section 3 or the second half of section 5. Have loudspeakers ready for sections 4 and 6. The chorales come from an installed package; without it, the lecture says so and plays pieces of our own model.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from itertools import pairwise
+from statistics import fmean
+
+import numpy as np
+import torch
+from PIL import Image
+
+from lectures import show, stored, widgets
+from lectures.recipes import captions, scenes
+from lectures.recipes.chorales import TOKENIZER, harmonise, pitches, unseen_pieces
+from lectures.trained import checkpoint
+from nlmcore.corpora import load
+from nlmcore.corpora.packaged import data_file
+from nlmcore.decoding import sample
+from nlmcore.inspect import capture
+from nlmcore.metrics import mean_interval
+from nlmcore.positions import relative_shift
+
+
+def percent(values):
+    """Mean of one value per seed, with its 95 % interval."""
+    mean, half = mean_interval([100 * value for value in values])
+    return f"{mean:.1f} ± {half:.1f} %"
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. A picture as a sequence
+#
+# A Transformer needs a sequence of vectors. A picture has pixels, but one token per pixel would be far too many, because attention compares all pairs. The **Vision Transformer** (Dosovitskiy et al. 2021) cuts the picture into squares, called **patches**, and reads them row by row like words:
+#
+# $$h^0 = [x_{\mathrm{class}};\; p_1 E;\; \dots;\; p_N E] + \text{positions} .$$
+#
+# A word's embedding is a one-hot vector times a matrix. A patch's embedding is its pixels times a matrix $E$. The **class token** $x_{\mathrm{class}}$ is one learned vector in front; its final state says what the picture shows. Everything after that is the encoder that we know.
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.vision import VisionTransformer, to_patches
+
+digit = load("digits").train[0].image  # 8 × 8, brightness from 0 to 1
+vit = VisionTransformer(8, 8, patch_size=2, d_model=32, n_heads=4, n_layers=2)
+print("patches", tuple(to_patches(digit[None], 2).shape), "vectors", tuple(vit(digit[None]).shape))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def photograph(name):
+    """One of scikit-learn's two photographs (danielbuechele and vultilion, CC BY 2.0), grey, 64 × 96."""
+    path = data_file("scikit-learn>=1.4,<2", f"sklearn/datasets/images/{name}.jpg")
+    with Image.open(path) as picture:
+        return np.asarray(picture.convert("L").resize((96, 64)), dtype=np.float32) / 255
+
+
+pictures = {"temple": photograph("china"), "flower": photograph("flower"), "digit": digit.numpy()}
+tokens_of = {size: to_patches(torch.zeros(1, 224, 224), size).shape[1] for size in (16, 8)}
+show.predict(
+    "The paper reads photographs of 224 × 224 pixels in patches of 16 × 16. How many tokens is one photograph?",
+    choices={"14": 14, "196": 196, "3,136": 3136, "50,176": 50176},
+    answer=tokens_of[16],
+    why="There are $224 / 16 = 14$ patches in each of 14 rows. The paper's title says it: an image is worth 16 × 16 words.",
+    reveals=widgets.patch_playground(to_patches, pictures),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "You halve the patch size. How many times as many pairs does attention compare?",
+    choices={"twice": 2, "4 times": 4, "8 times": 8, "16 times": 16},
+    answer=(tokens_of[8] / tokens_of[16]) ** 2,
+    why="Half the side gives four times as many patches, and pairs grow with the square of that.",
+    reveals=show.said(f"{tokens_of[16]} and {tokens_of[8]} tokens, {tokens_of[16] ** 2:,} and {tokens_of[8] ** 2:,} pairs"),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **Ask yourself.** Choose the temple with patches of 1, and then of 32. What has the model lost in each case? Where in the widget does it become visible that two neighbouring patches can be far apart in the sequence?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - With patches of 1 a token says next to nothing, and there are 6,144 of them. With patches of 32 there are six, and a whole roof is one vector.
+# - The patch below a patch is one whole row of patches later. The model is told neither that nor what "below" means. It must learn it from its position vectors.
+# - In the paper, positions that know rows and columns were no better than learned ones in one line.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask for the number of tokens before the widget, then press patches. What goes wrong: students think that $E$ looks for edges because a convolution would. It may; but every patch uses the same $E$ only inside its own square, and nothing tells the model which squares touch.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. How many images does it need?
+#
+# A **convolutional network** for images slides small filters over the picture, the same at every location, and **pooling** keeps the largest answer in each square (LeCun et al. 1998):
+#
+# $$y_o[r, c] = b_o + \sum_i \sum_{u, v} W_{oi}[u, v] \, x_i[r + u, c + v] .$$
+#
+# So two things are built in: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. The Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32, and that from 90 million on the order is reversed.
+#
+# Can we see this with 8 × 8 digits? Both networks have about 25,000 parameters and get the same number of steps.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+data = stored("image_data")
+right = data["right"]
+sizes = list(right["CNN"])
+few, most = sizes[0], sizes[-1]
+
+
+def ahead(first, second, size):
+    """By how many percentage points one row is ahead of another on average."""
+    return 100 * (fmean(right[first][size]) - fmean(right[second][size]))
+
+
+show.predict(
+    f"With {few} training images, by how many percentage points is the convolutional network ahead of the Vision Transformer on test digits?",
+    choices={"it is 5 behind": -5, "they are equal": 0.5, "about 8": 8, "about 20": 20},
+    answer=ahead("CNN", "ViT", few),
+    unit=" points",
+    why=f"CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])} over five seeds.",
+    reveals=widgets.digits_explorer(data),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Two rival explanations.** If the Vision Transformer lags because it does not know that shapes may move, then moving the training images should help it most (**augmentation**: each is shifted by up to one pixel).
+# If it lags because it has never learned what pictures look like, then **masked-patch pretraining** should help: hide half of the patches of *unlabelled* digits and predict their pixels,
+#
+# $$\mathcal{L} = \frac{1}{|M|} \sum_{k \in M} \lVert p_k - (h_k W + b) \rVert^2 , \qquad M \text{ the hidden patches} .$$
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+gains = {
+    "shifted images": ahead("ViT, shifted images", "ViT", few),
+    "pretraining": ahead("ViT, pretrained", "ViT", few),
+    "both": ahead("ViT, pretrained, shifted images", "ViT", few),
+}
+with show.held_back() as rivals:
+    print(f"{'':34}" + "".join(f"{size + ' images':>18}" for size in sizes))
+    for row, by in right.items():
+        print(f"{row:34}" + "".join(f"{percent(by[size]):>18}" for size in sizes))
+show.predict(
+    f"Put these in the order of what they add to the Vision Transformer with {few} labelled images, the largest gain first.",
+    order=list(gains),
+    answer=sorted(gains, key=gains.get, reverse=True),
+    why="The table has all rows. Compare the gains with those of the convolutional network, which also profits from shifted images, and with the last row, which needs no network.",
+    reveals=rivals,
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+gap = {size: ahead("CNN", "ViT", size) for size in sizes}
+show.said(f"CNN ahead of ViT, in points: " + ", ".join(f"{gap[size]:+.1f} with {size}" for size in sizes))
+widgets.live(
+    lambda row: show.said(
+        f"CNN ahead of {row}, in points: " + ", ".join(f"{ahead('CNN', row, size):+.1f} with {size}" for size in sizes)
+    ),
+    row=widgets.menu([row for row in right if row != "CNN"], "row", "360px"),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# RESULTS_DATA
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Vote on the gap first. What goes wrong: students read "Transformers need more data" as a law. It is a comparison at equal parameters, with a certain training, on a certain task; the table shows how much of it moves with augmentation and pretraining.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Distances without a table of pairs
+#
+# Music repeats itself: after a beat, after a bar, in another voice. What matters is *how long ago* a note was, not at which position of the file it stands. Relative attention (Shaw et al. 2018, [lecture 14](14_positions.ipynb)) adds a score for the distance, with a learned vector $e_d$ for each distance $d$:
+#
+# $$\mathrm{score}_{ij} = \frac{q_i \cdot k_j + q_i \cdot e_{i-j}}{\sqrt{d_{\mathrm{head}}}} .$$
+#
+# Written down directly, this needs the vector $e_{i-j}$ of every *pair*, an array of $n \times n \times d$ values. The **Music Transformer** (Huang et al. 2018) computes the same scores without it.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+length, width, size_of_float = 2048, 512, 4
+pair_bytes, table_bytes = length**2 * width * size_of_float, length * width * size_of_float
+show.predict(
+    f"For {length:,} tokens and a width of {width}, the array of pairs takes {pair_bytes / 1e9:.1f} GB per layer. How much does the table of the distances alone take?",
+    choices={"4.2 MB": 4.2e6, "42 MB": 4.2e7, "420 MB": 4.2e8, "2.1 GB": 2.1e9},
+    answer=table_bytes,
+    unit=" bytes",
+    why=f"The table has one vector per distance, {length:,} in all, instead of one per pair. The factor is the length itself.",
+    reveals=show.said(f"pairs: {pair_bytes:,} bytes; distances: {table_bytes:,} bytes; factor {pair_bytes // table_bytes:,}"),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Skewing.** One product $Q E^{\top}$ scores every query against every *distance*. But attention needs scores against every *key*, and each query has a different key at distance 3. So row $i$ must move by one more than the row above it:
+#
+# $$y_{ij} = x_{i,\, j + n - 1 - i} .$$
+#
+# This takes no arithmetic at all. Pad one column of zeros on the left, read the same numbers as rows of the old width, and drop the first row.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def skew(x):
+    """Scores (query, distance), the farthest first -> scores (query, key)."""
+    n = len(x)
+    padded = torch.cat([torch.zeros(n, 1), x], dim=1)  # (n, n + 1)
+    return padded.reshape(n + 1, n)[1:]
+
+
+x = torch.arange(1.0, 10).reshape(3, 3)
+print(skew(x), relative_shift(x), sep="\n")
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.skew_player(skew)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Step through it. Why is the upper triangle of the result meaningless, and why does that not matter?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - Above the diagonal are keys of the future, which have no distance in the table. The numbers there belong to the next row. `skew` leaves them, `relative_shift` writes zeros, and the causal mask removes both.
+# - The saving is in memory. The time is still quadratic, and so are the $n \times n$ scores themselves, 17 MB per head here.
+# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens, and that at 650 it was six times faster.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room say what a row of step 1 means before you step. What goes wrong: students expect the trick to save operations. It saves only the array of pairs.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. A chorale as text
+#
+# A chorale has four voices: soprano, alto, tenor, bass. To make one sequence of it, cut time into sixteenths and read the four voices in turn, then the next sixteenth. A token is a pitch, or silence; a held note is written again at every sixteenth. The **pitch** is the number of the piano's key (MIDI), where 60 is middle C.
+#
+# Our corpus has 364 chorales, 317,520 tokens. The pitches from 36 to 81 happen to be printable characters, so a chorale is an ordinary string:
+
+# %% slideshow={"slide_type": "fragment"}
+musician, _, card = checkpoint("chorales")  # a Music Transformer, trained for this lecture
+pieces, missing = unseen_pieces(musician)  # held out; without the package, pieces of our model
+title = next(iter(pieces))
+print(missing or f"{len(pieces)} held-out pieces; {title} begins", TOKENIZER.decode(pieces[title][:32].tolist()))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+rolls = {name: {"as written": pitches(tokens).numpy()} for name, tokens in pieces.items()}
+chorales = stored("chorales")
+held = chorales["without"]["held_share"]
+show.predict(
+    "A model that knows nothing of music copies: it says that each voice keeps its previous pitch. For what percentage of the tokens is that right?",
+    choices={"about 25 %": 25, "about 50 %": 50, "about 75 %": 75, "about 95 %": 95},
+    answer=100 * held,
+    unit=" %",
+    why="Most notes are quarters and eighths, so a voice usually holds its pitch from one sixteenth to the next. A low loss per token says little until you know this.",
+    reveals=widgets.chorale_player(rolls, note="Press play below the picture. Orange, green, … bars: one colour per voice, S, A, T, B at the first note."),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The grid is a choice. With it, four tokens make a sixteenth and 64 tokens a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
+# - A note that is held and a note that is struck again look alike, here as in the paper.
+# - The order matters too. The model hears the soprano of a moment before it writes the bass. That is what makes harmonising possible in section 6.
+# - The encodings come with their authors' permission, and the package says that there may be restrictions on commercial use. We read them from the package and copy nothing.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes, with sound. Play one piece, then only its bass. Ask what the loss of a model would be that only copies. What goes wrong: "the model gets 80 % of the notes right" sounds impressive; copying does.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Do distances help?
+#
+# Huang et al. (2018) compare Transformers on chorales by their loss per note. Ours are much smaller, have other splits and fewer steps, and add sinusoids where theirs concatenate them, so only the *order* of the rows can be compared:
+#
+# | nats per note, in the paper | |
+# |---|---|
+# | Transformer | 0.417 |
+# | with sinusoids, concatenated | 0.398 |
+# | with sinusoids and labels for the voices | 0.370 |
+# | **relative positions** | **0.357** |
+# | relative positions and labels | 0.347 |
+#
+# The labels are the rival explanation. A sinusoid must *learn* that every fourth token is the same voice. Perhaps relative positions help only because they make that easy, and telling the model the voice is enough.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+rows = chorales["rows"]
+losses = {row: fmean(of["all"]) for row, of in rows.items()}
+by_gain = {row: losses["sinusoids"] - losses[row] for row in rows if row != "sinusoids"}
+four = [row for row in rows if "twice" not in row]
+show.predict(
+    "We trained the same four kinds (five seeds each, a few hundred steps). Put them in the order of their test loss, lowest first.",
+    order=four,
+    answer=sorted(four, key=losses.get),
+    why="; ".join(f"{row} {losses[row]:.3f}" for row in sorted(four, key=losses.get)) + ".",
+    reveals=widgets.chorale_losses(chorales),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+twice = "sinusoids, twice the steps"
+cost = rows["relative"]["seconds_per_step"] / rows["sinusoids"]["seconds_per_step"]
+show.predict(
+    f"A step with relative positions took {cost:.1f} times as long. So give the sinusoids twice the steps. What do they reach, compared with relative positions?",
+    choices={"a lower loss": -0.05, "about the same": 0.0, "a higher loss": 0.06},
+    answer=losses[twice] - losses["relative"],
+    unit=" nats",
+    why=f"Sinusoids with twice the steps reach {losses[twice]:.3f}, relative positions {losses['relative']:.3f}.",
+    reveals=show.said(", ".join(f"{row}: {gain:+.3f} nats better than sinusoids" for row, gain in by_gain.items())),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **At which distance does it look?** The model of the next section has three layers of four heads. We average each head's attention over held-out music, by the distance from query to key. Four tokens back is the same voice one sixteenth ago, 16 back one quarter ago, 64 back one bar of four quarters ago.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+AWAY = 81
+excerpts = torch.stack([tokens[:256] for tokens in pieces.values() if len(tokens) >= 256][:6])
+with torch.no_grad(), capture(musician) as tape:
+    musician(excerpts)
+attention = torch.stack([tape[f"layers.{layer}.attention"].mean(0) for layer in range(3)])  # (layer, head, query, key)
+late = range(AWAY, 256)  # queries that have so many tokens before them
+by_distance = torch.stack([attention[:, :, torch.tensor(late), torch.tensor(late) - d].mean(-1) for d in range(AWAY)], -1)
+same_voice = float(by_distance[..., ::4].sum() / by_distance.sum())
+show.predict(
+    f"One token in four is of the same voice. Of all heads together, what percentage of the attention to the last {AWAY - 1} tokens goes to the query's own voice?",
+    choices={"about 25 %, as by chance": 25, "about 40 %": 40, "about 60 %": 60, "about 90 %": 90},
+    answer=100 * same_voice,
+    unit=" %",
+    why="Look at single heads: some follow the voice, some the chord that sounds at the moment, and some a rhythm.",
+    reveals=widgets.distance_explorer(by_distance.numpy()),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# RESULTS_MUSIC
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. The measure "changed pitches" is the one that a musician cares about: it is where something happens. What goes wrong: students compare our nats with the paper's. Say what differs: edition, split, size, steps, and how sinusoids enter. The heads are described, not explained: no head was ablated.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Continue, and harmonise
+#
+# The model is an ordinary language model, so everything from [lecture 9](09_decoding.ipynb) works. Give it eight quarters of a piece that it has never seen, and sample the next eight:
+
+# %% slideshow={"slide_type": "fragment"}
+prompts = excerpts[:3, :128]  # 32 sixteenths of three pieces
+
+
+def continued(temperature):
+    draw = torch.Generator().manual_seed(0)
+    return sample(musician, prompts, 128, temperature=temperature, generator=draw).tokens
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+names = [name for name, tokens in pieces.items() if len(tokens) >= 256][:3]
+versions = {name: {"as written": pitches(excerpts[i, :256]).numpy()} for i, name in enumerate(names)}
+for temperature in (0.5, 1.0):
+    for i, row in enumerate(continued(temperature)):
+        versions[names[i]][f"temperature {temperature:g}"] = pitches(torch.cat([prompts[i], row])).numpy()
+widgets.chorale_player(versions, given=dict.fromkeys(names, 32), note="The grey half is given; the rest is as written, or sampled.")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but its order of voices allows it: at every sixteenth *put in* the soprano, and sample alto, tenor and bass.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+melodies = excerpts[:, : 4 * 32 : 4]  # the sopranos of six pieces, 32 sixteenths each
+tries = 5
+draw = torch.Generator().manual_seed(1)
+sung = harmonise(musician, melodies.repeat(tries, 1), generator=draw).unflatten(1, (-1, 4)).unflatten(0, (tries, -1))
+theirs = excerpts[:, : 4 * 32].unflatten(1, (-1, 4))  # (piece, time, voice)
+agrees = (sung == theirs).float().mean((1, 2))[:, 1:]  # (try, voice)
+table = {}  # soprano -> the other voices' most frequent pitches, over all held-out pieces
+everything = torch.cat([tokens[: len(tokens) // 4 * 4].reshape(-1, 4) for tokens in pieces.values()])
+for soprano in melodies.unique():
+    table[int(soprano)] = everything[everything[:, 0] == soprano].mode(0).values
+lookup = torch.stack([torch.stack([table[int(note)] for note in melody]) for melody in melodies])
+by_table = (lookup == theirs).float().mean((0, 1))[1:]
+with show.held_back() as agreement:
+    print("same pitch as in the original       alto   tenor   bass")
+    print("sampled by the model, mean        " + "".join(f"{100 * float(p):6.0f} %" for p in agrees.mean(0)))
+    print("   lowest and highest of 5 tries  " + "".join(f"  {100 * float(a):.0f}–{100 * float(b):.0f} %" for a, b in zip(agrees.amin(0), agrees.amax(0), strict=True)))
+    print("the soprano's most frequent partner" + "".join(f"{100 * float(p):5.0f} % " for p in by_table))
+harmonies = {
+    name: {"as written": pitches(theirs[i].flatten()).numpy()}
+    | {f"try {k + 1}": pitches(sung[k, i].flatten()).numpy() for k in range(3)}
+    for i, name in enumerate(name for name, tokens in pieces.items() if len(tokens) >= 256)
+    if i < len(melodies)
+}
+show.predict(
+    "In what percentage of sixteenths does the sampled bass have the same pitch as the original?",
+    choices={"about 5 %": 5, "about 25 %": 25, "about 50 %": 50, "about 80 %": 80},
+    answer=100 * float(agrees.mean(0)[2]),
+    unit=" %",
+    why="Many basses fit one melody, so equality with the original is a low bar for a good harmony and a high one for a model. Listen before you judge.",
+    reveals=[agreement, widgets.chorale_player(harmonies)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The model hears the melody only up to the present. A real harmonisation prepares a cadence before it comes. To use the whole melody, you would have to weigh many tries by the probability of the sopranos that follow (particle filtering), or train on another order.
+# - The last row is the rival without a model: for each soprano pitch, the pitches that other voices most often have. It even looks at the held-out pieces themselves.
+# - In the paper, listeners compared samples of three models and of Bach in 180 pairs. They preferred relative attention to the plain Transformer, significantly. The LSTM was rated above the plain Transformer although its loss was worse, so a loss per note does not decide what sounds good.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes, with sound. Play the original last. What goes wrong: students hear wrong notes and blame the temperature; compare 0.5 and 1. Ask why putting in the soprano is not the same as conditioning on it: the earlier altos were sampled without knowing the later sopranos.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Captions, with attention that is scored
+#
+# To describe a picture, let the decoder attend to parts of it ([lecture 12](12_attention.ipynb), section 8). Xu et al. (2015): an encoder gives a vector $a_j$ for each location. Before each word, the LSTM's state asks where to look:
+#
+# $$e_{ij} = v \cdot \tanh(h_{i-1} W_q + a_j W_a), \qquad \alpha_i = \mathrm{softmax}(e_i), \qquad z_i = \sum_j \alpha_{ij} a_j , \qquad h_i = \mathrm{LSTM}([y_{i-1}; z_i], h_{i-1}) .$$
+#
+# It starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures whose truth is known: two symbols of a font, and a caption such as "a snowman left of an umbrella". A fifth of the pairs of symbols never occurs in training.
+
+# %% slideshow={"slide_type": "fragment"}
+captioners = {kind: checkpoint(f"captions_{kind}").model for kind in captions.ENCODERS}
+unseen = scenes.scenes(100, 20_000, held_out=True)  # pairs of symbols that training left out
+for kind, model in captioners.items():
+    state = model.encode(torch.stack([one.image for one in unseen]))
+    logits, state = model(torch.full((100, 1), captions.BOS), state)  # a language model like any other
+    said = captions.describe(model, torch.stack([one.image for one in unseen]))
+    print(f"{kind:14} right: {sum(s == one.caption for s, one in zip(said, unseen, strict=True))} of 100; first: {said[0]}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+scored = stored("captions")
+attends = scored["rows"]
+shown = {}
+for kind, model in captioners.items():
+    weights, _, _ = captions.reading(model, unseen[:8])
+    shown[kind] = [
+        widgets.Shown(
+            one.image.numpy(),
+            one.caption.split(),
+            weights[i, : len(one.caption.split())].unflatten(1, (captions.GRID, captions.GRID)).numpy(),
+            dict(zip(one.names, one.boxes, strict=True)),
+        )
+        for i, one in enumerate(unseen[:8])
+    ]
+conv_box = fmean(attends["convolutional"]["in_box"])
+show.predict(
+    f"The encoder is a convolutional network. By chance, {100 * fmean(attends['convolutional']['chance']):.0f} % of the attention would lie in the box of the symbol that the word names. How much does?",
+    choices={"about 20 %": 20, "about 45 %": 45, "about 70 %": 70, "about 95 %": 95},
+    answer=100 * conv_box,
+    unit=" %",
+    why=f"{percent(attends['convolutional']['in_box'])} over five seeds; {percent(attends['convolutional']['in_other'])} lies in the box of the other symbol. Attention that only followed brightness would put {percent(attends['convolutional']['brightness'])} there.",
+    reveals=widgets.caption_explorer(shown),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as scores:
+    print(f"{'five seeds':34}{'captions right':>16}{'in the box':>16}{'in the other':>16}{'by brightness':>16}")
+    for row, by in attends.items():
+        print(f"{row:34}" + "".join(f"{percent(by[key]):>16}" for key in ("right_new_pairs", "in_box", "in_other", "brightness")))
+show.predict(
+    "Now the encoder is a Vision Transformer with as many locations. How much of the attention lies in the box of the named symbol?",
+    choices={"about 20 %": 20, "about 45 %": 45, "about 70 %": 70, "about 95 %": 95},
+    answer=100 * fmean(attends["patches"]["in_box"]),
+    unit=" %",
+    why="In a convolutional network a vector knows its neighbourhood. After self-attention a vector may hold anything from anywhere in the picture, so the place that the decoder looks at need not be the place of what it sees.",
+    reveals=scores,
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **An intervention.** A picture of attention is a description. To find out what a word *depends on*, erase one symbol and see how much the probability of the word falls.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+drops = {row: (by["erased"], by["other_erased"]) for row, by in attends.items()}
+with show.held_back() as intervention:
+    for row, (own, other) in drops.items():
+        a, b = mean_interval(own), mean_interval(other)
+        print(f"{row:34} named symbol erased: −{a[0]:.2f} ± {a[1]:.2f} nats   the other erased: −{b[0]:.2f} ± {b[1]:.2f} nats")
+show.predict(
+    "For the Vision Transformer's captioner: how many times as much does ln P of a word fall if the named symbol is erased instead of the other one?",
+    choices={"as much": 1, "about 3 times": 3, "more than 10 times": 15},
+    answer=max(0.5, fmean(drops["patches"][0]) / max(0.05, fmean(drops["patches"][1]))),
+    why="The word depends on its own symbol, whatever the map of attention says. A map that misses the box does not show that the model guesses.",
+    reveals=intervention,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# RESULTS_CAPTIONS
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *12 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the article "an" needs to know: it must have looked already. What goes wrong: students take the map for an explanation. The intervention is the evidence; the map is a hint.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# The skewing trick also works the other way round: store the nearest distance *first*. Then pad on the right, and move the rows by dropping elsewhere. Write it for the order of section 3 first, without `reshape` if you can.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_skew(x):
+    """Scores (query, distance), the farthest first -> scores (query, key). Change this."""
+    n = len(x)
+    rows = [torch.cat([x[i, n - 1 - i :], torch.zeros(n - 1 - i)]) for i in range(n)]
+    return torch.stack(rows)
+
+
+widgets.skew_player(relative_shift, yours=my_skew)
+
+# %% slideshow={"slide_type": "fragment"}
+my_melody = "CCCC CCCC EEEE EEEE GGGG GGGG JJJJ JJJJ".replace(" ", "")  # four quarters of two notes each; C is G4 (67)
+mine = harmonise(musician, torch.tensor([TOKENIZER.encode(my_melody)]), generator=torch.Generator().manual_seed(2))
+widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework: each student harmonises a tune that the others must guess. One character is one pitch, `chr` of its MIDI number. What goes wrong: a melody below the alto's range, so that the voices cross.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A picture of 32 × 32 pixels is cut into patches of 4. How many tokens are there, and how many values has each?
+# <details><summary>Answer</summary>$8 \times 8 = 64$ tokens of 16 values.</details>
+#
+# 2. What does a convolutional network know before training that a Vision Transformer does not?
+# <details><summary>Answer</summary>That neighbouring pixels belong together, and that a shape is the same wherever it is.</details>
+#
+# 3. Does skewing make relative attention linear in the length?
+# <details><summary>Answer</summary>No. It avoids the array of vectors for all pairs; the scores of all pairs are still computed.</details>
+#
+# 4. A music model has a loss of 0.6 nats per token. Is that good?
+# <details><summary>Answer</summary>You cannot know. Compare it with copying, with an n-gram model on the same tokens, and look at the pitches that change.</details>
+#
+# 5. You put in the melody and sample the other voices. Why is this not a sample from P(other voices | melody)?
+# <details><summary>Answer</summary>Each sampled note knows only the melody up to its own moment.</details>
+#
+# 6. A captioner's attention misses the object that it names. May you conclude that it guesses?
+# <details><summary>Answer</summary>No. Its vectors may carry content from other locations. Erase the object and measure the probability of the word.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 6. What goes wrong: they answer that attention is useless. It is a good hint where vectors are local.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $p_k$, $E$ | $x_p^k$, $\mathbf{E}$ | the pixels of a patch, and the matrix that embeds them |
+# | $x_{\mathrm{class}}$ | [class] | the class token |
+# | $e_d$ | $E^r$, $a^K$ | the vector of a distance |
+# | $n$ | $L$ | tokens in the sequence |
+# | $a_j$ | $\mathbf{a}_i$ | the encoder's vector of a location; the paper's $i$ counts locations |
+# | $z_i$ | $\hat{\mathbf{z}}_t$ | what attention found before word $i$ |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: in the captioning paper $t$ counts words and $i$ locations.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **Vision Transformer**: a Transformer encoder that reads the patches of a picture.
+# - **patches**: small squares of a picture, the tokens of a Vision Transformer.
+# - **class token**: a learned vector in front of the patches whose final state is used to classify.
+# - **pooling**: keeping the largest value of each small square of a map.
+# - **augmentation**: training on changed copies of the examples, such as shifted images.
+# - **masked-patch pretraining**: predicting the pixels of hidden patches, without labels.
+# - **Music Transformer**: a Transformer language model of music with relative positions computed by skewing.
+# - **skewing**: turning scores by distance into scores by key, with a padding and a reshape.
+# - **pitch**: the height of a note, as the number of its key (MIDI); 60 is middle C.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Dosovitskiy et al. (2021), An image is worth 16 × 16 words. LeCun, Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition. Shaw, Uszkoreit & Vaswani (2018), Self-attention with relative position representations. Huang et al. (2018), Music Transformer. Xu et al. (2015), Show, attend and tell.
+# The chorales: music21's corpus (Cuthbert & Ariza 2010), encoded by M. Greentree (2004) and others, read from the installed package. The digits: Alpaydin & Kaynak (1998), UCI. The photographs: danielbuechele and vultilion (CC BY 2.0), from scikit-learn. The symbols: DejaVu Sans, from matplotlib. McAllester, slides on Transformers (TTIC 31230); Wang, slides (CUHK-Shenzhen).
