@@ -31,7 +31,7 @@ from lectures.recipes.scenes import ROWS as HEIGHT
 
 BOS, EOS, STEP, LONGEST = 1, 2, 4, 8
 TOKENIZER = WordTokenizer(sorted({*NAMES, "a", "an", "left", "of"}))
-TRAINING = {"steps": 700, "batch": 32, "learning_rate": 4e-3, "warm_up": 50, "schedule": "cosine to 0"}
+TRAINING = {"steps": 900, "batch": 32, "learning_rate": 4e-3, "warm_up": 50, "schedule": "cosine to 0"}
 ENCODERS: dict[str, dict[str, Any]] = {
     "convolutional": {"class": "ConvEncoder", "channels": [16, 32, 32], "pools": [2, 2, 1], "coordinates": True},
     "patches": {
@@ -41,6 +41,8 @@ ENCODERS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 ROWS = {"convolutional": 0.0, "patches": 0.0, "convolutional, doubly stochastic": 1.0}
 """Row -> λ, the weight of the doubly stochastic penalty."""
+KEPT = {"convolutional": "convolutional, doubly stochastic", "patches": "patches"}
+"""Encoder -> the row whose first seed becomes a checkpoint: without the penalty, most convolutional ones fail."""
 
 
 def ids(captions: Sequence[str]) -> tuple[Tensor, Tensor]:
@@ -82,8 +84,8 @@ def config(kind: str) -> dict[str, Any]:
 def describe(model: Any, images: Tensor) -> list[str]:
     """The greedy caption of each picture."""
     prompt = torch.full((len(images), 1), BOS)
-    tokens = greedy(model, prompt, LONGEST, eos=EOS, state=model.encode(images)).tokens
-    return [TOKENIZER.decode([t for t in row if t > EOS]) for row in tokens.tolist()]
+    written: Any = greedy(model, prompt, LONGEST, eos=EOS, state=model.encode(images))
+    return [TOKENIZER.decode([t for t in row if t > EOS]) for row in written.tokens.tolist()]
 
 
 @torch.no_grad()
@@ -146,13 +148,24 @@ def measure(model: Any, count: int) -> dict[str, Any]:
     return found | scored(model, scenes(count, 10_001, held_out=True))
 
 
+def file_of(row: str, seed: int) -> str:
+    return f"{row}-{seed}".replace(" ", "_").replace(",", "")
+
+
 def train(run: Run, row: str, seed: int) -> Any:
     kind, penalty = row.partition(",")[0], ROWS[row]
     model: Any = run.build(f"{row}-{seed}", partial(build, "Captioner", config(kind)))
     training = TRAINING | {"steps": run.size(TRAINING["steps"], 2), "penalty": penalty, "seed": seed}
     batches = Pictures(run.size(32, 2), 1000 * seed)
-    name = f"{row}-{seed}".replace(" ", "_").replace(",", "")
-    run.fit_as(name, model, batches, config(kind), training, loss=partial(caption_loss, penalty=penalty), warm_up=50)
+    run.fit_as(
+        file_of(row, seed),
+        model,
+        batches,
+        config(kind),
+        training,
+        loss=partial(caption_loss, penalty=penalty),
+        warm_up=50,
+    )
     return model.eval()
 
 
@@ -165,15 +178,15 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
 def cook(run: Run) -> None:
     count = run.size(200, 4)
     rows = seeds_of(run, ROWS, lambda row, seed: measure(train(run, row, seed), count))
-    for kind in ENCODERS:
+    for kind, row in KEPT.items():
         name = f"captions_{kind}"
         facts = {
             "what": f"captions of pictures of two symbols, by an LSTM with attention; the encoder: {kind}",
             "data": {"source": "glyphs of DejaVu Sans, of matplotlib", "split": "a fifth of the pairs is held out"},
-            "training": TRAINING,
+            "training": TRAINING | {"penalty": ROWS[row]},
         }
-        model = train(run, kind, 0)
-        kept, _, _ = save_checkpoint(run, name, model, config(kind), [TOKENIZER], facts, [f"{kind}-0"])
+        model = train(run, row, 0)
+        kept, _, _ = save_checkpoint(run, name, model, config(kind), [TOKENIZER], facts, [file_of(row, 0)])
         add_figures(run, name, {"new pictures": measure(kept, count)})
     told = {row: {key: [one[key] for one in runs] for key in runs[0]} for row, runs in rows.items()}
     sizes = {kind: parameters(build("Captioner", config(kind))) for kind in ENCODERS}

@@ -72,7 +72,7 @@ def unseen_pieces(model: Any) -> tuple[dict[str, Tensor], str]:
         return {piece.title: torch.tensor(TOKENIZER.encode(piece.text)) for piece in load("chorales").test}, ""
     except MissingPackageError as missing:
         chord = torch.tensor([TOKENIZER.encode("C>;+")] * 12)  # G major
-        found = sampled(model, chord, TIME - N, temperature=0.8, generator=torch.Generator().manual_seed(0))
+        found: Any = sampled(model, chord, TIME - N, temperature=0.8, generator=torch.Generator().manual_seed(0))
         written = torch.cat([chord, found.tokens], dim=1)
         return {f"written {k}": row for k, row in enumerate(written, 1)}, (
             f"The chorales are not there: {missing}. Until then, the pieces below are our model's, not Bach's."

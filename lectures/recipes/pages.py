@@ -185,6 +185,36 @@ def why_transformer(result: Result) -> str:
     return table(["", "parameters", "rate", "training, last ten steps", "dev", "ms per step"], rows)
 
 
+def image_data(result: Result) -> str:
+    return table(
+        ["test digits right, training images", *next(iter(result["right"].values()))],
+        [[row, *(f"{100 * mean(of):.1f} ({_reach(of)})" for of in by.values())] for row, by in result["right"].items()],
+    )
+
+
+def _reach(shares: Sequence[float]) -> str:
+    return f"{100 * min(shares):.0f}–{100 * max(shares):.0f} %"
+
+
+def chorales(result: Result) -> str:
+    head = ["nats per token", "parameters", "rate", "ms per step", "all", "held", "changed", *"SATB"]
+    rows = [
+        [row, f"{of['parameters']:,}", f"{of['rate']:g}", f"{1000 * of['seconds_per_step']:.0f}"]
+        + [_interval(of[key]) for key in ("all", "held", "changed")]
+        + [f"{mean(run[voice] for run in of['by_voice']):.2f}" for voice in range(4)]
+        for row, of in result["rows"].items()
+    ]
+    ngram = result["without"]["7-gram"]
+    alone = [f"{ngram[key]:.3f}" for key in ("all", "held", "changed")]
+    return table(head, [*rows, ["7-gram", "", "", "", *alone, *(f"{nats:.2f}" for nats in ngram["by_voice"])]])
+
+
+def captions(result: Result) -> str:
+    keys = list(next(iter(result["rows"].values())))
+    rows = [[row, *(_interval(by[key]) for key in keys)] for row, by in result["rows"].items()]
+    return table(["", *(key.replace("_", " ") for key in keys)], rows)
+
+
 def cache_cost(result: Result) -> str:
     rows = [
         [
@@ -748,6 +778,9 @@ PAGES: dict[str, Page] = {
             ("patched_texts", patched_texts),
             ("head_map", head_map),
             ("number_direction", number_direction),
+            ("image_data", image_data),
+            ("chorales", chorales),
+            ("captions", captions),
         )
     },
     "few_shot": (

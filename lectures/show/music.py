@@ -64,8 +64,8 @@ def piano_roll_svg(
         with canvas.pale(not heard[voice], 0.18):
             for i, (first, end, pitch) in enumerate(_notes(line)):
                 at, wide = plot.across(first), plot.across(end) - plot.across(first)
-                says = f"{VOICES[voice % 4]}: {note_name(pitch)}, {end - first} sixteenths"
-                canvas.rect(at + 1, plot.down(pitch) - step / 2, wide - 2, step, colour, radius=2, says=says)
+                words = f"{VOICES[voice % 4]}: {note_name(pitch)}, {end - first} sixteenths"
+                canvas.rect(at + 1, plot.down(pitch) - step / 2, wide - 2, step, colour, radius=2, says=words)
                 if not i:
                     canvas.text(at + 3, plot.down(pitch) - step / 2 - 3, VOICES[voice % 4][0].upper(), 15, bold=True)
     told = [
@@ -73,9 +73,9 @@ def piano_roll_svg(
         for voice, line in enumerate(pitches)
         if line.any()
     ]
-    first = ", ".join(note_name(int(pitch)) for pitch in pitches[:, 0])
+    chord = ", ".join(note_name(int(pitch)) for pitch in pitches[:, 0])
     return canvas.svg(
-        f"{title}. A piano roll of {pitches.shape[1]} sixteenths: {'; '.join(told)}. The first chord: {first}."
+        f"{title}. A piano roll of {pitches.shape[1]} sixteenths: {'; '.join(told)}. The first chord: {chord}."
         + (f" The first {given} sixteenths are given." if given else "")
     )
 

@@ -1,7 +1,7 @@
 """Captions word by word: where a captioner looks before each word, and how much of it lies in the named symbol's box."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def caption_svg(one: Shown, weights: np.ndarray, alt: str) -> str:
         if panel:
             for (i, j), weight in np.ndenumerate(weights):
                 side = SIDE / len(weights)
-                look = {"opacity": f"{min(0.85, 0.05 + 1.6 * float(weight)):.2f}", "says": f"{weight:.3f}"}
+                look: Any = {"opacity": f"{min(0.85, 0.05 + 1.6 * float(weight)):.2f}", "says": f"{weight:.3f}"}
                 if weight >= 0.01:
                     canvas.rect(x + side * j, y + side * i, side, side, ORANGE, **look)
         for name, (top, left, bottom, right) in one.boxes.items():

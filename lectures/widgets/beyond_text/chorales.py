@@ -72,16 +72,16 @@ def distance_explorer(weights: ArrayLike) -> Live:
         ticks = {d: str(d) for d in range(0, distances, 4 if distances <= 40 else 8)}
         plot = Plot(
             canvas,
-            Axis(-1, distances, "tokens back; multiples of 4 are the same voice", ticks),
+            Axis(-1, distances, "tokens back from the query, which predicts the next token", ticks),
             Axis(0, 1),
             across=860,
             down=330,
         )
         for d in range(distances):
-            plot.bar(d, by[d], 700 / distances, "#0072B2" if d % 4 else "#D55E00", f"{d} back: {by[d]:.3f}")
-        same = by[::4].sum() / by.sum()
-        return canvas.svg(f"Mean attention of layer {layer}, head {head} by distance, bars of the same voice in orange. Most: {told}.") + said(
-            f"Most weight: {told}. On the same voice: {same:.0%} of the weight in the picture."
+            plot.bar(d, by[d], 700 / distances, "#D55E00" if d % 4 == 3 else "#0072B2", f"{d} back: {by[d]:.3f}")
+        same = by[3::4].sum() / by.sum()
+        return canvas.svg(f"Mean attention of layer {layer}, head {head} by distance, bars of the predicted voice in orange. Most: {told}.") + said(
+            f"Most weight: {told}. On the voice that is predicted (3, 7, 11, … back): {same:.0%} of the weight in the picture."
         )  # fmt: skip
 
     return live(draw, layer=slider(1, 1, layers, 1, "layer", "240px"), head=slider(1, 1, heads, 1, "head", "240px"))
