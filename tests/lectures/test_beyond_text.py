@@ -73,11 +73,11 @@ def test_what_distances_bring(ran: dict, prose: str) -> None:
         f" and neither reaches {relative['all']:.2f}"
     ) in prose
     counted, longer = result["without"]["7-gram"], ran["checkpoint"]("chorales").card["figures"]["test"]
-    assert f"the 7-gram model has {counted['all']:.2f}. The longer training does, with {longer['all']:.2f}" in prose
+    assert f"the 7-gram model has {counted['all']:.2f}. The longer training does, with {longer['all']:.2f}:" in prose
     assert f"({longer['changed']:.2f} against {counted['changed']:.2f})" in prose
     assert counted["all"] < relative["all"] < twice["all"] < labels["all"] < sinusoids["all"]
     steps = ran["checkpoint"]("chorales").card["training"]["steps"]
-    assert steps / 200 == 7.5
+    assert f"took {steps:,} steps" in prose
     assert "200 steps of" in result["how"]
 
 
