@@ -229,7 +229,7 @@ widgets.skew_player(skew)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A chorale as text
 #
-# A chorale has four voices: soprano, alto, tenor, bass. To make one sequence of it, cut time into sixteenths and read the four voices in turn, then the next sixteenth. A token is a pitch, or silence; a held note is written again at every sixteenth. The **pitch** is the number of the piano's key (MIDI), where 60 is middle C.
+# A chorale has four voices: soprano, alto, tenor, bass. To make one sequence of it, cut time into sixteenths and read the four voices in turn, then the next sixteenth. A token is a **pitch**, the number of the piano's key (MIDI; 60 is middle C), or silence. A held note is written again at every sixteenth.
 #
 # Our corpus has 364 chorales, 317,520 tokens. The pitches from 36 to 81 happen to be printable characters, so a chorale is an ordinary string:
 

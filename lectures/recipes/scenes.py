@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
-import matplotlib
 import numpy as np
 import torch
-from matplotlib.ft2font import FT2Font
+from nlmcore.corpora.packaged import data_file, imported
 from nlmcore.vision import to_patches
 from torch import Tensor
 
@@ -49,7 +48,8 @@ class Scene:
 @lru_cache(maxsize=64)
 def glyph(name: str, height: int) -> Tensor:
     """The symbol, about so high and at most 16 pixels wide, brightness from 0 to 1."""
-    font = FT2Font(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans.ttf")
+    package, file = "matplotlib>=3.9,<4", "matplotlib/mpl-data/fonts/ttf/DejaVuSans.ttf"
+    font = imported(package, "matplotlib.ft2font").FT2Font(str(data_file(package, file)))
     for size in range(2 * height, 4, -1):
         font.set_size(size, 72)
         font.set_text(SYMBOLS[name], 0.0)

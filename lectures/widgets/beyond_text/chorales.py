@@ -36,7 +36,7 @@ def chorale_player(
     versions = list(dict.fromkeys(version for by in found.values() for version in by))
     longest = max(of.shape[1] for by in found.values() for of in by.values())
 
-    def draw(piece: str, heard: str, first: int = 1, version: str = versions[0]) -> str:
+    def draw(heard: str, piece: str = next(iter(found)), first: int = 1, version: str = versions[0]) -> str:
         whole = found[piece][version]
         start = min(4 * (first - 1), whole.shape[1] - 1)
         shown = whole[:, start : start + 64]
@@ -50,7 +50,9 @@ def chorale_player(
             + (said(note) if note else "")
         )  # fmt: skip
 
-    controls: dict[str, Any] = {"piece": menu(found, "piece", "300px")}
+    controls: dict[str, Any] = {}
+    if len(found) > 1:
+        controls["piece"] = menu(found, "piece", "300px")
     if len(versions) > 1:
         controls["version"] = choice(versions, "version")
     controls["heard"] = choice(["all voices", *VOICES], "heard")
