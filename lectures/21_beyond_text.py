@@ -249,7 +249,7 @@ show.predict(
     answer=100 * held,
     unit=" %",
     why="Most notes are quarters and eighths, so a voice usually holds its pitch from one sixteenth to the next. A low loss per token says little until you know this.",
-    reveals=widgets.chorale_player(rolls, note="Press play below the picture. Orange, green, … bars: one colour per voice, S, A, T, B at the first note."),
+    reveals=widgets.chorale_player(rolls, note="Press play below the picture. One colour per voice; S, A, T and B are at its first note."),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -292,8 +292,8 @@ with show.held_back() as compared:
         print(f"{row:30}" + "".join(f"{nats:8.2f}" for nats in told))
 show.predict(
     f"We trained three of these kinds, five seeds each, 200 steps. A step with relative positions took {cost:.1f} times as long, so we also gave the sinusoids twice the steps. Put the four in the order of their test loss, lowest first.",
-    order=list(rows),
-    answer=sorted(rows, key=losses.get),
+    order=[row.replace(",", " +") for row in rows],
+    answer=[row.replace(",", " +") for row in sorted(rows, key=losses.get)],
     why="; ".join(f"{row} {losses[row]:.3f}" for row in sorted(rows, key=losses.get)) + ".",
     reveals=[widgets.chorale_losses(chorales), compared],
 )
@@ -505,7 +505,7 @@ def my_skew(x):
 widgets.skew_player(relative_shift, yours=my_skew)
 
 # %% slideshow={"slide_type": "fragment"}
-my_melody = "CCCC CCCC EEEE EEEE GGGG GGGG JJJJ JJJJ".replace(" ", "")  # four quarters of two notes each; C is G4 (67)
+my_melody = "CCCC CCCC EEEE EEEE GGGG GGGG JJJJ JJJJ".replace(" ", "")  # eight quarters, four sixteenths each; C is G4 (67)
 mine = harmonise(musician, torch.tensor([TOKENIZER.encode(my_melody)]), generator=torch.Generator().manual_seed(2))
 widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 

@@ -103,6 +103,6 @@ def player_html(voices: ArrayLike, *, says: str = "play", seconds_per_step: floa
         out.writeframes((128 + 120 * sound).astype(np.uint8).tobytes())
     address = base64.b64encode(file.getvalue()).decode()
     return (
-        f'<audio controls aria-label="{html.escape(says)}" title="{html.escape(says)}" style="max-width:100%"'
+        f'<audio controls aria-label="{html.escape(says)}" title="{html.escape(says)}" style="display:block;max-width:100%"'
         f' src="data:audio/wav;base64,{address}"></audio>'
     )

@@ -10,7 +10,7 @@ from lectures.show.svg import BLUE, ORANGE
 from lectures.widgets.beyond_text.images import grey
 
 Box = tuple[int, int, int, int]
-SIDE = 330
+WIDE = 420
 
 
 class Shown(NamedTuple):
@@ -59,14 +59,15 @@ def mass_in(weights: np.ndarray, box: Box, shape: Sequence[int]) -> float:
 def caption_svg(one: Shown, weights: np.ndarray, alt: str) -> str:
     """The picture with its boxes, and the same picture with the weights over it."""
     canvas = Canvas()
-    cell = SIDE / one.image.shape[0]
+    cell = WIDE / one.image.shape[1]
+    high = cell * one.image.shape[0]
     for panel, title in enumerate(("the picture, with the boxes", "attention before this word")):
-        x, y = 4 + panel * (SIDE + 36), 32
+        x, y = 4 + panel * (WIDE + 36), 32
         canvas.text(x, 20, title, 16, bold=True)
-        canvas.picture(grey(one.image), x, y, SIDE, SIDE, style="image-rendering:pixelated")
+        canvas.picture(grey(one.image), x, y, WIDE, high, style="image-rendering:pixelated")
         if panel:
             for (i, j), weight in np.ndenumerate(weights):
-                side = SIDE / len(weights)
+                side = WIDE / weights.shape[1]
                 look: Any = {"opacity": f"{min(0.85, 0.05 + 1.6 * float(weight)):.2f}", "says": f"{weight:.3f}"}
                 if weight >= 0.01:
                     canvas.rect(x + side * j, y + side * i, side, side, ORANGE, **look)
@@ -74,5 +75,5 @@ def caption_svg(one: Shown, weights: np.ndarray, alt: str) -> str:
             across, down = x + cell * left, y + cell * top
             canvas.rect(across, down, cell * (right - left), cell * (bottom - top), stroke=BLUE, wide=2.5)
             if not panel:
-                canvas.text(across + 2, down - 4, name, 15, bold=True, halo=True)
+                canvas.text(across + 2, y + high + 20, name, 15, bold=True)
     return canvas.svg(alt)
