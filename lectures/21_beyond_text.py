@@ -69,7 +69,10 @@ from nlmcore.vision import VisionTransformer, to_patches
 
 digit = load("digits").train[0].image  # 8 × 8, brightness from 0 to 1
 vit = VisionTransformer(8, 8, patch_size=2, d_model=32, n_heads=4, n_layers=2)
-print("patches", tuple(to_patches(digit[None], 2).shape), "vectors", tuple(vit(digit[None]).shape))
+print(
+    "patches", tuple(to_patches(digit[None], 2).shape), "vectors", tuple(vit(digit[None]).shape)
+)
+
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def photograph(name):
@@ -132,7 +135,9 @@ show.predict(
     answer=ahead("CNN", "ViT", few),
     unit=" points",
     why=f"CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])} over five seeds.",
-    reveals=show.said(f"{few} images: CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])}; {int(most):,} images: CNN {percent(right['CNN'][most])}, ViT {percent(right['ViT'][most])}"),
+    reveals=show.said(
+        f"{few} images: CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])}; {int(most):,} images: CNN {percent(right['CNN'][most])}, ViT {percent(right['ViT'][most])}"
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -188,7 +193,9 @@ show.predict(
     answer=table_bytes,
     unit=" bytes",
     why=f"The table has one vector per distance, {length:,} in all, instead of one per pair. The factor is the length itself.",
-    reveals=show.said(f"pairs: {pair_bytes:,} bytes; distances: {table_bytes:,} bytes; factor {pair_bytes // table_bytes:,}"),
+    reveals=show.said(
+        f"pairs: {pair_bytes:,} bytes; distances: {table_bytes:,} bytes; factor {pair_bytes // table_bytes:,}"
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -237,7 +244,10 @@ widgets.skew_player(skew)
 musician, _, card = checkpoint("chorales")  # a Music Transformer, trained for this lecture
 pieces, missing = unseen_pieces(musician)  # held out; without the package, pieces of our model
 title = next(iter(pieces))
-print(missing or f"{len(pieces)} held-out pieces; {title} begins", TOKENIZER.decode(pieces[title][:32].tolist()))
+print(
+    missing or f"{len(pieces)} held-out pieces; {title} begins",
+    TOKENIZER.decode(pieces[title][:32].tolist()),
+)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 rolls = {name: {"as written": pitches(tokens).numpy()} for name, tokens in pieces.items()}
@@ -249,7 +259,10 @@ show.predict(
     answer=100 * held,
     unit=" %",
     why="Most notes are quarters and eighths, so a voice usually holds its pitch from one sixteenth to the next. A low loss per token says little until you know this.",
-    reveals=widgets.chorale_player(rolls, note="Press play below the picture. One colour per voice; S, A, T and B are at its first note."),
+    reveals=widgets.chorale_player(
+        rolls,
+        note="Press play below the picture. One colour per voice; S, A, T and B are at its first note.",
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -286,9 +299,15 @@ twice = "sinusoids, twice the steps"
 cost = rows["relative"]["seconds_per_step"] / rows["sinusoids"]["seconds_per_step"]
 with show.held_back() as compared:
     print(f"{'nats per token':30}{'all':>8}{'held':>8}{'changed':>9}")
-    more = {"7-gram, counted": chorales["without"]["7-gram"], "relative, trained for longer": card["figures"]["test"]}
+    more = {
+        "7-gram, counted": chorales["without"]["7-gram"],
+        "relative, trained for longer": card["figures"]["test"],
+    }
     for row, of in [*rows.items(), *more.items()]:
-        told = [fmean(of[key]) if isinstance(of[key], list) else of[key] for key in ("all", "held", "changed")]
+        told = [
+            fmean(of[key]) if isinstance(of[key], list) else of[key]
+            for key in ("all", "held", "changed")
+        ]
         print(f"{row:30}" + "".join(f"{nats:8.2f}" for nats in told))
 show.predict(
     f"We trained three of these kinds, five seeds each, 200 steps. A step with relative positions took {cost:.1f} times as long, so we also gave the sinusoids twice the steps. Put the four in the order of their test loss, lowest first.",
@@ -307,19 +326,31 @@ long_enough = {name: tokens for name, tokens in pieces.items() if len(tokens) >=
 excerpts = torch.stack([tokens[:256] for tokens in long_enough.values()][:6])
 with torch.no_grad(), capture(musician) as tape:
     musician(excerpts)
-attention = torch.stack([tape[f"layers.{layer}.attention"].mean(0) for layer in range(3)])  # (layer, head, query, key)
+attention = torch.stack(
+    [tape[f"layers.{layer}.attention"].mean(0) for layer in range(3)]
+)  # (layer, head, query, key)
 late = torch.arange(AWAY, 256)  # queries that have so many tokens before them
 by_distance = torch.stack([attention[:, :, late, late - d].mean(-1) for d in range(AWAY)], -1)
 favourite = by_distance.mean((0, 1))
-copying = [(layer + 1, head + 1) for layer, head in (by_distance.argmax(-1) == 3).nonzero().tolist()]
+copying = [
+    (layer + 1, head + 1) for layer, head in (by_distance.argmax(-1) == 3).nonzero().tolist()
+]
 show.predict(
     "One distance gets more attention than any other, over all heads together. How many tokens back is it?",
-    choices={"1 (the voice above)": 1, "3": 3, "4 (the same voice, one sixteenth ago)": 4, "16 (one quarter ago)": 16},
+    choices={
+        "1 (the voice above)": 1,
+        "3": 3,
+        "4 (the same voice, one sixteenth ago)": 4,
+        "16 (one quarter ago)": 16,
+    },
     answer=int(favourite.argmax()),
     why="The query is the *last token read*, and it predicts the *next* one. The previous pitch of the voice that comes next is four tokens before it, so three before the query.",
     reveals=[
         widgets.distance_explorer(by_distance.numpy()),
-        show.said("Heads whose strongest distance is 3: " + ", ".join(f"layer {layer}, head {head}" for layer, head in copying)),
+        show.said(
+            "Heads whose strongest distance is 3: "
+            + ", ".join(f"layer {layer}, head {head}" for layer, head in copying)
+        ),
     ],
 )
 
@@ -352,11 +383,19 @@ def continued(temperature):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = list(long_enough)[:3]
-versions = {name: {"as written": pitches(excerpts[i, :256]).numpy()} for i, name in enumerate(names)}
+versions = {
+    name: {"as written": pitches(excerpts[i, :256]).numpy()} for i, name in enumerate(names)
+}
 for temperature in (0.5, 1.0):
     for i, row in enumerate(continued(temperature)):
-        versions[names[i]][f"temperature {temperature:g}"] = pitches(torch.cat([prompts[i], row])).numpy()
-widgets.chorale_player(versions, given=dict.fromkeys(names, 32), note="The grey half is given; the rest is as written, or sampled.")
+        versions[names[i]][f"temperature {temperature:g}"] = pitches(
+            torch.cat([prompts[i], row])
+        ).numpy()
+widgets.chorale_player(
+    versions,
+    given=dict.fromkeys(names, 32),
+    note="The grey half is given; the rest is as written, or sampled.",
+)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but its order of voices allows it: at every sixteenth *put in* the soprano, and sample alto, tenor and bass.
@@ -365,10 +404,20 @@ widgets.chorale_player(versions, given=dict.fromkeys(names, 32), note="The grey 
 melodies = excerpts[:, : 4 * 32 : 4]  # the sopranos of six pieces, 32 sixteenths each
 tries = 5
 draw = torch.Generator().manual_seed(1)
-sung = harmonise(musician, melodies.repeat(tries, 1), generator=draw).unflatten(1, (-1, 4)).unflatten(0, (tries, -1))
+sung = (
+    harmonise(musician, melodies.repeat(tries, 1), generator=draw)
+    .unflatten(1, (-1, 4))
+    .unflatten(0, (tries, -1))
+)
 theirs = excerpts[:, : 4 * 32].unflatten(1, (-1, 4))  # (piece, time, voice)
 agrees = (sung == theirs).float().mean((1, 2))[:, 1:]  # (try, voice)
-others = torch.cat([tokens[: len(tokens) // 4 * 4].reshape(-1, 4) for name, tokens in pieces.items() if name not in list(long_enough)[:6]])
+others = torch.cat(
+    [
+        tokens[: len(tokens) // 4 * 4].reshape(-1, 4)
+        for name, tokens in pieces.items()
+        if name not in list(long_enough)[:6]
+    ]
+)
 
 
 def partners(soprano):
@@ -380,9 +429,20 @@ def partners(soprano):
 lookup = torch.stack([torch.stack([partners(note) for note in melody]) for melody in melodies])
 by_table = (lookup == theirs).float().mean((0, 1))[1:]
 print("same pitch as in the original       alto   tenor   bass")
-print("sampled by the model, mean        " + "".join(f"{100 * float(p):6.0f} %" for p in agrees.mean(0)))
-print("   lowest and highest of 5 tries  " + "".join(f"  {100 * float(a):.0f}–{100 * float(b):.0f} %" for a, b in zip(agrees.amin(0), agrees.amax(0), strict=True)))
-print("the soprano's most frequent partner" + "".join(f"{100 * float(p):5.0f} % " for p in by_table))
+print(
+    "sampled by the model, mean        "
+    + "".join(f"{100 * float(p):6.0f} %" for p in agrees.mean(0))
+)
+print(
+    "   lowest and highest of 5 tries  "
+    + "".join(
+        f"  {100 * float(a):.0f}–{100 * float(b):.0f} %"
+        for a, b in zip(agrees.amin(0), agrees.amax(0), strict=True)
+    )
+)
+print(
+    "the soprano's most frequent partner" + "".join(f"{100 * float(p):5.0f} % " for p in by_table)
+)
 harmonies = {
     name: {"as written": pitches(theirs[i].flatten()).numpy()}
     | {f"try {k + 1}": pitches(sung[k, i].flatten()).numpy() for k in range(3)}
@@ -415,9 +475,13 @@ captioners = {kind: checkpoint(f"captions_{kind}").model for kind in captions.EN
 unseen = scenes.scenes(100, 20_000, held_out=True)  # pairs of symbols that training left out
 for kind, model in captioners.items():
     state = model.encode(torch.stack([one.image for one in unseen]))
-    logits, state = model(torch.full((100, 1), captions.BOS), state)  # a language model like any other
+    logits, state = model(
+        torch.full((100, 1), captions.BOS), state
+    )  # a language model like any other
     said = captions.describe(model, torch.stack([one.image for one in unseen]))
-    print(f"{kind:14} of 100 right: {sum(s == one.caption for s, one in zip(said, unseen, strict=True))}; the first: {said[0]}")
+    print(
+        f"{kind:14} of 100 right: {sum(s == one.caption for s, one in zip(said, unseen, strict=True))}; the first: {said[0]}"
+    )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 attends = stored("captions")["rows"]
@@ -428,7 +492,9 @@ for kind, model in captioners.items():
         widgets.Shown(
             one.image.numpy(),
             one.caption.split(),
-            weights[i, : len(one.caption.split())].unflatten(1, (-1, scenes.COLUMNS // captions.STEP)).numpy(),
+            weights[i, : len(one.caption.split())]
+            .unflatten(1, (-1, scenes.COLUMNS // captions.STEP))
+            .numpy(),
             dict(zip(one.names, one.boxes, strict=True)),
         )
         for i, one in enumerate(unseen[:8])
@@ -451,7 +517,11 @@ right_of = {row: [100 * share for share in by["right_new_pairs"]] for row, by in
 with show.held_back() as scores:
     for row, by in attends.items():
         print(row)
-        for key, words in {"right_new_pairs": "captions right", "in_box": "attention in the box", "largest_in_box": "largest weight in the box"}.items():
+        for key, words in {
+            "right_new_pairs": "captions right",
+            "in_box": "attention in the box",
+            "largest_in_box": "largest weight in the box",
+        }.items():
             print(f"   {words:28}" + "".join(f"{100 * share:7.0f} %" for share in by[key]))
 show.predict(
     "Without the penalty, the best of the five convolutional captioners gets all captions of new pairs right. And the worst?",
@@ -470,10 +540,18 @@ drops = {row: (by["erased"], by["other_erased"]) for row, by in attends.items()}
 told = []
 for row, (own, other) in drops.items():
     a, b = mean_interval(own), mean_interval(other)
-    told.append(f"{row}: named symbol erased, ln P falls by {a[0]:.2f} ± {a[1]:.2f}; the other erased, by {b[0]:.2f} ± {b[1]:.2f}")
+    told.append(
+        f"{row}: named symbol erased, ln P falls by {a[0]:.2f} ± {a[1]:.2f}; the other erased, by {b[0]:.2f} ± {b[1]:.2f}"
+    )
 blind = right_of["convolutional"].index(min(right_of["convolutional"]))
-told.append(f"convolutional, seed {blind + 1} alone ({right_of['convolutional'][blind]:.0f} % right): by {drops['convolutional'][0][blind]:.2f}")
-HTML("<details><summary><b>By how many nats?</b></summary>" + "".join(map(show.said, told)) + "</details>")
+told.append(
+    f"convolutional, seed {blind + 1} alone ({right_of['convolutional'][blind]:.0f} % right): by {drops['convolutional'][0][blind]:.2f}"
+)
+HTML(
+    "<details><summary><b>By how many nats?</b></summary>"
+    + "".join(map(show.said, told))
+    + "</details>"
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -505,8 +583,14 @@ def my_skew(x):
 widgets.skew_player(relative_shift, yours=my_skew)
 
 # %% slideshow={"slide_type": "fragment"}
-my_melody = "CCCC CCCC EEEE EEEE GGGG GGGG JJJJ JJJJ".replace(" ", "")  # eight quarters, four sixteenths each; C is G4 (67)
-mine = harmonise(musician, torch.tensor([TOKENIZER.encode(my_melody)]), generator=torch.Generator().manual_seed(2))
+my_melody = "CCCC CCCC EEEE EEEE GGGG GGGG JJJJ JJJJ".replace(
+    " ", ""
+)  # eight quarters, four sixteenths each; C is G4 (67)
+mine = harmonise(
+    musician,
+    torch.tensor([TOKENIZER.encode(my_melody)]),
+    generator=torch.Generator().manual_seed(2),
+)
 widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 
 # %% [markdown] slideshow={"slide_type": "notes"}
