@@ -166,7 +166,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In 250 steps the convolutional network has 83 % right with 100 images and 91 % with all, the Vision Transformer 61 % and 76 %. There is no crossing at our size.
-# - With three times the steps the numbers are 82 % and 93 % for the convolutional network, 66 % and 89 % for the Vision Transformer. So the gap at 100 images is mostly about data, and the gap at 1,197 was mostly about steps.
+# - With three times the steps the numbers are 82 % and 93 % for the convolutional network, 66 % and 89 % for the Vision Transformer. So three quarters of the gap at 1,197 images were a matter of steps, but only a quarter of the gap at 100 images was.
 # - Pretraining on patches lifts the Vision Transformer to 68 % and 86 % in the same 250 steps. It has seen more images and more steps, so this does not tell the two apart.
 # - Shifted images made every network *worse* here. A network that has not yet fitted its images needs no harder ones; whether it would help in a long training we did not measure.
 # - The rival without any network wins: 88 % and 94 % for the nearest neighbour in pixels. Such digits are too easy a task to praise an architecture for.
@@ -361,6 +361,7 @@ show.predict(
 # - So the rival is right in part. Telling the voice helps (1.48 instead of 1.75), twice the steps help more (1.30), and neither reaches 0.99. "The note of four tokens ago" is one vector of the table; labels name the voice but not the distance.
 # - No short training does better than counting six tokens of context: the 7-gram model has 0.81. The longer training does, with 0.56: the model of the next section is wider and took 1,500 steps, and is ahead on changed pitches as well (1.80 against 1.99).
 # - The order agrees with the paper's where both have the rows. Our differences are much larger, because a short training shows what is learned *first*.
+# - Of two learning rates the higher one was better for every row, so a still higher one might be better yet, and not equally for all.
 # - The heads are described here, not explained. No head was ablated.
 # </details>
 
@@ -454,7 +455,7 @@ widgets.chorale_player(harmonies)
 # <details><summary><b>What to notice</b></summary>
 #
 # - The model hears the melody only up to the present. A real harmonisation prepares a cadence before it comes. To use the whole melody, you would have to weigh many tries by the probability of the sopranos that follow (particle filtering), or train on another order.
-# - The last row is the rival without a model: for each soprano pitch, the pitches that the other voices most often have in other pieces. On exact agreement the model is hardly ahead of it, or not at all. So this measure says little about harmony; your ear says that the table's voices do not move like voices.
+# - The last row is the rival without a model: for each soprano pitch, the pitches that the other voices most often have in other pieces. On exact agreement the model is hardly ahead of it, or not at all. So this measure says little about harmony.
 # - In the paper, listeners compared samples of three models and of Bach in 180 pairs. They preferred relative attention to the plain Transformer, significantly. The LSTM was rated above the plain Transformer although its loss was worse, so a loss per note does not decide what sounds good.
 # </details>
 

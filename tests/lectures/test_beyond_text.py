@@ -58,6 +58,13 @@ def test_what_digits_need(prose: str) -> None:
     }.items():
         said = words.format(f"{mean[row]['100']:.0f}", f"{mean[row]['1197']:.0f}")
         assert said in prose, said
+    gaps = {
+        size: [mean[f"CNN{more}"][size] - mean[f"ViT{more}"][size] for more in ("", ", 3 times the steps")]
+        for size in ("100", "1197")
+    }
+    closed = {size: 1 - after / before for size, (before, after) in gaps.items()}
+    assert closed["1197"] == pytest.approx(0.75, abs=0.05), "the prose says: three quarters"
+    assert closed["100"] == pytest.approx(0.25, abs=0.05), "the prose says: a quarter"
 
 
 def test_what_distances_bring(ran: dict, prose: str) -> None:
@@ -79,6 +86,7 @@ def test_what_distances_bring(ran: dict, prose: str) -> None:
     steps = ran["checkpoint"]("chorales").card["training"]["steps"]
     assert f"took {steps:,} steps" in prose
     assert "200 steps of" in result["how"]
+    assert {row["rate"] for row in result["rows"].values()} == {0.005}, "the higher of the two"
 
 
 def test_the_papers_rows_are_in_order(prose: str) -> None:
