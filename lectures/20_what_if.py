@@ -415,8 +415,11 @@ def mixing_parts():
         yield row, part
 
 
+draw = torch.Generator().manual_seed(0)
 vocabulary = {
-    word: torch.randn(without_attention.WIDTH) for words in WORDS.values() for word in words
+    word: torch.randn(without_attention.WIDTH, generator=draw)
+    for words in WORDS.values()
+    for word in words
 }
 maps = {
     row: {

@@ -120,10 +120,15 @@ OTHERS |= OF_IMAGES
 MODELS = LANGUAGE_MODELS | WITH_A_SOURCE | OTHERS
 
 
+def reads_images(name: str) -> bool:
+    """It has no text as its source."""
+    return name in OF_IMAGES or name.startswith("Captioner")
+
+
 def source(name: str, model: Any) -> tuple[Any, ...]:
     """What an encoder reads: images, which have no mask, or tokens and their mask."""
     dtype = next(model.parameters()).dtype
-    return (IMAGES.to(dtype),) if name in OF_IMAGES or name.startswith("Captioner") else (SOURCE, MASK)
+    return (IMAGES.to(dtype),) if reads_images(name) else (SOURCE, MASK)
 
 
 def output(name: str, model: Any) -> Tensor:

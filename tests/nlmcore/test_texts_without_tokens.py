@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from tests.laws import assert_close
-from tests.nlmcore.test_precision import OTHERS, SMALL, SOURCE, TOKENS, WITH_A_SOURCE
+from tests.nlmcore.test_precision import OTHERS, SMALL, SOURCE, TOKENS, WITH_A_SOURCE, reads_images
 
 SOME = torch.tensor([[True] * 5, [False] * 5, [True, True, False, False, False]])
 
 
-@pytest.mark.parametrize("name", WITH_A_SOURCE | OTHERS)
+@pytest.mark.parametrize("name", [name for name in WITH_A_SOURCE | OTHERS if not reads_images(name)])
 def test_it_reads_as_nothing(name: str) -> None:
     torch.manual_seed(0)
     model = (WITH_A_SOURCE | OTHERS)[name](SMALL).eval()

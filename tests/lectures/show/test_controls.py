@@ -81,3 +81,9 @@ def test_the_last_digit_does_not_make_a_different_picture(theirs: str, verdict: 
         lambda f: f(), lambda: '<p fill="#333333">0.333</p>', yours=lambda: f'<p fill="#333333">{theirs}</p>'
     )
     assert f"yours draws {'the same' if verdict == 'same' else 'a different'} picture" in widget.picture.value
+
+
+def test_no_module_of_a_lecture_hides_what_all_of_them_use() -> None:
+    """`from … import *` also takes a package's modules: one named `live` would replace the function."""
+    modules = [name for name in show.controls.__all__ if getattr(widgets, name) is not getattr(show, name)]
+    assert not modules

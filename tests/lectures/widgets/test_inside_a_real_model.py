@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lectures import stored, widgets
-from lectures.widgets.inside_a_real_model.live import _activation, _restored
+from lectures.widgets.inside_a_real_model.interventions import _activation, _restored
 from nlmcore.inspect import head, outputs, patch
 from nlmcore.pretrained import smollm2
 from tests.pictures import nameless_in_html
