@@ -111,7 +111,18 @@ def text_of_input(name: str, value: Any) -> Iterator[str]:
         yield f"  {name}{table.title} ({describe(value)})"
         yield from (f"      {line}" for line in as_text(table))
     else:
-        yield f"  {name} = {value!r}"
+        yield f"  {name} = {brief(value)}"
+
+
+def brief(value: Any) -> str:
+    """An argument in a line: of tensors inside lists and dictionaries, the dtype and shape."""
+    if isinstance(value, Tensor):
+        return describe(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {brief(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list) and any(isinstance(item, (Tensor, dict)) for item in value):
+        return "[" + ", ".join(map(brief, value)) + "]"
+    return repr(value)
 
 
 def text_of_output(name: str, got: Tensor, expected: Tensor) -> Iterator[str]:

@@ -50,6 +50,8 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "log_softmax": ("log_softmax", "special_log_softmax", "_log_softmax", "_sparse_log_softmax"),
     "scaled_dot_product_attention": _ATTENTION,
     "MultiheadAttention": ("_native_multi_head_attention", "_transformer_encoder_layer_fwd"),
+    "layer_norm": ("layer_norm", "native_layer_norm"),
+    "rms_norm": ("rms_norm", "_fused_rms_norm"),
     "bilinear": ("bilinear", "_trilinear"),
     "cross_entropy": ("cross_entropy_loss",),
     "nll_loss": ("nll_loss", "nll_loss_nd", "nll_loss_forward", "nll_loss2d", "nll_loss2d_forward"),

@@ -85,6 +85,8 @@ def with_every_kind(properties: Sequence[Property]) -> tuple[Property, ...]:
 def _sliced(value: Any) -> Any:
     if isinstance(value, list):
         return [_sliced(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _sliced(item) for key, item in value.items()}
     if not isinstance(value, Tensor) or value.numel() < 2 or not value.is_contiguous():
         return value
     larger = value.new_zeros(*value.shape[:-1], 2 * value.shape[-1] + 1)
@@ -93,6 +95,7 @@ def _sliced(value: Any) -> Any:
 
 
 def _tensors(value: Any) -> list[Tensor]:
+    value = list(value.values()) if isinstance(value, dict) else value
     if isinstance(value, list):
         return [tensor for item in value for tensor in _tensors(item)]
     return [value] if isinstance(value, Tensor) else []

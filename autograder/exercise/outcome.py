@@ -112,8 +112,11 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
-    """The result as one tensor per name. NumPy arrays, numbers, lists and tuples of numbers are accepted like tensors.
-    Raises TypeError, with a message for the student, for anything else."""
+    """The result as one tensor per name, of a tuple or list in their order, or of a dictionary with these keys. NumPy
+    arrays, numbers, lists and tuples of numbers are accepted like tensors. Raises TypeError, with a message for the
+    student, for anything else."""
+    if isinstance(result, dict):
+        result = _in_order(result, returns)
     wanted = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
     if result is None:
         raise TypeError(f"it returned None, but {wanted} was asked for. Is a `return` missing?")
@@ -128,6 +131,14 @@ def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
         what = f"{len(result)} values" if isinstance(result, (tuple, list)) else f"one {type(result).__name__}"
         raise TypeError(f"it returned {what}, but {len(returns)} were asked for: {wanted}")
     return tuple(_tensor(value, name) for value, name in zip(result, returns, strict=True))
+
+
+def _in_order(result: dict[Any, Any], names: Sequence[str]) -> tuple[Any, ...]:
+    if missing := [name for name in names if name not in result]:
+        raise TypeError(f"it returned a dictionary without {', '.join(missing)}")
+    if extra := [str(key) for key in result if key not in names]:
+        raise TypeError(f"it returned a dictionary with {', '.join(extra)}, which was not asked for")
+    return tuple(result[name] for name in names)
 
 
 def _tensor(value: Any, name: str) -> Tensor:

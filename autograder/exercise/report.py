@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup, escape
 from torch import Tensor
 
-from autograder.exercise.arrays import as_data, difference, grid, pair, text_of_input, text_of_output
+from autograder.exercise.arrays import as_data, brief, difference, grid, pair, text_of_input, text_of_output
 from autograder.exercise.outcome import Fault
 from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict
@@ -46,7 +46,7 @@ class Example:
     def data(self) -> dict[str, Any]:
         inputs: list[dict[str, Any]] = []
         for name, value in self.inputs:
-            shown = as_data(value, grid(value)) if isinstance(value, Tensor) else {"text": repr(value)[:200]}
+            shown = as_data(value, grid(value)) if isinstance(value, Tensor) else {"text": brief(value)[:600]}
             inputs.append({"name": name, **shown})
         outputs = []
         for name, got, expected in self.outputs:

