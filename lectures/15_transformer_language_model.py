@@ -891,6 +891,10 @@ widgets.norm_playground(
 # visible with five features.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`exercises/transformer/transformer.ipynb`](../exercises/transformer/transformer.ipynb) you write the whole model, and SmolLM2's weights
+# run in your own code.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. A model has 12 layers and width 768, and a vocabulary of 50,000. About how many parameters does it have?

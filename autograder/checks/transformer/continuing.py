@@ -49,11 +49,11 @@ ROTATE = question(
     returns=("rotated",),
     properties=[
         shapes(0.1, _from_the_start),
-        holds("lengths are preserved", 0.4, _alike, lengths_are_kept),
+        holds("lengths are preserved", 0.45, _alike, lengths_are_kept),
         values("from position 0", 1, _from_the_start),
         values("from a later position", 0.75, _later),
         values("other bases, one token, float64", 0.5, _bases),
-        judged("x is unchanged", 0.25, _alike, inputs_unchanged),
+        judged("x is unchanged", 0.2, _alike, inputs_unchanged),
     ],
     closed=CLOSED,
     mistakes="""

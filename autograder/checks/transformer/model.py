@@ -63,8 +63,8 @@ BLOCK = question(
     ],
     closed=CLOSED,
     mistakes="""
-post-norm: You normalise the sum of pathway and sublayer: that is post-norm, as in the Transformer of 2017. In a pre-norm
-block the sublayer *reads* through the norm, and the pathway itself is never normalised.
+post-norm: You normalise the sum of pathway and sublayer: that is post-norm, as in the Transformer of 2017. In a
+pre-norm block the sublayer *reads* through the norm, and the pathway itself is never normalised.
 + added, cache = attention(x, weights, sizes, past)
 + x = rms_norm(x + added, weights["attention_norm"], sizes["eps"])
 + return rms_norm(x + feed_forward(x, weights), weights["feed_forward_norm"], sizes["eps"]), cache
@@ -299,8 +299,8 @@ GENERATE = question(
     ],
     closed=CLOSED,
     mistakes="""
-read-twice: You give the model the whole text *and* the state each time, so it reads everything again behind itself. With
-a state, only the newest token is new.
+read-twice: You give the model the whole text *and* the state each time, so it reads everything again behind itself.
+With a state, only the newest token is new.
 - new = written[-1:] → new = prompt + written
 
 state-dropped: You do not pass the state on, so from the second token on the model sees only one token.
@@ -380,15 +380,16 @@ LOAD_BLOCK = question(
     difficulty="medium",
     returns=NAMES,
     properties=[
-        shapes(0.5, _files, "nine entries with the right shapes"),
+        shapes(0.25, _files, "nine entries with the right shapes"),
         values("the norms", 0.25, _files, "attention_norm", "feed_forward_norm"),
         values("values, output and the network", 1, _files, "value", "output", "gate", "up", "down"),
-        values("queries and keys", 1.5, _files, "query", "key"),
+        values("queries and keys", 1.75, _files, "query", "key"),
         inputs_too(values("square matrices; file is unchanged", 0.75, _square_files)),
     ],
     closed=CLOSED,
     mistakes="""
-not-transposed: You return the matrices as the file has them, (out, in). Your functions multiply x @ W, so W is (in, out).
+not-transposed: You return the matrices as the file has them, (out, in). Your functions multiply x @ W, so W is
+(in, out).
 - weight"].T for ours → weight"] for ours
 - flatten(0, 2).T → flatten(0, 2)
 
@@ -402,8 +403,8 @@ rows-as-in-the-file: You keep the file's order of rows in queries and keys, wher
 pairs i with i + d_head/2, so the rows have to be reordered within each head.
 - pairs.transpose(1, 2).flatten(0, 2) → pairs.flatten(0, 2)
 
-shuffled-once-more: You reorder the rows in the wrong direction, as llama.cpp did when it wrote the file. The file's rows
-0, 2, 4, … of a head become the first half.
+shuffled-once-more: You reorder the rows in the wrong direction, as llama.cpp did when it wrote the file. The file's
+rows 0, 2, 4, … of a head become the first half.
 - unflatten(0, (n, -1, 2)) → unflatten(0, (n, 2, -1))
 
 across-heads: You reorder the rows of all heads together. Each head has its own rows, so reorder within each head.
@@ -429,7 +430,8 @@ values-reordered: You reorder the values as well. They are never rotated, so the
 gate-and-up-swapped: You swapped `gate` and `up`.
 - "gate": "ffn_gate", "up": "ffn_up" → "gate": "ffn_up", "up": "ffn_gate"
 
-norms-swapped: You swapped the gains of the two norms. `attn_norm` comes before attention, `ffn_norm` before the network.
+norms-swapped: You swapped the gains of the two norms. `attn_norm` comes before attention, `ffn_norm` before the
+network.
 - loaded["attention_norm"] = file[f"blk.{number}.attn_norm.weight"]
 - loaded["feed_forward_norm"] = file[f"blk.{number}.ffn_norm.weight"]
 + loaded["feed_forward_norm"] = file[f"blk.{number}.attn_norm.weight"]

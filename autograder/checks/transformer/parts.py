@@ -6,14 +6,16 @@ from autograder.checks.transformer.common import CLOSED, LAYER_NORM, RMS_NORM, S
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
-from autograder.exercise.specification import Case, case
+from autograder.exercise.specification import Case, Cases, case
 
 # --- norms ------------------------------------------------------------------------------------------------
 
 
 def _vectors(draw: Draw) -> list[Case]:
     batch, time, d = draw.sizes(3)
-    return [case("usual vectors", 1 + 2 * draw.normal(batch, time, d + 1), draw.normal(d + 1), draw.normal(d + 1), 1e-5)]
+    return [
+        case("usual vectors", 1 + 2 * draw.normal(batch, time, d + 1), draw.normal(d + 1), draw.normal(d + 1), 1e-5)
+    ]
 
 
 def _damped(draw: Draw) -> list[Case]:
@@ -81,9 +83,13 @@ or
 )
 
 
-def _without_shift(cases):
+def _without_shift(cases: Cases) -> Cases:
     """The same inputs without the shift."""
-    return lambda draw: [Case(label=c.label, calls=tuple((x, gain, eps) for x, gain, _, eps in c.calls)) for c in cases(draw)]
+
+    def made(draw: Draw) -> list[Case]:
+        return [case(c.label, x, gain, eps) for c in cases(draw) for x, gain, _, eps in c.calls]
+
+    return made
 
 
 _rms_vectors, _rms_damped = _without_shift(_vectors), _without_shift(_damped)
@@ -120,8 +126,8 @@ RMS_NORM_QUESTION = question(
     closed=(*CLOSED, LAYER_NORM, RMS_NORM),
     mistakes="""
 squares-overflow: Your function is right in single precision and fails in half precision: the square of 300 is more than
-a float16 can hold, so the mean is infinite, and what you divide by it is 0. Convert x with `.float()` before you square,
-not after it.
+a float16 can hold, so the mean is infinite, and what you divide by it is 0. Convert x with `.float()` before you
+square, not after it.
 - wide = x.float() → wide = x
 or
 - wide = x.float()
@@ -162,13 +168,19 @@ gain-forgotten: The vectors are normalised, but not multiplied by the gain.
 
 def _network(draw: Draw) -> list[Case]:
     batch, time, d_model, d_ff = draw.sizes(4)
-    return [case("a wide hidden layer", draw.normal(batch, time, d_model), network_weights(draw, d_model, d_model + d_ff))]
+    return [
+        case("a wide hidden layer", draw.normal(batch, time, d_model), network_weights(draw, d_model, d_model + d_ff))
+    ]
 
 
 def _other_networks(draw: Draw) -> list[Case]:
     batch, time, d_model, d_ff = draw.sizes(4)
     return [
-        case("a narrow hidden layer", draw.normal(batch, time, d_model + d_ff), network_weights(draw, d_model + d_ff, d_ff)),
+        case(
+            "a narrow hidden layer",
+            draw.normal(batch, time, d_model + d_ff),
+            network_weights(draw, d_model + d_ff, d_ff),
+        ),
         case(f"square matrices, {EQUAL}", draw.normal(d_ff, d_ff, d_ff), network_weights(draw, d_ff, d_ff)),
         case("one token", draw.normal(1, 1, d_model), network_weights(draw, d_model, d_ff)),
     ]
