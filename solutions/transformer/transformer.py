@@ -63,7 +63,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # [[hints]]
 # 1. The table of shapes says what the last axis is. Over which axis does each mean go, and which axes must still be there for the subtraction?
 # 2. Two means suffice: one of the entries, and one of the squares of what is left. The argument `keepdim` keeps an axis of size 1.
-# 3. `centred = x - x.mean(-1, keepdim=True)`; the variance is the mean of `centred**2` over the same axis. Add `eps` to it before you take the root.
+# 3. `x.mean(-1, keepdim=True)` can be subtracted from `x`. What is left, squared and averaged in the same way, is the variance. Add `eps` to it before you
+#    take the root.
 
 
 # %%
@@ -256,7 +257,8 @@ def attend(q, k, v):
 # [[hints on the cache]]
 # 1. Read the paragraph about the cache again. Is a key rotated before or after it is put there, and how long is the past?
 # 2. The new tokens count from the length of the past. Rotate the new queries and keys, then put the past in front of keys and values.
-# 3. `first = 0 if past is None else past.shape[3]`; `torch.cat([past[:, 0], k], dim=2)`; at the end `torch.stack([k, v], dim=1)`.
+# 3. `past.shape[3]` is the number of earlier tokens, and `past[:, 0]` are their keys. `torch.cat` along axis 2 joins old and new, and `torch.stack` along
+#    axis 1 makes the new cache.
 
 
 # %%
@@ -299,8 +301,8 @@ def attention(x, weights, sizes, past=None):
 # [[hints]]
 # 1. In the example, `x` comes out as it went in. So what must not happen to the pathway between the sublayers?
 # 2. Two sums. The second sublayer reads the result of the first sum, through its own norm.
-# 3. `added, cache = attention(rms_norm(x, weights["attention_norm"], sizes["eps"]), weights, sizes, past)`, then `x = x + added`. The second half looks
-#    the same.
+# 3. `attention` returns two results: the first is added to `x`, the second is the cache that you return. Its first argument is `x`, normalised with the
+#    gain of `attention_norm`. The second half has one result and the other gain.
 
 
 # %%
@@ -340,7 +342,8 @@ def block(x, weights, sizes, past=None):
 # [[hints on the stack]]
 # 1. Read the paragraph below the table once more and count the steps. Which one comes between the last block and the dot products?
 # 2. An embedding is looked up with the ids as an index. A loop carries one vector per token through the blocks, each with its own weights.
-# 3. `x = weights["embedding"][tokens]`, then `for part in weights["blocks"]:`; the logits are the normalised `x` times `weights["embedding"].T`.
+# 3. The embedding, indexed with `tokens`, has shape (batch, time, d_model). After `for number, part in enumerate(weights["blocks"])` come one call of
+#    `rms_norm` and one product with a transposed matrix.
 #
 # [[hints on the state]]
 # 1. The shape of the state has one axis more than that of a cache. What is its index?
@@ -385,8 +388,8 @@ def language_model(tokens, weights, sizes, state=None):
 # [[hints]]
 # 1. Count the calls of the model in the example, and compare with the tokens that are written. When is the last of them read?
 # 2. The loop has three steps: the model reads what is new, you pick a token, and this token is all that is new next time. Where do you stop?
-# 3. `logits, state = language_model(torch.tensor([new]), weights, sizes, state)`, then `int(logits[0, -1].argmax())`; after that `new` is a list of
-#    one id.
+# 3. `torch.tensor([new])` is a batch of one text. Of its logits you need `[0, -1]`, and `argmax`. After that `new` is a list of one id, and the test
+#    for the end has two parts.
 
 
 # %%
