@@ -76,7 +76,7 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     grading = os.environ.get("NBGRADER_EXECUTION", "")
     verdict = examine(exercise, function, hidden_seed(secrets.randbits(32)) if hidden else None)
     if not hidden:
-        looked_for = not verdict.unwritten and not verdict.closed
+        looked_for = not verdict.closed and (not verdict.unwritten or exercise.planted is not None)
         _failed[name] = smallest(exercise, verdict, function) if looked_for else None
     report = Report(verdict, None if hidden else _failed[name])
     if hidden:
@@ -99,7 +99,7 @@ class Failing(NamedTuple):
 
     inputs: tuple[Any, ...]
     expected: Any
-    """The right result: a tensor or a number, or, of several results, a tuple of them."""
+    """The right result: a tensor or a number, or, of several results, a tuple of them; None for a chosen one."""
 
 
 def failing(name: str) -> Failing:
@@ -120,7 +120,10 @@ def failing(name: str) -> Failing:
         )
     index = finding.telling_call
     right = finding.expected[index].outputs
-    results = tuple(tensor.clone() if tensor.ndim else tensor.item() for tensor in right)
+    results = tuple(
+        None if result in exercise.chosen else tensor.clone() if tensor.ndim else tensor.item()
+        for result, tensor in zip(exercise.returns, right, strict=True)
+    )
     return Failing(copy.deepcopy(finding.case.calls[index]), results if len(exercise.returns) > 1 else results[0])
 
 

@@ -15,7 +15,7 @@ def configure(c: Any, root: Path) -> None:
     """Fill nbgrader's configuration object `c` for the course at `root`."""
     # Imported here: these load nbgrader, which only its own commands need.
     from nbgrader.converters import Autograde, GenerateAssignment
-    from nbgrader.preprocessors import Execute, GetGrades, SaveAutoGrades
+    from nbgrader.preprocessors import ClearSolutions, Execute, GetGrades, SaveAutoGrades
 
     from autograder.engine.execute import CourseExecute, CourseMarks, OpenQuestions
     from autograder.feedback import formgrader
@@ -23,6 +23,7 @@ def configure(c: Any, root: Path) -> None:
     from autograder.feedback.hide import HideFromStudents
     from autograder.preflight.links import CollectPlainFiles
     from autograder.preflight.sanitise import repair_first
+    from autograder.release.stubs import CourseStubs
 
     _scripts_on_path()
     c.CourseDirectory.course_id = "neural-language-models"
@@ -31,7 +32,8 @@ def configure(c: Any, root: Path) -> None:
     # nbgrader copies every file of an assignment's folder to the students except these names.
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".*", *text_masters(root)]
 
-    c.GenerateAssignment.preprocessors = [OpenQuestions, *GenerateAssignment.preprocessors.default()]
+    own = [CourseStubs if each is ClearSolutions else each for each in GenerateAssignment.preprocessors.default()]
+    c.GenerateAssignment.preprocessors = [OpenQuestions, *own]
     c.ClearSolutions.text_stub = "YOUR ANSWER HERE (double-click to write)"
     # A mark scheme may stand in the locked cell that asks the question, next to the answer it is for.
     c.ClearMarkScheme.enforce_metadata = False

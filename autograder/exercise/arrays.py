@@ -11,6 +11,7 @@ from torch import Tensor
 
 _LIMIT = 6
 _LARGEST_PICTURE = 12
+LONGEST = 600  # characters of an input that is no array
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ def text_of_input(name: str, value: Any) -> Iterator[str]:
         yield f"  {name}{table.title} ({describe(value)})"
         yield from (f"      {line}" for line in as_text(table))
     else:
-        yield f"  {name} = {brief(value)}"
+        text = brief(value)
+        yield f"  {name} = {text if len(text) <= LONGEST else f'{text[:LONGEST]}…'}"
 
 
 def brief(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.exercise.closed import is_absent
 from autograder.exercise.interview import answers, questions, right_answers
-from autograder.exercise.mistakes import alike, known_mistakes
+from autograder.exercise.mistakes import alike, known_mistakes, name_mistakes
 from autograder.exercise.public import write
 from autograder.exercise.questions import check_calls, is_dotted, is_text, stated
 from autograder.exercise.specification import Exercise
@@ -34,6 +34,7 @@ def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> 
         *_slowness(exercise),
         *_misconception_faults(exercise),
         *_twins(exercise),
+        *_planted_faults(exercise),
         *_closed_faults(exercise),
     ]
 
@@ -110,6 +111,19 @@ def _misconception_faults(exercise: Exercise) -> list[str]:
                 if not finding.holds and (named is None or alone):
                     found.append(f"{what} fails “{finding.about.name}” and is called {named or 'nothing'} there")
     return found
+
+
+def _planted_faults(exercise: Exercise) -> list[str]:
+    """What students get to mend is worth nothing as it is, and no message names its mistake."""
+    if exercise.planted is None:
+        return []
+    verdict = verdict_on(exercise, exercise.planted)
+    held = [f"{exercise.name}: the planted bug passes “{f.about.name}”" for f in verdict.findings if f.holds]
+    asked = questions(exercise)
+    given = answers(exercise.planted, exercise, asked)
+    named = name_mistakes(exercise, [finding.about for finding in verdict.findings], asked, given)
+    ids = {mistake.id for mistake in named.values()}
+    return [*held, *(f"{exercise.name}: the misconception {id_!r} gives away the planted bug" for id_ in sorted(ids))]
 
 
 def _twins(exercise: Exercise) -> list[str]:

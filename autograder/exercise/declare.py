@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal
 
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
@@ -106,16 +107,20 @@ def question(
     properties: Iterable[Row],
     mistakes: str,
     closed: Sequence[str] = (),
+    planted: str = "",
+    chosen: tuple[str, ...] = (),
     tolerance: float = TOLERANCE,
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
+
+    `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
+    choose. Both: `autograder.exercise.special`.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
     """
     assignment, _, function = name.partition(".")
-    declared_in = Path(sys._getframe(1).f_globals["__file__"]).resolve()
-    master = master_of(declared_in.parents[3] / "solutions" / assignment / f"{assignment}.py")
+    master = master_of(_checkout() / "solutions" / assignment / f"{assignment}.py")
     return Exercise(
         name=name,
         title=master.title(function),
@@ -128,8 +133,19 @@ def question(
         properties=_inputs_kept(with_every_kind([row(returns) for row in properties])),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
         closed=with_what_is_built_on(closed),
+        planted=_planted(planted, master, name),
+        chosen=chosen,
         tolerance=tolerance,
     )
+
+
+def _checkout() -> Path:
+    """The checkout that contains the declaring module: the first caller outside this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("autograder.exercise."):
+        frame = frame.f_back
+    assert frame is not None
+    return Path(frame.f_globals["__file__"]).resolve().parents[3]
 
 
 INPUTS = {"inputs_unchanged", "and_inputs_unchanged"}
@@ -182,6 +198,17 @@ def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconcept
         except (EditError, SyntaxError, RecursionError) as error:
             raise EditError(f"{name}, mistake {id_!r}: {error}") from None
         yield Misconception(id=id_, sentence=said, implementation=first, also=tuple(also), looks_like=looks_like)
+
+
+def _planted(text: str, master: Master, name: str) -> Callable[..., Any] | None:
+    if not text:
+        return None
+    function = name.rpartition(".")[2]
+    try:
+        _, (way,) = _ways(text.strip("\n").split("\n"), {})
+        return master.make(function, edited(master.solution(function), way))
+    except (EditError, SyntaxError, ValueError) as error:
+        raise EditError(f"{name}, planted: {error}") from None
 
 
 def _block(block: str, name: str) -> tuple[str, str, list[str]]:

@@ -67,6 +67,17 @@ def _agreement(
     return [alike(a, b, exercise, q.about.outputs) for q, a, b in zip(asked, one, other, strict=True)]
 
 
+@functools.cache
+def _planted_answers(exercise: Exercise) -> tuple[Answers, ...]:
+    return () if exercise.planted is None else tuple(answers(exercise.planted, exercise, questions(exercise)))
+
+
+def still_planted(exercise: Exercise, given: Sequence[Answers]) -> bool:
+    """Whether the answers are those of the function that was given to be mended, in every public case."""
+    planted = _planted_answers(exercise)
+    return bool(planted) and all(alike(a, b, exercise) for a, b in zip(planted, given, strict=False))
+
+
 def name_mistakes(
     exercise: Exercise, failed: Sequence[Property], asked: Sequence[Question], given: Sequence[Answers]
 ) -> dict[str, Misconception]:

@@ -6,6 +6,7 @@ declaration.
     [[questions]]
     [[how it works]]
     [[closed]] Everything else is open.
+    [[listing ngrams.witten_bell]]
     [[hints on the mask]]
     1. Where to look, without code.
     2. The idea, with the name of a function at most.
@@ -17,7 +18,8 @@ A written question is the cell with such a heading, and the markdown cell after 
 becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
 and `[[closed]]` the list of names that are closed in all of them; names that only one question closes are added below
 its heading. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each inside the
-previous one. Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it
+previous one. `[[listing …]]` becomes the function that students get to mend, with numbered lines; the cell of that
+answer keeps its text as `metadata.given`, which the release puts there (`autograder.release.stubs`). Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it
 expanded (`opened`).
 """
 
@@ -33,10 +35,12 @@ from nbformat.v4 import new_code_cell
 
 from autograder.exercise.closed import DIFFERENTIATION, is_absent
 from autograder.exercise.find import find
+from autograder.exercise.listing import listing_of
 from autograder.exercise.specification import Exercise
 
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
 WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points")
+LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
 TABLE, HOW, CLOSED = "[[questions]]", "[[how it works]]", "[[closed]]"
 _STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
 HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
@@ -147,7 +151,10 @@ def opened(notebook: Any) -> Any:
         if cell.cell_type == "code":
             for name in set(re.findall(r"^def (\w+)\(", cell.source, re.M)) & set(asked):
                 mark_cell(cell, name, solution=True)
-                cells.append(_test(asked.pop(name)))
+                exercise = asked.pop(name)
+                if exercise.planted is not None:
+                    cell.metadata["given"] = listing_of(exercise).given
+                cells.append(_test(exercise))
         elif written is not None:
             mark_cell(cell, "written", grade=True, solution=True, points=written)
             written = None
@@ -178,6 +185,7 @@ def opened(notebook: Any) -> Any:
             for mark, words in said_once.items():
                 cell.source = cell.source.replace(mark, words)
             cell.source = HINTS.sub(_staged, cell.source)
+            cell.source = LISTING.sub(lambda found: listing_of(find(found[1])).numbered, cell.source)
             if "[[hints" in cell.source:
                 raise ValueError(f"hints need three stages, 1. 2. 3., in the cell that begins {cell.source[:60]!r}")
     notebook.cells = cells

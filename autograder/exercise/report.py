@@ -96,9 +96,10 @@ class Report:
     def headline(self) -> str:
         v, e = self.verdict, self.verdict.exercise
         if v.unwritten:
-            waiting = next(o.fault.function for f in v.findings for o in f.got if o.fault is not None)
-            other = f" ({waiting}, which it calls, is still empty)" if waiting not in ("", e.function) else ""
-            return f"{e.function}: not written yet{other}. {points(e.points)} available, about {e.minutes} minutes."
+            waiting = next((o.fault.function for f in v.findings for o in f.got if o.fault is not None), None)
+            other = f" ({waiting}, which it calls, is still empty)" if waiting not in (None, "", e.function) else ""
+            state = "not mended yet" if waiting is None else f"not written yet{other}"
+            return f"{e.function}: {state}. {points(e.points)} available, about {e.minutes} minutes."
         where = " on fresh inputs" if self.hidden else ""
         if v.passed:
             return f"{e.function}: well done, all properties hold{where}. {_of(v.points, e.points)}."
@@ -164,11 +165,12 @@ class Report:
     @functools.cached_property
     def _example(self) -> Example | None:
         """The smallest failed public case that has values to show, or the first."""
-        if self.hidden or self.verdict.unwritten:
+        if self.hidden:
             return None
         for finding in (*([] if self.smallest is None else [self.smallest]), *self.verdict.findings):
             shown = [o for o in finding.got if o.fault is None]
-            if finding.case is not None and shown and not any(o.changed for o in shown):
+            told = bool(shown) and not any(o.changed for o in shown)
+            if finding.case is not None and told and self.verdict.exercise.computes(finding.about):
                 return self._example_of(finding, finding.case)
         return None
 
@@ -178,7 +180,7 @@ class Report:
         return Example(
             title=_place(finding.about.name, case.label),
             inputs=list(zip(exercise.arguments, case.calls[index], strict=False)),
-            outputs=list(outputs),
+            outputs=[output for output in outputs if output[0] not in exercise.chosen],
         )
 
     # --- plain text ---------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def _drawn(exercise: Exercise) -> tuple[tuple[Small, ...], ...]:
 def smallest(exercise: Exercise, verdict: Verdict, function: Callable[..., Any]) -> Finding | None:
     """Of the first property that failed, the smallest known case in which it does; None if none has failed. A case
     with values to show comes before one in which the function raises."""
-    failed = [f for f in verdict.findings if not f.holds and f.case is not None]
+    failed = [f for f in verdict.findings if not f.holds and f.case is not None and exercise.computes(f.about)]
     if not failed:
         return None
     first = next((f for f in failed if _has_values(f)), failed[0])

@@ -111,6 +111,12 @@ class Exercise:
     misconceptions: tuple[Misconception, ...]
     closed: tuple[str, ...] = ()
     """Full names of functions that must not be called, or of modules, in which everything is then closed."""
+    planted: Callable[..., Any] | None = None
+    """A function with one wrong line, which students get instead of an empty one, to mend it. Until it returns
+    something else, it counts as not written."""
+    chosen: tuple[str, ...] = ()
+    """Results that a student chooses rather than computes, such as a line or a conclusion: an example never shows the
+    right one."""
     tolerance: float = 1e-4
     """Absolute and relative. float32 noise and a wider dtype cost nothing; half precision is not enough. NaN is never
     right."""
@@ -134,6 +140,11 @@ class Exercise:
     def mistake(self, id: str) -> Callable[..., Any]:
         """The function of a student who makes this mistake."""
         return next(m.implementation for m in self.misconceptions if m.id == id)
+
+    def computes(self, prop: Property) -> bool:
+        """Whether a property is about any result that is not chosen."""
+        results = self.returns if prop.outputs is None else [self.returns[index] for index in prop.outputs]
+        return not set(self.chosen).issuperset(results)
 
     @property
     def function(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
 from autograder.exercise.judges import close, implausible, same
-from autograder.exercise.mistakes import name_mistakes
+from autograder.exercise.mistakes import name_mistakes, still_planted
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
 MUCH, MANY = 10_000, 20  # numbers in a result that are looked at, besides so many times as many as the right one has
@@ -86,6 +86,7 @@ def judge(
             raise GraderFault(f"{exercise.name}: the reference fails on {question.case.label!r}: {fault.words}")
     found = findings(exercise, asked, given, right)
     unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
+    unwritten = unwritten or still_planted(exercise, given)
     verdict = Verdict(exercise=exercise, findings=tuple(found), unwritten=unwritten, closed=tuple(closed), seed=seed)
     return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
 

@@ -146,6 +146,7 @@ def secret_lines(cells: Iterable[Any]) -> set[str]:
     secret: set[str] = set()
     open_lines: set[str] = set()
     for cell in cells:
+        open_lines.update(line.strip() for line in cell.metadata.get("given", "").split("\n"))
         for line, hidden in _lines(cell):
             (secret if hidden else open_lines).add(line)
     return secret - open_lines

@@ -61,7 +61,8 @@ def _of_masters(root: Path) -> tuple[set[str], set[str]]:
         if re.search(r"^# %%", text, re.M):
             cells += opened(from_text(text, root)).cells
     secret = secret_lines(cells)
-    everything = {line.strip() for cell in cells for line in cell.source.split("\n")}
+    texts = [text for cell in cells for text in (cell.source, cell.metadata.get("given", ""))]
+    everything = {line.strip() for text in texts for line in text.split("\n")}
     return {line for line in secret if len(line) >= SHORTEST and not NOBODYS.match(line)}, everything - secret
 
 

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Assignment: n-grams
 #
-# Six small functions, from counting pairs of words to perplexity. At the end your tables write Shakespeare, one word at a time, and you measure which
-# kind of smoothing best predicts a held-out play.
+# Six small functions, from counting pairs of words to perplexity; then you derive a formula, find a bug in somebody else's smoothing, and run an
+# experiment. At the end your tables write Shakespeare, one word at a time, and you measure which kind of smoothing best predicts a held-out play.
 #
 # [[questions]]
 #
@@ -15,6 +15,7 @@
 
 # %%
 import math
+import random
 import re
 from collections import Counter
 from itertools import pairwise
@@ -262,6 +263,40 @@ def kneser_ney(counts, discount):
 
 
 # %% [markdown]
+# ### 2d. How much to discount [[ngrams.best_discount]]
+#
+# Which $D$ is best? Ney, Essen and Kneser (1994) **leave one out**: they remove one occurrence of a pair from the counts, ask how probable the rest
+# makes it, and do so for each occurrence in turn. A pair that was seen once is then unseen. All of its probability was freed by the discount, so it
+# is proportional to $D$. A pair that was seen twice is then seen once, and gets a probability close to $(1 - D)/N_a$. There are $n_1$ pairs seen once
+# and $n_2$ seen twice, and each of the latter is left out twice. So, apart from terms without $D$ and from more frequent pairs, for which $D$ matters
+# little, the logarithm of the probability of all that was left out is
+#
+# $$F(D) = n_1 \ln D + 2\, n_2 \ln (1 - D) .$$
+#
+# On paper, derive the slope $F'(D)$, and from it the $D$ for which $F$ is largest. Return both, each as a formula with nothing but the symbols.
+#
+# **Checked:** the slope and the best $D$, at random points. Automatic differentiation is of no help here, and neither is a search: a formula is right
+# to the last digits.
+#
+# [[hints]]
+# 1. Both logarithms grow as what is inside them grows. Which of the two terms wants a large $D$, and which a small one?
+# 2. The derivative of $\ln x$ is $1/x$, and the chain rule gives the inside of the second logarithm a factor. Where $F$ is largest, its slope is 0:
+#    bring the two fractions to opposite sides and multiply crosswise.
+# 3. $n_1 (1 - D) = 2\, n_2 D$ at the best $D$. Collect the terms with $D$ on one side.
+
+
+# %%
+def best_discount(n_1, n_2, D):
+    """The slope of F at D, and the discount for which F is largest.
+
+    n_1 pairs seen once, n_2 seen twice, 0 < D < 1 -> (slope, best), two numbers
+    """
+    ### BEGIN SOLUTION
+    return n_1 / D - 2 * n_2 / (1 - D), n_1 / (n_1 + 2 * n_2)
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## 3. How surprised? [[ngrams.perplexity]]
 #
 # The **log loss** of a text is the sum of $-\ln P$ over all its predictions: each word, given the previous one, and the `eos` of each sentence.
@@ -297,6 +332,139 @@ def perplexity(probabilities, sentences, bos, eos):
             log_loss -= math.log(probabilities[before, word])
             predicted += 1
     return log_loss, math.exp(log_loss / predicted)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 4. A friend's smoothing
+#
+# A friend has written one more kind of smoothing, after Witten and Bell (1991). A context that has been followed by many *different* words will
+# probably be followed by a new one, so it should keep back more for the words it has not seen. With $N_a$ and $T_a$ as in 2c,
+#
+# $$P(w \mid a) = \frac{c(a, w) + T_a\, P(w)}{N_a + T_a}, \qquad P(w) = \frac{\text{how often } w \text{ follows anything}}{\text{number of all pairs}} .$$
+#
+# After an unseen context, $P(w)$ decides alone. Her code runs, every row sums to 1, and the perplexity looks believable. One line is wrong.
+#
+# ### 4a. Which line? [[ngrams.wrong_line]]
+#
+# [[listing ngrams.witten_bell]]
+#
+# Compare each line with the formula, and predict what it gives for a small table, such as that of 2c, before you run anything. Return the number of
+# the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 4b shows you an input.
+#
+# [[hints]]
+# 1. For each line, say which symbol of the formula it computes: $N_a$, $T_a$, $P(w)$, or the fraction.
+# 2. The rows of the table are contexts and its columns the words that follow. In which direction does each `sum` of the listing run, and in which
+#    should it?
+# 3. Let one word follow many others, but let nothing follow it: `<eos>`. Which probability does the listing give to `<eos>` after an unseen context?
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 7
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 4b. Mend it [[ngrams.witten_bell]]
+#
+# This is your friend's function. Change the line, and nothing else.
+#
+# **Checked:** the probabilities after contexts that were seen, and after one that was not. As long as the function returns what the listing returns,
+# it counts as not mended; the check shows an input for which that is wrong.
+#
+# [[hints]]
+# 1. Copy the smallest table that the check shows, and compute its $P(w)$ on paper.
+# 2. Each word's $P(w)$ is a sum over all the contexts that it follows, divided by the number of all pairs.
+# 3. `counts.sum(0)` adds up the rows of a table, so it gives one number per column.
+
+
+# %%
+def witten_bell(counts):
+    """Witten-Bell smoothing: a context with many different followers keeps back more for new ones.
+
+    counts (V, V) -> probabilities (V, V), each row sums to 1
+    """
+    ### BEGIN SOLUTION
+    vocab_size = counts.shape[1]
+    unigram = counts.sum(0) / counts.sum()
+    probabilities = torch.zeros(vocab_size, vocab_size)
+    for context in range(vocab_size):
+        row = counts[context]
+        total = row.sum()
+        types = (row > 0).sum()
+        if total == 0:
+            probabilities[context] = unigram
+        else:
+            probabilities[context] = (row + types * unigram) / (total + types)
+    return probabilities
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 5. An experiment: which k? [[ngrams.which_k]]
+#
+# In 2a you added $k$ to every count. Is $k = 1$ or $k = 0.01$ better, and does that depend on how much text was counted? Your functions can tell. The
+# text is 210 lines of a play, with a vocabulary of 60. `split` shuffles them by a **seed** and holds out 60 for measuring. Four answers are possible:
+#
+# 1. $k = 1$ has the lower perplexity, whether 20 lines were counted or 150.
+# 2. $k = 0.01$ has the lower perplexity, whether 20 lines were counted or 150.
+# 3. With 20 lines $k = 1$ has the lower one, with 150 lines $k = 0.01$.
+# 4. With 20 lines these samples cannot tell; with 150 lines $k = 0.01$ has the lower one.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** For each seed, `split` the lines; count the first 20 of those to count, and then all 150; measure the perplexity of the held-out lines with
+#   $k = 1$ and with $k = 0.01$. `perplexities` gets one row per seed, with four numbers: (20 lines, $k = 1$), (20, 0.01), (150, 1), (150, 0.01).
+#   Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with `lines` and the seeds 0 to 4,
+#   and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the perplexities, for these lines and seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many tables of counts does one seed need, and how many perplexities?
+# 2. You need two loops, over seeds and over numbers of lines, and inside them four of your functions, one of which is called with two values of $k$.
+# 3. `heard, unheard = split(lines, seed)`, then for n in (20, 150) the table is `count_bigrams(heard[:n], vocab_size, bos, eos)`.
+#
+# [[hints on the conclusion]]
+# 1. Compare the first two columns, seed by seed. If you had run only one of the seeds, what would you have concluded?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $d$ have the interval $\bar d \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def split(lines, seed):
+    """(150 lines to count, 60 to measure), shuffled by the seed."""
+    shuffled = random.Random(seed).sample(lines, len(lines))
+    return shuffled[:150], shuffled[150:]
+
+
+# %%
+def which_k(lines, vocab_size, bos, eos, seeds):
+    """Two values of k after 20 and after 150 lines, for several seeds.
+
+    lines: 210 lists of ids, seeds: a list -> (prediction, perplexities (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 2
+    perplexities = []
+    for seed in seeds:
+        heard, unheard = split(lines, seed)
+        row = []
+        for n in (20, 150):
+            counts = count_bigrams(heard[:n], vocab_size, bos, eos)
+            for k in (1.0, 0.01):
+                row.append(perplexity(additive(counts, k), unheard, bos, eos)[1])
+        perplexities.append(row)
+    conclusion = 4
+    return prediction, perplexities, conclusion
     ### END SOLUTION
 
 
@@ -366,10 +534,10 @@ for seed, (name, table) in enumerate(tables.items()):
 
 # %% [markdown]
 # Which of the tables writes worst, and what do its share of new pairs and its perplexity have to do with it? Change $k$, $D$ and the number of lines,
-# and run the cells again. This will help you with question 4.
+# and run the cells again. This will help you with question 6.
 
 # %% [markdown]
-# ## 4. In your own words [[written, 20 minutes, 4 points]]
+# ## 6. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -408,4 +576,4 @@ for seed, (name, table) in enumerate(tables.items()):
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `ngrams.ipynb`.
+# question 6 should be answered in your own words. Save the notebook under its own name: the grader looks for `ngrams.ipynb`.

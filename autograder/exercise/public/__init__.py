@@ -23,9 +23,9 @@ from autograder.exercise.specification import Case, Exercise, Misconception, Pro
 from autograder.exercise.travel import CannotTravel, make, recipe
 
 FOLDER = Path(__file__).resolve().parent
-VERSION = 2
+VERSION = 3
 PLAIN = ("name", "title", "signature", "minutes", "difficulty", "tolerance")
-LISTS = ("arguments", "returns", "closed")
+LISTS = ("arguments", "returns", "closed", "chosen")
 
 
 def write(exercises: Mapping[str, Exercise]) -> tuple[bytes, bytes]:
@@ -118,6 +118,7 @@ def _write(exercise: Exercise, store: _Store) -> dict[str, Any]:
                 for prop, small in zip(exercise.properties, smaller(exercise), strict=True)
             ],
             "reference": recorded(exercise.reference),
+            "planted": None if exercise.planted is None else recorded(exercise.planted),
             "misconceptions": [
                 {
                     "id": mistake.id,
@@ -172,6 +173,7 @@ def _read(row: Mapping[str, Any], store: Mapping[str, Tensor]) -> Exercise:
         **plain,
         properties=tuple(_read_property(prop, store) for prop in row["properties"]),
         reference=recording(row["reference"]),
+        planted=None if row["planted"] is None else recording(row["planted"]),
         misconceptions=tuple(
             Misconception(
                 id=mistake["id"],

@@ -1,0 +1,118 @@
+"""Three kinds of questions that are declared with `question` and a few helpers: derivations, bugs and experiments.
+
+A derivation is a function whose body is the formula that the student derived; it is checked at random points.
+
+    BEST_DISCOUNT = question(
+        "ngrams.best_discount", …, returns=("discount",), closed=[*CLOSED, DIFFERENTIATION],
+        properties=[formula("the discount", 1.5, at_points(n_1=(1, 900), n_2=(1, 400)))], …)
+
+A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bell]]`), say which line it is, and get the
+code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
+
+    WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=f\"\"\"
+    types: Line {at("types =")} is right: …
+    - {at.wrong} → {at("types =")}
+    \"\"\")
+
+An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
+numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
+
+    returns=("prediction", "perplexities", "conclusion"), chosen=("prediction", "conclusion"),
+    properties=[
+        predicted(0.25, page, 3),
+        values("the perplexities of every sample", 1.5, Both((page, fresh)), "perplexities"),
+        concluded(1.5, page, ["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]),
+    ]
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from autograder.exercise.declare import Row, judged, question, values
+from autograder.exercise.draw import Draw
+from autograder.exercise.laws.experiments import chooses, is_supported
+from autograder.exercise.listing import listing_of
+from autograder.exercise.specification import Case, Cases, Exercise, case
+
+POINTS = 4
+"""Of a formula's points, how many a round has."""
+PRECISION = 1e-5
+"""To which a formula's values must be right: an approximation by small differences or by searching is less exact."""
+
+
+def always(*cases: Case) -> Cases:
+    """The same cases for everybody, at home and hidden."""
+    kept = list(cases)
+    return lambda draw: kept
+
+
+def at_points(label: str = "a random point", **symbols: tuple[float, float]) -> Cases:
+    """Points of a formula: each symbol, in the order of the arguments, between two bounds. A symbol with integers as
+    bounds is an integer."""
+
+    def drawn(draw: Draw) -> list[Case]:
+        return [case(label, *(_between(draw, *bounds) for bounds in symbols.values())) for _ in range(POINTS)]
+
+    return drawn
+
+
+def _between(draw: Draw, low: float, high: float) -> float:
+    if isinstance(low, int) and isinstance(high, int):
+        return draw.integer(low, high)
+    return round(low + (high - low) * draw.integer(0, 10_000) / 10_000, 4)
+
+
+def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
+    """The named results are the reference's, to more digits than `values` asks for."""
+    return values(name, points, cases, *results, tolerance=PRECISION)
+
+
+def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistakes: str) -> Exercise:
+    """The question which line of a listing is wrong. Raises ValueError if the solution in the source notebook is not
+    the number of the line in which the bug is planted."""
+    made = question(
+        name,
+        minutes=minutes,
+        difficulty="medium",
+        returns=("line",),
+        properties=[values("the line", points, always(case("the listing")))],
+        mistakes=mistakes,
+        closed=bug.closed,
+        chosen=("line",),
+    )
+    if made.reference() != listing_of(bug).wrong:
+        raise ValueError(f"{name}: the wrong line is {listing_of(bug).wrong}, and the solution says {made.reference()}")
+    return made
+
+
+def predicted(points: float, cases: Cases, options: int, result: str = "prediction") -> Row:
+    """There is a prediction, one of the options 1, 2, …; whether it comes true does not matter."""
+    return lambda names: judged(
+        "a prediction", points, cases, chooses(result, names.index(result), options), result
+    )(names)
+
+
+Claim = Sequence[Any]
+"""["lower", a, b]: column a is lower than column b; ["lower", a, b, 1.1]: even 1.1 times as large. ["undecided", a, b]:
+neither is lower. A list of claims: all of them."""
+
+
+def concluded(
+    points: float,
+    cases: Cases,
+    *claims: Claim,
+    result: str = "conclusion",
+    numbers: str | None = None,
+    within: float = 0.5,
+) -> Row:
+    """The conclusion, 1, 2, …, claims what the student's own numbers say (`autograder.exercise.laws.experiments`); one
+    claim for each option. The numbers, by default the second result, may differ from the right ones by the part
+    `within`."""
+
+    def row(names: tuple[str, ...]) -> Any:
+        table = 1 if numbers is None else names.index(numbers)
+        judge = is_supported(result, names.index(result), table, within, [list(claim) for claim in claims])
+        return judged("your own numbers support the conclusion", points, cases, judge, result)(names)
+
+    return row
