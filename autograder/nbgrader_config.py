@@ -18,12 +18,12 @@ def configure(c: Any, root: Path) -> None:
     from nbgrader.preprocessors import ClearSolutions, Execute, GetGrades, SaveAutoGrades
 
     from autograder.engine.execute import CourseExecute, CourseMarks, OpenQuestions
+    from autograder.engine.stubs import CourseStubs
     from autograder.feedback import formgrader
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
     from autograder.preflight.links import CollectPlainFiles
     from autograder.preflight.sanitise import repair_first
-    from autograder.release.stubs import CourseStubs
 
     _scripts_on_path()
     c.CourseDirectory.course_id = "neural-language-models"

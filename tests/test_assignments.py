@@ -77,7 +77,9 @@ def test_every_question_says_what_it_takes_and_helps(name: str) -> None:
         said = f"*{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}*"
         assert said in words, f"{exercise.function}: its section should say {said}"
         assert len(exercise.misconceptions) >= 3
-        assert len(exercise.properties) >= 2 or not exercise.arguments, f"{exercise.function}: half a solution should earn something"
+        assert len(exercise.properties) >= 2 or not exercise.arguments, (
+            f"{exercise.function}: half a solution should earn something"
+        )
     asked = len(exercises(name))
     assert words.count("**Checked:**") >= asked
     assert "### BEGIN MARK SCHEME" in words

@@ -19,8 +19,8 @@ becomes a table of all questions with the time for all, `[[how it works]]` the w
 and `[[closed]]` the list of names that are closed in all of them; names that only one question closes are added below
 its heading. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each inside the
 previous one. `[[listing …]]` becomes the function that students get to mend, with numbered lines; the cell of that
-answer keeps its text as `metadata.given`, which the release puts there (`autograder.release.stubs`). Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it
-expanded (`opened`).
+answer keeps its text as `metadata.given`, which the release puts there (`autograder.engine.stubs`). Source notebooks
+contain these lines; every reader of a source notebook, including nbgrader, gets it expanded (`opened`).
 """
 
 import ast

@@ -110,6 +110,8 @@ def test_who_knows_nothing_earns_at_most_a_tenth(exercise: Exercise) -> None:
     for name, answer in battery(exercise):
         if (exercise.name, name) == ("sequences.reverse", "the echo, backwards"):
             continue  # that is half of the question
+        if set(exercise.chosen) == set(exercise.returns) and name.endswith("learned by heart"):
+            continue  # a line of the page is the same for everybody
         for seed in (None, SEED):  # hidden questions take more than they give: they are put where the public ones gave
             asked, right = interview(exercise, seed)
             found = [f.about for f in findings(exercise, asked, answer(asked, right), right) if f.holds]

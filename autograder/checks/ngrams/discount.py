@@ -18,8 +18,8 @@ BEST_DISCOUNT = question(
     ],
     closed=(*CLOSED, DIFFERENTIATION),
     mistakes="""
-chain-rule-forgotten: The derivative of ln(1 − D) is −1/(1 − D): the chain rule gives the minus sign, because 1 − D falls
-as D grows. Otherwise the slope is never 0.
+chain-rule-forgotten: The derivative of ln(1 − D) is −1/(1 − D): the chain rule gives the minus sign, because 1 − D
+falls as D grows. Otherwise the slope is never 0.
 - D - 2 → D + 2
 - n_1 + 2 * n_2 → n_1 - 2 * n_2
 
@@ -30,8 +30,8 @@ formula.
 solved-for-the-rest: Your second result is 1 − D, the part of a count that is kept. Return D, the part that is taken.
 - n_1 / (n_1 + 2 * n_2) → 2 * n_2 / (n_1 + 2 * n_2)
 
-not-solved-for-all: Your second result is the ratio D/(1 − D). D is on both sides of the equation: collect it on one side
-before you divide.
+not-solved-for-all: Your second result is the ratio D/(1 − D). D is on both sides of the equation: collect it on one
+side before you divide.
 - n_1 / (n_1 + 2 * n_2) → n_1 / (2 * n_2)
 
 factor-in-the-wrong-term: The factor 2 belongs to the pairs that were seen twice, n_2, not to those seen once.

@@ -43,12 +43,12 @@ largest-for-sum: You divide by the largest count of a word, so your P(w) do not 
 pairs.
 - / counts.sum() → / counts.sum(0).max()
 
-types-changed-as-well: You mended P(w), and changed T_a as well: it is now how many different words come before this one.
-The line was right: T_a counts the different words that follow.
+types-changed-as-well: You mended P(w), and changed T_a as well: it is now how many different words come before this
+one. The line was right: T_a counts the different words that follow.
 - (row > 0) → (counts[:, context] > 0)
 
-denominator-changed-as-well: You mended P(w), and changed the denominator as well. It was right: a row adds up to N_a plus
-T_a times a distribution, which is N_a + T_a.
+denominator-changed-as-well: You mended P(w), and changed the denominator as well. It was right: a row adds up to N_a
+plus T_a times a distribution, which is N_a + T_a.
 - (total + types) → (total + vocab_size)
 """,
 )
@@ -77,8 +77,8 @@ unseen-suspected: Line {_at("if total == 0")} is right: a context that was never
 row-suspected: Line {_at("row = counts")} is right: the row of a table of counts belongs to the context.
 - {_listing.wrong} → {_at("row = counts")}
 
-symptom-not-cause: Line {_at("[context] = unigram")} writes wrong values, but it does what the text says. The values were
-wrong before: where were they computed?
+symptom-not-cause: Line {_at("[context] = unigram")} writes wrong values, but it does what the text says. The values
+were wrong before: where were they computed?
 - {_listing.wrong} → {_at("[context] = unigram")}
 """,
 )

@@ -30,10 +30,18 @@ def chooses(case: Case, got: Outcomes, expected: Outcomes, name: str, which: int
 
 @travels
 def is_supported(
-    case: Case, got: Outcomes, expected: Outcomes, name: str, which: int, table: int, within: float, claims: Sequence[Any]
+    case: Case,
+    got: Outcomes,
+    expected: Outcomes,
+    name: str,
+    which: int,
+    table: int,
+    within: float,
+    claims: Sequence[Any],
 ) -> str | None:
     """The chosen claim, result `which`, is defensible for the numbers, result `table`. They may differ from the right
-    ones by a part `within`: numbers that come from no experiment support nothing."""
+    ones by a part `within`: numbers that come from no experiment support nothing. Whether they support the claim is
+    asked where the case has a `known`: in the situation that the page describes."""
     choice = _choice(got[0].outputs[which], len(claims))
     numbers, right = (outcomes[0].outputs[table].double() for outcomes in (got, expected))
     if not choice:
@@ -44,6 +52,8 @@ def is_supported(
         return f"the numbers are far from those of this experiment, so they support no {name}"
     if (numbers == numbers[:1]).all():
         return "the numbers are the same for every seed: nothing was repeated"
+    if not case.known:
+        return None
     claim = claims[choice - 1]
     every = claim if isinstance(claim[0], list) else [claim]
     return next((said for one in every if (said := _refuted(numbers, *one)) is not None), None)
@@ -65,7 +75,9 @@ def _refuted(numbers: Tensor, kind: str, a: int, b: int, factor: float = 1.0) ->
             return None
         return f"your own numbers do not support this conclusion: what it claims holds for {lower} of {len(gaps)} seeds"
     if len(gaps) in (lower, higher) and sure != 0:
-        return f"your own numbers decide it: the difference has the same sign for all {len(gaps)} seeds, and is not chance"
+        return (
+            f"your own numbers decide it: the difference has the same sign for all {len(gaps)} seeds, and is not chance"
+        )
     return None
 
 

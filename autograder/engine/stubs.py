@@ -1,4 +1,4 @@
-"""What students get instead of a solution: an empty function, or, where they are to find a bug, the code with the bug."""
+"""What students get instead of a solution: an empty function, or the code with the bug that they are to find."""
 
 from typing import Any
 
