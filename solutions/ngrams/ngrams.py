@@ -431,7 +431,8 @@ def witten_bell(counts):
 # [[hints on the run]]
 # 1. How many tables of counts does one seed need, and how many perplexities?
 # 2. You need two loops, over seeds and over numbers of lines, and inside them four of your functions, one of which is called with two values of $k$.
-# 3. `heard, unheard = split(lines, seed)`, then for n in (20, 150) the table is `count_bigrams(heard[:n], vocab_size, bos, eos)`.
+# 3. `split(lines, seed)` returns two lists. For n in (20, 150) the table comes from the first n lines of one, `heard[:n]`; the perplexity is that of the
+#    other, `unheard`.
 #
 # [[hints on the conclusion]]
 # 1. Compare the first two columns, seed by seed. If you had run only one of the seeds, what would you have concluded?
