@@ -11,6 +11,7 @@ import torch
 from autograder.check import CheckFailed, check, failing
 from autograder.engine.stubs import CourseStubs
 from autograder.exercise.audit import exercise_faults, verdict_on
+from autograder.exercise.draw import Draw
 from autograder.exercise.edits import EditError
 from autograder.exercise.find import exercises_of, find
 from autograder.exercise.laws.experiments import is_supported
@@ -129,7 +130,7 @@ def said(rows: list[list[float]], conclusion: float, right: list[list[float]] | 
     def outcome(table: list[list[float]]) -> tuple[Outcome]:
         return (Outcome(outputs=(torch.tensor(1), torch.tensor(table), torch.tensor(conclusion))),)
 
-    (case,) = on_the_page("the page")(None)
+    (case,) = on_the_page("the page")(Draw(0, 4))
     return is_supported("conclusion", 2, 1, 0.5, CLAIMS)(case, outcome(rows), outcome(right or rows))
 
 
@@ -140,7 +141,7 @@ FOUR_OF_FIVE = [[1.0, 1.5], [1.1, 1.6], [1.2, 1.71], [1.3, 1.8], [1.0, 0.99]]
 
 
 @pytest.mark.parametrize(
-    "rows, defensible", [(CLEAR, {1, 4}), (MIXED, {3}), (SAME_SIGN_BY_CHANCE, {1, 3}), (FOUR_OF_FIVE, {1, 3})]
+    ("rows", "defensible"), [(CLEAR, {1, 4}), (MIXED, {3}), (SAME_SIGN_BY_CHANCE, {1, 3}), (FOUR_OF_FIVE, {1, 3})]
 )
 def test_conclusions_are_judged_by_the_students_own_numbers(rows, defensible):
     assert {choice for choice in range(1, 5) if said(rows, choice) is None} == defensible
