@@ -53,6 +53,9 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "layer_norm": ("layer_norm", "native_layer_norm"),
     "rms_norm": ("rms_norm", "_fused_rms_norm"),
     "bilinear": ("bilinear", "_trilinear"),
+    "conv1d": ("conv1d", "conv2d", "conv3d", "convolution", "_convolution", "mkldnn_convolution"),
+    "max_pool1d": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices"),
+    "adaptive_max_pool1d": ("adaptive_max_pool1d", "adaptive_max_pool2d"),
     "cross_entropy": ("cross_entropy_loss",),
     "nll_loss": ("nll_loss", "nll_loss_nd", "nll_loss_forward", "nll_loss2d", "nll_loss2d_forward"),
     "RNN": ("rnn_tanh", "rnn_relu"),
@@ -157,6 +160,7 @@ class Listener:
     def profile(self) -> Callable[[types.FrameType, str, Any], None]:
         """The profile function: it notices code that is entered and C functions that are called."""
         codes, extensions = self._codes, [name for name in self._modules if not name.startswith("nlmcore.")]
+        evasions = _EVASIONS if self.differentiation else _EVASIONS - {"run_backward"}
 
         def hear(frame: types.FrameType, event: str, argument: Any) -> None:
             if event == "call":
@@ -167,9 +171,10 @@ class Listener:
                 if known[1] is not None:
                     self.note(known[1])
             elif event == "c_call":
-                if getattr(argument, "__name__", "") in _EVASIONS and _evades(frame, argument.__name__):
+                called = getattr(argument, "__name__", "")
+                if called in evasions and _evades(frame, called):
                     self.evaded()
-                    raise refusal(DIFFERENTIATION if argument.__name__ == "run_backward" else argument.__name__)
+                    raise refusal(DIFFERENTIATION if called == "run_backward" else called)
                 if extensions:
                     self.note(self._module(str(type(getattr(argument, "__self__", None)).__module__)))
 

@@ -1,0 +1,689 @@
+# %% [markdown]
+# # Assignment: convolutions
+#
+# You build two classifiers of texts and train them with a function of your own. One averages the vectors of its words and knows no order; the other
+# slides filters over them. In between you differentiate CBOW by hand, measure how far a stack of convolutions sees, and write a gated layer that
+# continues where it stopped. At the end your functions classify scenes of Shakespeare's plays and restore the spelling of 1623.
+#
+# [[questions]]
+#
+# [[how it works]]
+#
+# [[closed]]
+# Everything else is open. The questions build on each other: if you need a function from an earlier question, call yours.
+#
+# You need the lecture *Feed-forward and convolutional language models* and, for question 1b, the CBOW of the lecture *Tokens and word vectors*.
+# Nothing is downloaded.
+#
+# Vectors are rows. A batch of texts has the axes (batch, time), and text $n$ has `lengths[n]` tokens, at least one. The rest of its row is
+# **padding**: ids or vectors that mean nothing, and are not always 0.
+
+# %%
+import math
+import re
+import time
+from collections import Counter, defaultdict
+from difflib import SequenceMatcher
+
+import torch
+
+from autograder.check import check, failing, passes
+from lectures import show
+
+torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
+
+
+# %% [markdown]
+# ## 1. Words without order
+#
+# ### 1a. The average [[convolutions.average_words]]
+#
+# The weakest way to let words interact is to average their vectors. Return one vector per text: the mean of the vectors of its words, as often as
+# they occur. Padding takes no part.
+#
+# By hand: the table has the rows $(9, 9)$, $(1, 0)$ and $(3, 4)$. The text [1, 2] with padding 0, so `tokens` [1, 2, 0] and length 2, gives $(2, 2)$.
+#
+# **Checked:** texts of equal length; padding, with any id; a word that occurs twice; a text of one word, and float64.
+#
+# [[hints]]
+# 1. Look at the example. Which two numbers would be different if the padding took part?
+# 2. Look up all vectors, padding included, and set those of the padding to 0 before you add. Then divide by the right number.
+# 3. `torch.arange(time) < lengths[:, None]` is True at words. With one more axis it multiplies vectors: `[..., None]`.
+
+
+# %%
+def average_words(table, tokens, lengths):
+    """The mean vector of each text.
+
+    table (vocab, d), tokens (batch, time) ids, lengths (batch,) -> (batch, d)
+    """
+    ### BEGIN SOLUTION
+    real = torch.arange(tokens.shape[1]) < lengths[:, None]
+    return (table[tokens] * real[..., None]).sum(dim=1) / lengths[:, None]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 1b. CBOW and its gradients, by hand [[convolutions.cbow]]
+#
+# CBOW (Mikolov et al. 2013) predicts each word of a text from the average of its neighbours. For position $t$ of a text of $T$ words:
+#
+# - its context is every position at most $m$ to the left or right that exists, without $t$ itself;
+# - $h_t$ is the mean of the rows of $E$ that belong to the words of the context;
+# - every word $v$ of the vocabulary gets the score $h_t \cdot u_v$, where $u_v$ is row $v$ of $U$, and a softmax makes probabilities of the scores;
+# - $L$ is the mean over all positions of $-\ln$ of the probability of the true word $w_t$.
+#
+# Return $L$, $\partial L / \partial E$ and $\partial L / \partial U$. Derive the two gradients on paper first. You know the gradient of $-\ln$ softmax
+# with respect to the scores; from there it is two matrix products, an average and a table, each backwards. A row of $E$ is used as often as its word
+# is somebody's neighbour.
+#
+# By hand, in one dimension: $E = (1, 0)$, $U = (\ln 3, 0)$, the text [0, 1] and $m = 1$.
+#
+# ```text
+# t   word   h_t            probabilities    -ln p     d score              to U: d score · h_t    to E, row of the neighbour
+# 0   0      E[1] = 0       (0.50, 0.50)     0.693     (-0.250,  0.250)     (0, 0)                 row 1: -0.250 · ln 3 = -0.275
+# 1   1      E[0] = 1       (0.75, 0.25)     1.386     ( 0.375, -0.375)     (0.375, -0.375)        row 0:  0.375 · ln 3 =  0.412
+#                                    L = 1.040
+# ```
+#
+# > **Before you run the check:** add 0.001 to one entry of $E$ and see by how much $L$ changes. This tests every gradient that you will ever derive.
+#
+# **Checked:** the shapes; the loss; the gradient of $U$; the gradient of $E$; texts in which words repeat; a text of two words, a window wider than
+# the text, and scores around 300.
+#
+# [[hints on the contexts]]
+# 1. Write the contexts of a text of four words with $m = 1$ as a table of zeros and ones, one row per position. Where are the zeros?
+# 2. The table of ones, each row divided by its sum, is a matrix that averages: multiplied by the vectors of the text it gives all $h_t$.
+# 3. `(positions[:, None] - positions).abs()` is the table of distances. A context has distance at least 1 and at most $m$.
+#
+# [[hints on the gradients]]
+# 1. Which of the steps above uses a word's row of $E$? Who receives the gradient of $h_t$, and how much of it?
+# 2. If $h = A x$ for a matrix $A$, the gradient of $x$ is the transpose of $A$ times the gradient of $h$. A word that occurs at several positions
+#    gets the sum over them.
+# 3. `d_E.index_add_(0, words, d_x)` adds row by row, also where ids repeat; `d_E[words] += d_x` keeps one of the repeated rows only.
+
+
+# %%
+def cbow(words, m, E, U):
+    """The loss of CBOW on one text, and its gradients.
+
+    words (time,) ids of at least two words, m the reach of a context, E (vocab, d), U (vocab, d)
+    -> (loss, d_E (vocab, d), d_U (vocab, d))
+    """
+    ### BEGIN SOLUTION
+    positions = torch.arange(len(words))
+    apart = (positions[:, None] - positions).abs()
+    near = ((apart > 0) & (apart <= m)).to(E.dtype)
+    average = near / near.sum(dim=1, keepdim=True)
+    h = average @ E[words]
+    log_p = torch.log_softmax(h @ U.T, dim=-1)
+    loss = -log_p[positions, words].mean()
+    d_score = log_p.exp()
+    d_score[positions, words] -= 1
+    d_score = d_score / len(words)
+    d_x = average.T @ (d_score @ U)
+    d_E = torch.zeros_like(E).index_add(0, words, d_x)
+    return loss, d_E, d_score.T @ h
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 2. A filter that slides
+#
+# ### 2a. A causal convolution [[convolutions.causal_convolution]]
+#
+# A layer of filters of width $k$ computes, at every position of every text, a vector from $k$ positions: the current one, and further ones to its
+# left, each $\delta$ (the dilation) before the next. One matrix belongs to each of the $k$: `weight[k - 1]` to the current position, `weight[0]` to the
+# oldest. The products are added, and the bias once. Before the start of a text there are zeros, so the output is as long as the input, and nothing
+# depends on anything to its right.
+#
+# By hand, with one feature: the text is $1, 2, 3, 4$, the width 2, `weight[0]` is 10, `weight[1]` is 1 and the bias 0.
+#
+# ```text
+# dilation 1      1   12   23   34
+# dilation 2      1    2   13   24
+# ```
+#
+# A loop over positions is correct but too slow for the end of this notebook. Loop over the $k$ matrices instead: how many matrix products do you need?
+#
+# **Checked:** the shapes; filters of width 1; width 3; that nothing leaks from the future; dilations; a text that is shorter than the filter, and
+# float64.
+#
+# [[hints]]
+# 1. Look at the second line of the example. By how many positions is the row of tens shifted against the row of ones?
+# 2. Put zeros in front of all texts once. Each of the $k$ matrices then multiplies a slice of the same length. Where does each slice start?
+# 3. There are $(k - 1)\,\delta$ zeros. The slice for `weight[j]` starts `j * dilation` positions after the start of the padded text.
+
+
+# %%
+def causal_convolution(x, weight, bias, dilation):
+    """Filters over a batch of texts; nothing to the right of a position is used.
+
+    x (batch, time, d_in), weight (k, d_in, d_out), bias (d_out,), dilation: an integer from 1 -> (batch, time, d_out)
+    """
+    ### BEGIN SOLUTION
+    time = x.shape[1]
+    zeros = x.new_zeros(len(x), (len(weight) - 1) * dilation, x.shape[2])
+    padded = torch.cat([zeros, x], dim=1)
+    y = bias
+    for j in range(len(weight)):
+        start = j * dilation
+        y = y + padded[:, start : start + time] @ weight[j]
+    return y
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 2b. How far back? [[convolutions.receptive_field]]
+#
+# Stack some of these layers, with $\tanh$ after each and no bias. What does the output at position $t$ depend on? Answer in two ways.
+#
+# - **Computed:** `size`, the number of positions from the oldest one that the *shapes* of the stack allow up to $t$, both included. It depends on the
+#   widths and dilations only, and takes no notice of where the text starts.
+# - **Measured:** `sees`, for every position of the given text, whether the output at $t$ changes if the vector at this position does. Run the stack.
+#   A difference below $10^{-6}$ is rounding, not a change.
+#
+# The two need not agree. A dilated layer leaves gaps, a weight may be zero, and a text has a first word.
+#
+# By hand: one layer of width 2 with dilation 2 and no zero weights has size 3. In a text of six words, with $t = 5$, it sees positions 3 and 5:
+# `[False, False, False, True, False, True]`. With $t = 1$ the size is still 3, and it sees position 1.
+#
+# **Checked:** the size of several stacks; what a stack sees; gaps; weights that are zero, for some positions and for some features; $t$ at the start
+# of the text, one layer of width 1; that the given text is unchanged.
+#
+# [[hints on the size]]
+# 1. Take two layers of width 2, first with dilation 1. Draw the lines from the output down to the inputs and count.
+# 2. How far back does one layer reach? Do the reaches of two layers add, or multiply?
+# 3. A layer reaches `(k - 1) * dilation` back. Add the reaches of all layers, and the position itself.
+#
+# [[hints on the measurement]]
+# 1. You need the outputs of two runs that differ in one word. Which outputs do you compare?
+# 2. For each position: copy the text, change the whole vector there, run, compare the output at $t$ with the unchanged run. All copies may be
+#    one batch.
+# 3. `changed = x.clone()`, `changed[s] += 1`, and `(run(changed)[t] != run(x)[t]).any()`, where `run` is your loop over the layers.
+
+
+# %%
+def receptive_field(x, weights, dilations, t):
+    """How far back a stack of causal layers can see, and which positions it does see from position t.
+
+    x (time, d), weights: a list of (k, d, d), one per layer, dilations: a list of integers
+    -> (size, sees (time,) boolean)
+    """
+    ### BEGIN SOLUTION
+    def run(h):
+        for weight, dilation in zip(weights, dilations, strict=True):
+            h = torch.tanh(causal_convolution(h, weight, h.new_zeros(h.shape[-1]), dilation))
+        return h[:, t]
+
+    changed = x + torch.eye(len(x), dtype=x.dtype)[..., None]
+    sees = (run(changed) - run(x[None])).abs().amax(dim=-1) > 1e-6
+    size = 1 + sum((len(weight) - 1) * dilation for weight, dilation in zip(weights, dilations, strict=True))
+    return size, sees
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 2c. A gated block that can go on [[convolutions.gated_block]]
+#
+# In the gated layers of Dauphin et al. (2017) a causal convolution computes twice as many features as it gets. The first half are values, and the
+# sigmoid of the second half decides, feature by feature, how much of each value passes. The block adds the result to its own input.
+#
+# A language model that writes a text gets one word at a time. It would be wasteful to compute the whole text again for each. So our block also gets
+# `past`, the inputs just before `x`, instead of zeros: exactly as many as its filter reaches back, $(k-1)\,\delta$. It returns the `past` for the next
+# call, of the same length. If you cut a text into chunks of any lengths and pass the past on, the outputs must be those for the whole text.
+#
+# By hand, with one feature, width 2, dilation 1, both matrices $(1, 0)$ and bias $(0, 0)$: the past is 2 and the text is 3. The convolution gives
+# value $2 + 3 = 5$ and gate score 0, half of the value passes, 2.5, and the output is $5.5$. The new past is 3.
+#
+# > **Before you write it:** with $k = 3$ and one word per call, `past` has two positions and `x` has one. What is the new past?
+#
+# **Checked:** the shapes; the output of a text with zeros as its past; a past of real inputs, with dilations; the new past; that chunks give what the
+# whole text gives; a chunk shorter than the past, and width 1, whose past is empty.
+#
+# [[hints on the output]]
+# 1. In the example, which of the two numbers of the convolution goes through the sigmoid? What is 5.5 − 2.5?
+# 2. Your causal convolution puts zeros in front. If you put the past in front yourself, which of its outputs do you need?
+# 3. `torch.cat([past, x], dim=1)`, convolve, keep the final `x.shape[1]` positions. `chunk(2, dim=-1)` cuts the features in halves.
+#
+# [[hints on the new past]]
+# 1. Is the past of the next call made of inputs or of outputs of this block?
+# 2. Take it from the past and the text together, because the text may be shorter. Count from the front, so that an empty past is no exception.
+# 3. Of past and text together, everything from position `x.shape[1]` on.
+
+
+# %%
+def gated_block(x, past, weight, bias, dilation):
+    """x + GLU(causal convolution), for a text that continues another one.
+
+    x (batch, time, d), past (batch, (k-1)·dilation, d), weight (k, d, 2d), bias (2d,)
+    -> (output (batch, time, d), new_past (batch, (k-1)·dilation, d))
+    """
+    ### BEGIN SOLUTION
+    inputs = torch.cat([past, x], dim=1)
+    both = causal_convolution(inputs, weight, bias, dilation)[:, past.shape[1] :]
+    value, gate = both.chunk(2, dim=-1)
+    output = x + value * torch.sigmoid(gate)
+    return output, inputs[:, x.shape[1] :]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 3. A text as one vector
+#
+# ### 3a. The maximum over time [[convolutions.text_features]]
+#
+# Kim (2014) slides filters of several widths over a text and keeps the largest response of each filter. The rules here:
+#
+# - A filter of width $k$ answers once for every **window**, $k$ neighbouring words that all belong to the text. `weight[0]` is for the first word of
+#   the window, and there is no dilation.
+# - A text shorter than $k$ has one window: the text, followed by zero vectors up to the width $k$.
+# - A filter's feature is its largest response over the windows *of that text*. Responses can all be negative, and then so is the feature.
+# - The features of all widths are concatenated, in the given order.
+#
+# A batch contains texts of many lengths, and what follows a text is padding. Nothing may depend on it.
+#
+# By hand, with one feature per word, one filter of width 2, both weights 1 and bias 0: the text is $-1, -2, -4$, followed by padding 7. Its windows
+# give $-3$ and $-6$, so the feature is $-3$. A filter of width 5 has one window, $-1, -2, -4, 0, 0$.
+#
+# **Checked:** the shapes; one width and texts of equal length; several widths; texts of several lengths; filters whose responses are all negative;
+# texts shorter than the widest filter; texts of one word, and float64.
+#
+# [[hints on the windows]]
+# 1. How many windows of width 3 has a text of five words? And at which position of your causal convolution is the response of the first?
+# 2. A causal convolution answers at the *last* word of a window. Its first $k - 1$ answers overhang the start. Where are the answers that overhang
+#    the end?
+# 3. Put $k - 1$ zero vectors behind all texts, convolve, drop the first $k - 1$ answers: answer $i$ is the window that *starts* at $i$. In a text of
+#    $n$ words, $i$ goes up to $\max(n - k, 0)$.
+#
+# [[hints on the padding]]
+# 1. Padding can do harm in two places: as part of a window, and as a window that should not exist. When does each occur?
+# 2. Vectors of padding become zeros before you convolve. Windows that do not count must lose against every number, also against negative ones.
+# 3. `c.masked_fill(…, -math.inf)` before `amax(dim=1)`.
+
+
+# %%
+def text_features(x, lengths, weights, biases):
+    """The largest response of every filter to each text.
+
+    x (batch, time, d), lengths (batch,), weights: a list of (k, d, filters), biases: a list of (filters,)
+    -> (batch, filters of all widths)
+    """
+    ### BEGIN SOLUTION
+    real = torch.arange(x.shape[1]) < lengths[:, None]
+    x = x * real[..., None]
+    strongest = []
+    for weight, bias in zip(weights, biases, strict=True):
+        k = len(weight)
+        padded = torch.cat([x, x.new_zeros(len(x), k - 1, x.shape[2])], dim=1)
+        c = causal_convolution(padded, weight, bias, 1)[:, k - 1 :]
+        inside = torch.arange(c.shape[1]) <= (lengths - k).clamp(min=0)[:, None]
+        c = c.masked_fill(~inside[..., None], -math.inf)
+        strongest.append(c.amax(dim=1))
+    return torch.cat(strongest, dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 3b. Two classifiers [[convolutions.scores]]
+#
+# Both classifiers look up the vectors of the words, make one vector per text and map it linearly to one score per class. All their parameters are in
+# one list: the table (vocab, d), the output matrix $V$ (features, classes), the output bias $c$ (classes,), and then for each width the weights
+# (k, d, filters) and the bias (filters,) of its filters, one after the other.
+#
+# - If there are filters, the vector of a text consists of your features, each through a ReLU.
+# - If there are none, it is your average.
+#
+# Return the scores, without a softmax.
+#
+# By hand: two classes, features $(2, -3)$, and $V$ and $c$ such that each class adds up both numbers. The scores are 2 and 2, because the ReLU turns
+# $-3$ into 0.
+#
+# **Checked:** the shapes; averages; filters of one width; filters of several widths; texts shorter than a filter, negative averages, and float64.
+#
+# [[hints]]
+# 1. How many parameters does the list contain without filters, and how many with filters of two widths?
+# 2. Unpack the three that are always there, and collect the rest in a list. Its even entries are weights, its odd entries biases.
+# 3. `table, V, c, *filters = parameters`, and then `filters[0::2]` and `filters[1::2]`.
+
+
+# %%
+def scores(parameters, tokens, lengths):
+    """The scores of the classes for each text, from averaged words or from filters.
+
+    parameters: the list [table, V, c, weight, bias, weight, bias, …], tokens (batch, time), lengths (batch,)
+    -> (batch, classes)
+    """
+    ### BEGIN SOLUTION
+    table, V, c, *filters = parameters
+    if filters:
+        h = torch.relu(text_features(table[tokens], lengths, filters[0::2], filters[1::2]))
+    else:
+        h = average_words(table, tokens, lengths)
+    return h @ V + c
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 4. Training [[convolutions.train]]
+#
+# Write the function that trains either classifier. Here autograd is open, because you have done your share by hand. So is everything in
+# `torch.optim`; six lines of your own do as well.
+#
+# - A batch is a list [tokens, lengths, labels]. Its loss is the mean cross-entropy of its texts.
+# - In every epoch go through the batches in the given order and take one step of gradient descent with **momentum** per batch, for all parameters.
+#   Each parameter has a velocity, 0 at the start of the training: the velocity becomes momentum times the old velocity plus the gradient, and the
+#   parameter moves by minus rate times the new velocity.
+# - After every epoch measure the loss on `held_out`, one batch that is not trained on.
+# - Return these losses, one per epoch, and the parameters *after the epoch with the lowest* of them (the first, if there are several), as one vector:
+#   all entries in the order of the list, each parameter row by row.
+#
+# The caller's parameters stay as they are; the caller starts five trainings from them.
+#
+# By hand, one parameter, at 10, with rate 1 and momentum 0.5, and gradients 4 and then 2: the velocities are 4 and 4, and the parameter goes
+# 10 → 6 → 2. If the losses on `held_out` are 0.9, 0.7, 0.8, you return these three, and the parameters after the second epoch.
+#
+# **Checked:** a single step; several batches and epochs: the losses, and the best parameters; that the given parameters are unchanged; filters;
+# a text shorter than a filter, and float64. Trainings that get worse again are among the inputs, as they are in life.
+#
+# [[hints on the loop]]
+# 1. Which three things live longer than one batch? Which two live longer than one epoch?
+# 2. Copy the parameters and let PyTorch watch the copies. Compute the loss of a batch from your scores, its gradients, then change the copies
+#    without being watched.
+# 3. `torch.autograd.grad(loss, parameters)` returns the gradients and stores nothing, so there is nothing to set to zero. Change the copies under
+#    `with torch.no_grad():`.
+#
+# [[hints on the best epoch]]
+# 1. You remember the best parameters, and then train on. What happens to what you remembered?
+# 2. Remember a copy: a new vector that is filled at that moment.
+# 3. `torch.cat([p.detach().flatten() for p in parameters])` is a new vector. A list of the parameters would be the parameters themselves.
+
+
+# %%
+def train(parameters, batches, held_out, epochs, rate, momentum):
+    """Train a classifier and keep the best epoch.
+
+    parameters: a list as in 3b, batches: a list of [tokens, lengths, labels], held_out: [tokens, lengths, labels]
+    -> (losses (epochs,), best: one vector of all parameters)
+    """
+    ### BEGIN SOLUTION
+    def loss_of(batch):
+        tokens, lengths, labels = batch
+        return torch.nn.functional.cross_entropy(scores(parameters, tokens, lengths), labels)
+
+    parameters = [p.clone().requires_grad_() for p in parameters]
+    velocities = [torch.zeros_like(p) for p in parameters]
+    losses, best = [], None
+    for _ in range(epochs):
+        for batch in batches:
+            gradients = torch.autograd.grad(loss_of(batch), parameters)
+            with torch.no_grad():
+                for p, velocity, gradient in zip(parameters, velocities, gradients, strict=True):
+                    velocity.mul_(momentum).add_(gradient)
+                    p.sub_(rate * velocity)
+        with torch.no_grad():
+            loss = float(loss_of(held_out))
+        if not losses or loss < min(losses):
+            best = torch.cat([p.detach().flatten() for p in parameters])
+        losses.append(loss)
+    return losses, best
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Your functions at work
+#
+# ### Comedy, history or tragedy?
+#
+# Your `train` learns to tell from 80 words of a scene whether its play is a comedy, a history or a tragedy. Words that occur in few plays, such as the
+# names of people, are all read as one unknown word, because a name gives its play away. The test plays are *Twelfth Night*, *Henry V* and *Macbeth*.
+# Each classifier is trained from five initialisations. Before you run it: which of the two will be ahead, and why?
+
+# %%
+GENRES = ["comedy", "history", "tragedy"]
+UNKNOWN = 1
+
+
+def pieces(play, size=80, most=3):
+    """Up to three pieces of 80 words from the start of every scene, without headings, directions and speakers."""
+    for scene in re.split(r"^SCENE\b.*$", re.sub(r"\[[^\]]*\]", " ", play), flags=re.MULTILINE | re.IGNORECASE)[1:]:
+        spoken = re.sub(r"^[A-Z][\w ,'&-]*\.$|^ACT .*$", " ", scene, flags=re.MULTILINE)
+        words = re.findall(r"[a-z]+(?:'[a-z]+)?", spoken.lower())
+        yield from (words[i : i + size] for i in range(0, min(len(words), size * most), size) if len(words) >= i + 20)
+
+
+def as_batch(texts, labels):
+    """[tokens, lengths, labels] of lists of ids."""
+    tokens = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
+    for row, text in zip(tokens, texts, strict=True):
+        row[: len(text)] = torch.tensor(text)
+    return [tokens, torch.tensor([len(text) for text in texts]), torch.tensor(labels)]
+
+
+def start(widths, vocab, classes, seed, d=24, filters=16):
+    """The parameters of a classifier before training: of averages if there are no widths."""
+    chance = torch.Generator().manual_seed(seed)
+    features = filters * len(widths) or d
+    made = [torch.randn(vocab, d, generator=chance) * 0.3, torch.randn(features, classes, generator=chance) * features**-0.5]
+    made.append(torch.zeros(classes))
+    for k in widths:
+        made += [torch.randn(k, d, filters, generator=chance) * (k * d) ** -0.5, torch.zeros(filters)]
+    return made
+
+
+def accuracy(best, like, batch):
+    """Percent of the texts that the trained parameters classify correctly."""
+    parts = torch.as_tensor(best).float().split([p.numel() for p in like])
+    tokens, lengths, labels = batch
+    found = torch.as_tensor(scores([part.view(p.shape) for part, p in zip(parts, like, strict=True)], tokens, lengths))
+    return 100 * float((found.argmax(dim=1) == labels).float().mean())
+
+
+def compare(data, vocab, classes, settings, seeds=range(5)):
+    """Train every setting (widths, epochs, rate) from every seed; print the accuracy on the test texts."""
+    batches = [[part[rows] for part in data["train"]] for rows in torch.arange(len(data["train"][0])).split(32)]
+    for name, (widths, epochs, rate) in settings.items():
+        found = []
+        for seed in seeds:
+            before = start(widths, vocab, classes, seed)
+            begun = time.perf_counter()
+            if not found:  # a trial, because a loop over positions would take all night
+                train(before, batches[:2], batches[0], 1, rate, 0.9)
+                expected = (time.perf_counter() - begun) / 2 * len(batches) * epochs * len(seeds)
+                if expected > 120:
+                    print(f"{name:18} would take {expected / 60:.0f} minutes. Which loop of yours could be one matrix product?")
+                    break
+            losses, best = train(before, batches, data["valid"], epochs, rate, 0.9)
+            found.append(accuracy(best, before, data["test"]))
+        if found:
+            print(f"{name:18} {sum(found) / len(found):5.1f} % right on average; by seed", *(f"{each:.1f}" for each in found))
+
+
+mine = {"average_words": average_words, "text_features": text_features, "scores": scores, "train": train}
+ready = all(passes(f"convolutions.{name}", function) for name, function in mine.items())
+if ready:
+    from nlmcore.corpora import load
+
+    plays = load("shakespeare").splits
+    found = {
+        part: [(words, GENRES.index(play.label)) for play in plays[part] if play.label in GENRES for words in pieces(play.text)]
+        for part in plays
+    }
+    in_plays = Counter(word for play in plays["train"] for word in set(re.findall(r"[a-z]+(?:'[a-z]+)?", play.text.lower())))
+    known = sorted(word for word, count in in_plays.items() if count >= 10)
+    ids = {word: number for number, word in enumerate(known, UNKNOWN + 1)}
+    torch.manual_seed(0)
+    data = {}
+    for part, texts in found.items():
+        order = torch.randperm(len(texts)).tolist()
+        rows = [[ids.get(word, UNKNOWN) for word in texts[i][0]] for i in order]
+        data[part] = as_batch(rows, [texts[i][1] for i in order])
+    largest = max(Counter(data["test"][2].tolist()).values()) / len(data["test"][2])
+    print(f"{len(found['train'])} pieces to train on, {len(found['test'])} to test; always the largest class: {100 * largest:.1f} %")
+    settings = {"averaged words": ([], 12, 0.5), "filters of 1, 2, 3": ([1, 2, 3], 7, 0.05)}
+    compare(data, len(known) + 2, 3, settings)
+else:
+    print("Come back here when 1a, 3a, 3b and 4 pass.")
+
+# %% [markdown]
+# Do the ranges of the two overlap? Would one seed have told you the truth? And what does a filter of width 1 know that an average does not?
+#
+# ### 1623 or now?
+#
+# The same functions, with letters instead of words: was a line printed in the First Folio of 1623, or is it in modern spelling? The lines are those of
+# *Hamlet* and *Henry V*; the test lines are from *Twelfth Night*. Capitals and punctuation are removed.
+
+# %%
+LETTERS = " 'abcdefghijklmnopqrstuvwxyz"
+
+
+def letters(line):
+    return " ".join(re.sub(r"[^a-z' ]", "", line.lower()).split())
+
+
+if ready:
+    from nlmcore.corpora.folio import align_play
+
+    data, spellings = {}, defaultdict(Counter)
+    for part, play, most in (("train", "hamlet", 500), ("valid", "henry_v", 250), ("test", "twelfth_night", 500)):
+        aligned = align_play(play)
+        for pair in aligned:
+            for old, new in pair.words:
+                spellings[old.lower(), part][new.lower()] += 1
+        two = [(letters(pair.folio), letters(pair.modern)) for pair in aligned]
+        two = [pair for pair in two if pair[0] != pair[1] and all(pair)][:most]
+        texts = [[LETTERS.index(letter) for letter in line] for pair in two for line in pair]
+        data[part] = as_batch(texts, [0, 1] * len(two))
+    settings = {"averaged letters": ([], 4, 0.2), "filters of 2, 3, 4": ([2, 3, 4], 4, 0.05)}
+    compare(data, len(LETTERS), 2, settings)
+else:
+    print("Come back here when 1a, 3a, 3b and 4 pass.")
+
+# %% [markdown]
+# Why is the result so different from that for the scenes?
+#
+# ### Old spelling restored
+#
+# Finally your gated block rewrites words of 1623, letter by letter: *musicke* becomes *music* and *haue* becomes *have*. For each letter the network
+# chooses what to write in its place: a letter, several, or nothing. It needs the letters to the right as well, but your block is causal. So we let it
+# answer three letters later: two blocks of width 4 then see three letters to the left of the letter in question and three to its right. As a control
+# we train the same network with width 1, which sees that letter only. All test words are words of *Twelfth Night* that neither *Hamlet* nor *Henry V*
+# contains.
+
+# %%
+def rewriting(old, new):
+    """For every letter of the old word, what is written in its place."""
+    written = list(old)
+    for kind, i, i_end, j, j_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "insert":
+            at = max(i - 1, 0)
+            written[at] = written[at] + new[j:j_end] if i else new[j:j_end] + written[at]
+        elif kind != "equal":
+            written[i:i_end] = [new[j:j_end], *[""] * (i_end - i - 1)]
+    return written
+
+
+def outputs_of(parameters, tokens):
+    """The scores of everything that can be written, at each position."""
+    table, *blocks, V, c = parameters
+    h = table[tokens]
+    for weight, bias in zip(blocks[0::2], blocks[1::2], strict=True):
+        h, _ = gated_block(h, h.new_zeros(len(h), len(weight) - 1, h.shape[2]), weight, bias, 1)
+    return h @ V + c
+
+
+def restorer(tokens, wanted, choices, width, seed, d=32, epochs=5):
+    """Two gated blocks of a width, trained to choose what to write."""
+    chance = torch.Generator().manual_seed(seed)
+    parameters = [torch.randn(len(LETTERS) + 1, d, generator=chance) * 0.5]
+    for _ in range(2):
+        parameters += [torch.randn(width, d, 2 * d, generator=chance) * (4 / (width * d)) ** 0.5, torch.zeros(2 * d)]
+    parameters += [torch.randn(d, choices, generator=chance) * d**-0.5, torch.zeros(choices)]
+    parameters = [p.requires_grad_() for p in parameters]
+    optimizer = torch.optim.Adam(parameters, lr=5e-3)
+    for _ in range(epochs):
+        for rows in torch.randperm(len(tokens), generator=chance).split(64):
+            found = outputs_of(parameters, tokens[rows]).flatten(0, 1)
+            loss = torch.nn.functional.cross_entropy(found, wanted[rows].flatten(), ignore_index=-1)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return parameters
+
+
+if ready and passes("convolutions.gated_block", gated_block):
+    words = defaultdict(list)
+    seen = {old for old, part in spellings if part != "test"}
+    for (old, part), forms in sorted(spellings.items()):
+        new = forms.most_common(1)[0][0]
+        if set(old + new) <= set(LETTERS) and not (part == "test" and old in seen):
+            words["test" if part == "test" else "train"].append((old, new))
+    counts = Counter(written for old, new in words["train"] for written in rewriting(old, new))
+    choices = [written for written, count in counts.items() if count >= 5]
+    longest = 3 + max(len(old) for pairs in words.values() for old, _ in pairs)
+    tokens, wanted = {}, {}
+    for part, pairs in words.items():
+        tokens[part] = torch.full((len(pairs), longest), len(LETTERS))
+        wanted[part] = torch.full((len(pairs), longest), -1)
+        for row, (old, new) in enumerate(pairs):
+            tokens[part][row, : len(old)] = torch.tensor([LETTERS.index(letter) for letter in old])
+            for at, written in enumerate(rewriting(old, new)):
+                wanted[part][row, at] = choices.index(written) if written in choices else -1
+    pairs = words["test"]
+    print(f"{len(words['train'])} words to train on, {len(pairs)} to test")
+    print(f"left as they are   {100 * sum(old != new for old, new in pairs) / len(pairs):4.1f} % wrong")
+    for width, later in ((1, 0), (4, 3)):
+        parameters = restorer(tokens["train"], wanted["train"].roll(later, 1), len(choices), width, 0)
+        with torch.no_grad():
+            best = outputs_of(parameters, tokens["test"]).roll(-later, 1).argmax(-1).tolist()
+        read = ["".join(choices[i] for i in row[: len(old)]) for row, (old, _) in zip(best, pairs, strict=True)]
+        wrong = sum(new != mine for mine, (_, new) in zip(read, pairs, strict=True))
+        print(f"width {width}            {100 * wrong / len(pairs):4.1f} % wrong")
+    changed = [(old, mine, new) for mine, (old, new) in zip(read, pairs, strict=True) if old != new]
+    for old, mine, new in changed[:: max(1, len(changed) // 20)]:
+        print(f"{old:14} {mine:14} {'' if mine == new else 'should be ' + new}")
+else:
+    print("Come back here when 2c, 3a, 3b and 4 pass.")
+
+# %% [markdown]
+# ## 5. In your own words [[written, 20 minutes, 4 points]]
+#
+# In about ten sentences, with the numbers of your own run, for somebody who has not heard the lecture:
+#
+# 1. For the scenes and for the spelling, which classifier was ahead, and by how much compared with the differences between seeds? Explain both results
+#    by what each classifier can and cannot know.
+# 2. A friend's convolutional language model has a perplexity of 1.2 on held-out text. What do you suspect, and which test of five lines would show it?
+# 3. The restored words still contain mistakes. Choose two from the list above that have different causes, and say for each whether wider filters, more
+#    layers, more training words or something else would help.
+#
+# ### BEGIN MARK SCHEME
+# Half points are fine.
+#
+# 1. **The results** (1): the numbers of the run with their spread over seeds; "ahead" only if the ranges are apart. **The explanation** (1): genre is
+#    mostly a matter of which words occur, and few training scenes make many filters overfit; spelling is a matter of neighbouring letters (*ue*, *cke*),
+#    which an average of letters cannot know. Half a point for one of the two.
+# 2. **The leak** (1): the padding is on the wrong side, or the targets are not shifted, so an output has seen its target (½); change a later word and
+#    look whether an earlier output changes (½).
+# 3. **Two mistakes** (1, half for each): the cause must fit the example: a letter outside the receptive field (wider, or one more layer); a rare
+#    replacement that is not among the choices, or not often in the training words (more words); two spellings that need to know the word (a dictionary,
+#    a model of words); the edition itself. "More training" without a reason earns nothing.
+# ### END MARK SCHEME
+
+# %% [markdown]
+# For the scenes the averaged words were ahead of the filters, but the ranges of the five seeds overlap, so I would not say that they are better. Both
+# were clearly above the largest class. Genre is a matter of which words occur, and this an average knows. The filters have many more parameters per
+# training scene. For the spelling the filters were far ahead for every seed: an average knows only how often each letter occurs, and 1623 shows in
+# groups of letters such as *ue* and *cke*.
+#
+# A perplexity of 1.2 means that the model nearly knows the next word, which nobody can. I suspect that its padding is on both sides, so the output has
+# seen the word that it should predict. I would change the final word of a text and compare all earlier outputs: none may change.
+#
+# In one of the mistakes the letter that decides is further away than three letters; wider filters or one more layer would help. In another the
+# modern spelling doubles a letter, which occurs seldom among the training words, so more words would help. No filter can know which of two spellings an
+# editor preferred.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `convolutions.ipynb`.
