@@ -889,7 +889,8 @@ widgets.convolution_player(convolve, signal, seven, filters, yours=my_convolve)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `widgets.filter_explorer` and `widgets.reach_playground` also take functions, so you can pass them your own network. You build
-# the layers of this lecture and their backward passes in the assignment
+# the convolutions of this lecture, and two classifiers made of them, in the assignment
+# [`exercises/convolutions/convolutions.ipynb`](../exercises/convolutions/convolutions.ipynb), and the backward passes of layers in
 # [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb).
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -211,6 +211,7 @@ def receptive_field(x, weights, dilations, t):
     x (time, d), weights: a list of (k, d, d), one per layer, dilations: a list of integers
     -> (size, sees (time,) boolean)
     """
+
     ### BEGIN SOLUTION
     def run(h):
         for weight, dilation in zip(weights, dilations, strict=True):
@@ -407,6 +408,7 @@ def train(parameters, batches, held_out, epochs, rate, momentum):
     parameters: a list as in 3b, batches: a list of [tokens, lengths, labels], held_out: [tokens, lengths, labels]
     -> (losses (epochs,), best: one vector of all parameters)
     """
+
     ### BEGIN SOLUTION
     def loss_of(batch):
         tokens, lengths, labels = batch
@@ -465,7 +467,10 @@ def start(widths, vocab, classes, seed, d=24, filters=16):
     """The parameters of a classifier before training: of averages if there are no widths."""
     chance = torch.Generator().manual_seed(seed)
     features = filters * len(widths) or d
-    made = [torch.randn(vocab, d, generator=chance) * 0.3, torch.randn(features, classes, generator=chance) * features**-0.5]
+    made = [
+        torch.randn(vocab, d, generator=chance) * 0.3,
+        torch.randn(features, classes, generator=chance) * features**-0.5,
+    ]
     made.append(torch.zeros(classes))
     for k in widths:
         made += [torch.randn(k, d, filters, generator=chance) * (k * d) ** -0.5, torch.zeros(filters)]
@@ -492,12 +497,17 @@ def compare(data, vocab, classes, settings, seeds=range(5)):
                 train(before, batches[:2], batches[0], 1, rate, 0.9)
                 expected = (time.perf_counter() - begun) / 2 * len(batches) * epochs * len(seeds)
                 if expected > 120:
-                    print(f"{name:18} would take {expected / 60:.0f} minutes. Which loop of yours could be one matrix product?")
+                    print(
+                        f"{name:18} would take {expected / 60:.0f} minutes. Which loop of yours could be one matrix product?"
+                    )
                     break
-            losses, best = train(before, batches, data["valid"], epochs, rate, 0.9)
+            _, best = train(before, batches, data["valid"], epochs, rate, 0.9)
             found.append(accuracy(best, before, data["test"]))
         if found:
-            print(f"{name:18} {sum(found) / len(found):5.1f} % right on average; by seed", *(f"{each:.1f}" for each in found))
+            print(
+                f"{name:18} {sum(found) / len(found):5.1f} % right on average; by seed",
+                *(f"{each:.1f}" for each in found),
+            )
 
 
 mine = {"average_words": average_words, "text_features": text_features, "scores": scores, "train": train}
@@ -507,10 +517,17 @@ if ready:
 
     plays = load("shakespeare").splits
     found = {
-        part: [(words, GENRES.index(play.label)) for play in plays[part] if play.label in GENRES for words in pieces(play.text)]
+        part: [
+            (words, GENRES.index(play.label))
+            for play in plays[part]
+            if play.label in GENRES
+            for words in pieces(play.text)
+        ]
         for part in plays
     }
-    in_plays = Counter(word for play in plays["train"] for word in set(re.findall(r"[a-z]+(?:'[a-z]+)?", play.text.lower())))
+    in_plays = Counter(
+        word for play in plays["train"] for word in set(re.findall(r"[a-z]+(?:'[a-z]+)?", play.text.lower()))
+    )
     known = sorted(word for word, count in in_plays.items() if count >= 10)
     ids = {word: number for number, word in enumerate(known, UNKNOWN + 1)}
     torch.manual_seed(0)
@@ -520,7 +537,9 @@ if ready:
         rows = [[ids.get(word, UNKNOWN) for word in texts[i][0]] for i in order]
         data[part] = as_batch(rows, [texts[i][1] for i in order])
     largest = max(Counter(data["test"][2].tolist()).values()) / len(data["test"][2])
-    print(f"{len(found['train'])} pieces to train on, {len(found['test'])} to test; always the largest class: {100 * largest:.1f} %")
+    print(
+        f"{len(found['train'])} pieces to train on, {len(found['test'])} to test; always the largest class: {100 * largest:.1f} %"
+    )
     settings = {"averaged words": ([], 12, 0.5), "filters of 1, 2, 3": ([1, 2, 3], 7, 0.05)}
     compare(data, len(known) + 2, 3, settings)
 else:
@@ -570,6 +589,7 @@ else:
 # answer three letters later: two blocks of width 4 then see three letters to the left of the letter in question and three to its right. As a control
 # we train the same network with width 1, which sees that letter only. All test words are words of *Twelfth Night* that neither *Hamlet* nor *Henry V*
 # contains.
+
 
 # %%
 def rewriting(old, new):

@@ -11,7 +11,11 @@ from autograder.exercise.specification import Case, case
 def _full(draw: Draw) -> list[Case]:
     vocab, d, batch = draw.sizes(3)
     time = batch + 2
-    return [case("texts of equal length", draw.normal(vocab, d), draw.integers(0, vocab - 1, batch, time), full(batch, time))]
+    return [
+        case(
+            "texts of equal length", draw.normal(vocab, d), draw.integers(0, vocab - 1, batch, time), full(batch, time)
+        )
+    ]
 
 
 def _padded(draw: Draw) -> list[Case]:
@@ -39,19 +43,19 @@ AVERAGE_WORDS = question(
     difficulty="easy",
     returns=("means",),
     properties=[
-        shapes(0.25, _full, "one vector per text"),
-        values("texts of equal length", 0.5, _full),
+        shapes(0.2, _full, "one vector per text"),
+        values("texts of equal length", 0.55, _full),
         values("padding takes no part", 0.75, _padded),
         values("repeated words, texts of one word", 0.5, _odd),
     ],
     closed=CLOSED,
     mistakes="""
-padding-averaged: Your mean includes the padding: its vectors are added, and its positions are counted. A short text in a
-batch with a long one then looks like padding.
+padding-averaged: Your mean includes the padding: its vectors are added, and its positions are counted. A short text in
+a batch with a long one then looks like padding.
 ^ lengths = torch.full_like(lengths, tokens.shape[1])
 
-divided-by-all-positions: Your sum leaves out the padding, but you divide by the number of *all* positions. Divide by the
-number of words of each text.
+divided-by-all-positions: Your sum leaves out the padding, but you divide by the number of *all* positions. Divide by
+the number of words of each text.
 - / lengths[:, None] → / tokens.shape[1]
 
 padding-in-the-sum: You divide by the length of the text, but your sum includes the vectors of the padding.
@@ -65,8 +69,8 @@ and padding can have any id.
 - torch.arange(tokens.shape[1]) < lengths[:, None] → tokens != 0
 - / lengths[:, None] → / real.sum(dim=1, keepdim=True).clamp(min=1)
 
-one-position-too-many: You count one position of padding in every text that is shorter than the batch: a text of length n
-has the positions 0 to n − 1. Use `<`, not `<=`.
+one-position-too-many: You count one position of padding in every text that is shorter than the batch: a text of length
+n has the positions 0 to n − 1. Use `<`, not `<=`.
 - < lengths → <= lengths
 
 words-counted-once: You averaged the *different* words of a text. A word that occurs three times counts three times.

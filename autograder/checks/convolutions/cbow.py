@@ -1,8 +1,5 @@
 """Question 1b: CBOW's loss on a text, and its gradients by hand."""
 
-import torch
-from torch import Tensor
-
 from autograder.checks.convolutions.common import CLOSED, repeated
 from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question, shapes, values
@@ -55,16 +52,16 @@ CBOW = question(
     ],
     closed=[*CLOSED, DIFFERENTIATION],
     mistakes="""
-centre-averaged: Your average includes the word at position t itself. It is the word to predict, so the model can see the
-answer, and the loss gets far too small.
+centre-averaged: Your average includes the word at position t itself. It is the word to predict, so the model can see
+the answer, and the loss gets far too small.
 - (apart > 0) & (apart <= m) → apart <= m
 
-divided-by-2m: You divide by 2m everywhere. Near the ends of the text a context has fewer positions: divide by the number
-that it has.
+divided-by-2m: You divide by 2m everywhere. Near the ends of the text a context has fewer positions: divide by the
+number that it has.
 - near / near.sum(dim=1, keepdim=True) → near / (2 * m)
 
-sum-for-mean: Your h is the sum of the context's vectors. CBOW here takes their mean: otherwise the size of h depends on
-the position in the text.
+sum-for-mean: Your h is the sum of the context's vectors. CBOW here takes their mean: otherwise the size of h depends
+on the position in the text.
 - near / near.sum(dim=1, keepdim=True) → near
 
 one-side-only: Your context has only the words before position t, or the first one has none and you took that as zeros.
@@ -72,17 +69,17 @@ CBOW looks to both sides.
 - (apart > 0) & → (positions[:, None] > positions) &
 - near.sum(dim=1, keepdim=True) → near.sum(dim=1, keepdim=True).clamp(min=1)
 
-equal-words-left-out: You left out the neighbours that are the same *word* as the centre. Only its own *position* is left
-out; the same word two positions later is a neighbour like any other.
+equal-words-left-out: You left out the neighbours that are the same *word* as the centre. Only its own *position* is
+left out; the same word two positions later is a neighbour like any other.
 - (apart > 0) & (apart <= m) → (apart > 0) & (apart <= m) & (words[:, None] != words)
 - near.sum(dim=1, keepdim=True) → near.sum(dim=1, keepdim=True).clamp(min=1)
 
-gradient-not-shared: Every word of a context gets the whole gradient of h. In the mean each of n words counts 1/n, so each
-gets 1/n of it.
+gradient-not-shared: Every word of a context gets the whole gradient of h. In the mean each of n words counts 1/n, so
+each gets 1/n of it.
 - average.T @ → near.T @
 
-shared-by-the-wrong-count: You divide by the number of neighbours of the word that *receives* the gradient. What counts is
-the size of the context in which it was averaged, so the matrix of the averages is transposed on the way back.
+shared-by-the-wrong-count: You divide by the number of neighbours of the word that *receives* the gradient. What counts
+is the size of the context in which it was averaged, so the matrix of the averages is transposed on the way back.
 - average.T @ → average @
 
 repeated-rows-overwritten: Where a word occurs several times, your row of E keeps the gradient of one occurrence only:
@@ -96,8 +93,8 @@ one-hot-forgotten: Your gradient of the scores is the softmax. Subtract 1 for th
 position's scores sums to 0.
 - d_score[positions, words] -= 1 →
 
-mean-forgotten-in-the-gradient: Your loss is a mean over the positions, but your gradients are those of the sum. They are
-T times as large as they should be.
+mean-forgotten-in-the-gradient: Your loss is a mean over the positions, but your gradients are those of the sum. They
+are T times as large as they should be.
 - d_score = d_score / len(words) →
 
 sum-of-the-losses: You added the losses of the positions. L is their mean.

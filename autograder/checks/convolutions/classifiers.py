@@ -74,7 +74,8 @@ relu-forgotten: You left out the ReLU between the features and the output matrix
 relu-on-the-average: You put the averages through the ReLU as well. It belongs to the filters only.
 - h = average_words(table, tokens, lengths) → h = torch.relu(average_words(table, tokens, lengths))
 
-probabilities: You returned probabilities. Return the scores: the loss takes the softmax, in one step with its logarithm.
+probabilities: You returned probabilities. Return the scores: the loss takes the softmax, in one step with its
+logarithm.
 - return h @ V + c → return torch.softmax(h @ V + c, dim=-1)
 or
 - return h @ V + c → return torch.log_softmax(h @ V + c, dim=-1)

@@ -21,7 +21,6 @@ CLOSED = (
     "torch.nn.functional.max_pool1d",
     "torch.nn.functional.adaptive_max_pool1d",
     "torch.nn.functional.embedding_bag",
-    "torch.Tensor.unfold",
 )
 """Closed in every question: convolutions and what pools or gates, classifiers made of them, and their training."""
 
@@ -41,7 +40,10 @@ def some_filters(draw: Draw, d: int, count: int, *widths: int) -> tuple[list[Ten
 
 def doubles(*tensors: Tensor | list[Tensor]) -> list[Tensor | list[Tensor]]:
     """The same in float64; integers stay what they are."""
-    return [[one.double() for one in t] if isinstance(t, list) else t.double() if t.is_floating_point() else t for t in tensors]
+    return [
+        [one.double() for one in t] if isinstance(t, list) else t.double() if t.is_floating_point() else t
+        for t in tensors
+    ]
 
 
 def repeated(draw: Draw, time: int, vocab: int) -> Tensor:

@@ -65,26 +65,26 @@ CAUSAL_CONVOLUTION = question(
     ],
     closed=CLOSED,
     mistakes="""
-filter-flipped: Your filter is flipped: `weight[0]` meets the newest position. Here `weight[k - 1]` does, and `weight[0]`
-the oldest.
+filter-flipped: Your filter is flipped: `weight[0]` meets the newest position. Here `weight[k - 1]` does, and
+`weight[0]` the oldest.
 - @ weight[j] → @ weight[len(weight) - 1 - j]
 
-zeros-on-both-sides: You put the zeros on both sides, as libraries for images do, so an output sees positions to its right.
-For a language model this is the answer. Put all zeros in front.
+zeros-on-both-sides: You put the zeros on both sides, as libraries for images do, so an output sees positions to its
+right. For a language model this is the answer. Put all zeros in front.
 + k, time = len(weight), x.shape[1]
 + left = (k - 1) * dilation // 2
 + zeros = x.new_zeros(len(x), (k - 1) * dilation, x.shape[2])
 + padded = torch.cat([zeros[:, :left], x, zeros[:, left:]], dim=1)
 + return sum(padded[:, j * dilation : j * dilation + time] @ weight[j] for j in range(k)) + bias
 
-dilation-not-in-the-padding: You put k − 1 zeros in front and forgot the dilation there: a filter reaches (k − 1)·δ back.
-With fewer zeros there are fewer outputs, or they see the future.
+dilation-not-in-the-padding: You put k − 1 zeros in front and forgot the dilation there: a filter reaches (k − 1)·δ
+back. With fewer zeros there are fewer outputs, or they see the future.
 - (len(weight) - 1) * dilation → len(weight) - 1
 - time = x.shape[1]
 + time = max(x.shape[1] - (len(weight) - 1) * (dilation - 1), 0)
 
-dilation-ignored: You never use the dilation, so all windows consist of neighbours. With dilation δ the k positions of a
-window are δ apart.
+dilation-ignored: You never use the dilation, so all windows consist of neighbours. With dilation δ the k positions of
+a window are δ apart.
 ^ dilation = 1
 
 dilation-as-stride: You skip outputs. A dilation leaves out positions *inside* a window, and every position of the text
@@ -99,8 +99,8 @@ zeros-behind: All your zeros are behind the text, so every output sees only posi
 them in front.
 - [zeros, x] → [x, zeros]
 
-around-the-end: The start of your text sees its end: `torch.roll` and negative indices go around. Before the start there
-are zeros.
+around-the-end: The start of your text sees its end: `torch.roll` and negative indices go around. Before the start
+there are zeros.
 - zeros = x.new_zeros(len(x), (len(weight) - 1) * dilation, x.shape[2])
 - padded = torch.cat([zeros, x], dim=1)
 - y = bias
@@ -121,7 +121,8 @@ bias-k-times: You add the bias once per matrix, k times in all. It is added once
 bias-forgotten: You left out the bias.
 - y = bias → y = 0
 
-shifted-by-one: Your outputs are one position too late: at t you use t − 1 and older positions, and never the current one.
+shifted-by-one: Your outputs are one position too late: at t you use t − 1 and older positions, and never the current
+one.
 - [zeros, x] → [zeros, torch.zeros_like(x[:, :1]), x]
 """,
 )

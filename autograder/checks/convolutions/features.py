@@ -18,7 +18,9 @@ def _one_width(draw: Draw) -> list[Case]:
 def _widths(draw: Draw) -> list[Case]:
     batch, d, filters = draw.sizes(3)
     time = batch + d + 3
-    return [case("three widths", draw.normal(batch, time, d), full(batch, time), *some_filters(draw, d, filters, 1, 2, 4))]
+    return [
+        case("three widths", draw.normal(batch, time, d), full(batch, time), *some_filters(draw, d, filters, 1, 2, 4))
+    ]
 
 
 def _lengths(draw: Draw, batch: int, time: int, shortest: int) -> Tensor:
@@ -32,7 +34,14 @@ def _padded(draw: Draw) -> list[Case]:
     batch, d, filters = draw.sizes(3)
     time = batch + 5
     lengths = _lengths(draw, batch, time, 3)
-    return [case("padding of large values", _loud(draw, batch, time, d, lengths), lengths, *some_filters(draw, d, filters, 2, 3))]
+    return [
+        case(
+            "padding of large values",
+            _loud(draw, batch, time, d, lengths),
+            lengths,
+            *some_filters(draw, d, filters, 2, 3),
+        )
+    ]
 
 
 def _loud(draw: Draw, batch: int, time: int, d: int, lengths: Tensor) -> Tensor:
@@ -98,16 +107,17 @@ maximum-over-filters: You took the maximum over the filters: one number per wind
 *filter*, its largest response over time.
 - c.amax(dim=1) → c.amax(dim=2)
 
-mean-over-time: You took the mean over the windows. A filter asks whether something occurs at all: take the largest response.
+mean-over-time: You took the mean over the windows. A filter asks whether something occurs at all: take the largest
+response.
 - c = c.masked_fill(~inside[..., None], -math.inf) →
 - c.amax(dim=1) → (c * inside[..., None]).sum(dim=1) / inside.sum(dim=1, keepdim=True)
 
-padding-as-zeros: The windows of your padding have response 0, which wins wherever all real responses are negative. Windows
-that do not count must lose against every number: −∞.
+padding-as-zeros: The windows of your padding have response 0, which wins wherever all real responses are negative.
+Windows that do not count must lose against every number: −∞.
 - c.masked_fill(~inside[..., None], -math.inf) → c * inside[..., None]
 
-windows-of-padding: Windows of padding take part in your maximum. Even if the padding is zeros, such a window responds with
-the bias, and may win.
+windows-of-padding: Windows of padding take part in your maximum. Even if the padding is zeros, such a window responds
+with the bias, and may win.
 - c = c.masked_fill(~inside[..., None], -math.inf) →
 
 padding-untouched: You use the padding as if it were text: neither are its vectors zeros, nor are its windows left out.
@@ -119,8 +129,8 @@ padding-inside-short-texts: A text shorter than a filter is followed by *zeros* 
 padding, so its features depend on the batch that it is in.
 - x = x * real[..., None] →
 
-windows-over-the-end: You count windows that overhang the end of the text. A window counts only if all its words belong to
-the text, unless the text is shorter than the filter.
+windows-over-the-end: You count windows that overhang the end of the text. A window counts only if all its words belong
+to the text, unless the text is shorter than the filter.
 - <= (lengths - k).clamp(min=0)[:, None] → < lengths[:, None]
 
 windows-over-the-start: You count windows that overhang the start of the text: the first k − 1 answers of a causal
@@ -137,23 +147,29 @@ filter-flipped: Your filters are flipped: `weight[0]` is for the *first* word of
 last-window-forgotten: You leave out the final window of each text. A text of n words has n − k + 1 windows.
 - (lengths - k) → (lengths - k - 1)
 
-short-texts-as-zeros: Your features of texts that are shorter than a filter are 0. Such a text has one window: its words,
-followed by zero vectors.
+short-texts-as-zeros: Your features of texts that are shorter than a filter are 0. Such a text has one window: its
+words, followed by zero vectors.
 - c.amax(dim=1) → torch.where((lengths < k)[:, None], torch.zeros_like(c[:, 0]), c.amax(dim=1))
 
-short-texts-lost: For texts that are shorter than a filter you have no window at all, and the maximum of nothing is −∞. They
-have one: their words, followed by zero vectors.
+short-texts-lost: For texts that are shorter than a filter you have no window at all, and the maximum of nothing is −∞.
+They have one: their words, followed by zero vectors.
 - (lengths - k).clamp(min=0)[:, None] → (lengths - k)[:, None]
 
 cut-off-at-zero: Your features are never negative: there is a ReLU, or a 0, among the things that you compare. The ReLU
 comes in the next question.
 - c.amax(dim=1) → torch.relu(c.amax(dim=1))
 
-largest-magnitude: You took the response of the largest magnitude. The largest is meant with its sign: −5 loses against 1.
+largest-magnitude: You took the response of the largest magnitude. The largest is meant with its sign: −5 loses against
+1.
 - c = c.masked_fill(~inside[..., None], -math.inf)
 -     strongest.append(c.amax(dim=1))
 + size = c.abs().masked_fill(~inside[..., None], -math.inf)
 +     strongest.append(c.gather(1, size.argmax(dim=1, keepdim=True))[:, 0])
+
+minimum-for-maximum: You took the smallest response of each filter. Keep the largest: it says how clearly what the
+filter looks for occurs anywhere in the text.
+- c.masked_fill(~inside[..., None], -math.inf) → c.masked_fill(~inside[..., None], math.inf)
+- c.amax(dim=1) → c.amin(dim=1)
 
 bias-forgotten: You left out the biases.
 - weight, bias, 1) → weight, torch.zeros_like(bias), 1)

@@ -4,10 +4,12 @@ import torch
 from torch import Tensor
 
 from autograder.checks.convolutions.common import CLOSED, doubles
-from autograder.exercise.declare import holds, question, shapes, values
+from autograder.exercise.declare import holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.laws.convolutions import chunks_are_the_whole
+from autograder.exercise.laws.convolutions import chunks_are_the_whole, same_or_empty
 from autograder.exercise.specification import Case, case
+
+RESULTS = ("output", "new_past")
 
 
 def _layer(draw: Draw, k: int, d: int) -> tuple[Tensor, Tensor]:
@@ -40,7 +42,9 @@ def _odd(draw: Draw) -> list[Case]:
     batch, d = draw.sizes(2)
     one = doubles(draw.normal(1, 1, d), draw.normal(1, 3, d), *_layer(draw, 2, d))
     return [
-        case("a chunk shorter than the past", draw.normal(batch, 2, d), draw.normal(batch, 4, d), *_layer(draw, 3, d), 2),
+        case(
+            "a chunk shorter than the past", draw.normal(batch, 2, d), draw.normal(batch, 4, d), *_layer(draw, 3, d), 2
+        ),
         case("width 1, an empty past", draw.normal(batch, 3, d), torch.zeros(batch, 0, d), *_layer(draw, 1, d), 2),
         case("one text, one word, float64", *one, 3),
     ]
@@ -50,14 +54,14 @@ GATED_BLOCK = question(
     "convolutions.gated_block",
     minutes=30,
     difficulty="medium",
-    returns=("output", "new_past"),
+    returns=RESULTS,
     properties=[
         shapes(0.25, _whole),
         values("the output of a text", 1, _whole, "output"),
         values("a past of real inputs", 0.75, _going_on, "output"),
         values("the new past", 0.75, _going_on, "new_past"),
         holds("chunks give what the whole text gives", 0.5, _chunks, chunks_are_the_whole),
-        values("a short chunk, an empty past", 0.75, _odd),
+        judged("a short chunk, an empty past", 0.75, _odd, same_or_empty(RESULTS)),
     ],
     closed=CLOSED,
     mistakes="""
@@ -67,19 +71,19 @@ gate-and-value-swapped: You swapped the halves: the first half are the values, a
 residual-forgotten: You left out the residual connection: add the block's own input.
 - x + value → value
 
-sigmoid-forgotten: You multiplied the values by the gate's scores. The sigmoid of a score is between 0 and 1, so a gate lets
-a part of the value through.
+sigmoid-forgotten: You multiplied the values by the gate's scores. The sigmoid of a score is between 0 and 1, so a gate
+lets a part of the value through.
 - torch.sigmoid(gate) → gate
 
-tanh-of-the-values: You took the tanh of the values. In a GLU they stay as they are: that leaves a path for the gradient
-along which nothing saturates.
+tanh-of-the-values: You took the tanh of the values. In a GLU they stay as they are: that leaves a path for the
+gradient along which nothing saturates.
 - value * → torch.tanh(value) *
 
 input-gated-as-well: You gate the sum of input and values. The gate is for the values only; the input passes unchanged.
 - x + value * torch.sigmoid(gate) → (x + value) * torch.sigmoid(gate)
 
-features-interleaved: You took every second feature as a gate. The first half of the features are values, the second half
-their gates.
+features-interleaved: You took every second feature as a gate. The first half of the features are values, the second
+half their gates.
 - value, gate = both.chunk(2, dim=-1) → value, gate = both[..., 0::2], both[..., 1::2]
 
 past-ignored: You start from zeros and never use the past. Then every chunk starts as if it were the start of a text.
@@ -97,15 +101,16 @@ start-of-the-text-kept: Your new past is the start of past and text. The next ch
 or
 - inputs[:, x.shape[1] :] → x[:, : past.shape[1]]
 
-text-shorter-than-the-past: You take the new past from the text only. If the text is shorter than the past, the newest part
-of the old past still belongs to it.
+text-shorter-than-the-past: You take the new past from the text only. If the text is shorter than the past, the newest
+part of the old past still belongs to it.
 - inputs[:, x.shape[1] :] → x[:, max(x.shape[1] - past.shape[1], 0) :]
 
 minus-zero: With width 1 the past is empty, and `[-0:]` is everything, not nothing. Count from the front: from position
 `x.shape[1]` of past and text together.
 - inputs[:, x.shape[1] :] → inputs[:, -past.shape[1] :]
 
-zeros-instead-of-the-past-kept: You return zeros as the new past, so the next chunk does not know that there was a text.
+zeros-instead-of-the-past-kept: You return zeros as the new past, so the next chunk does not know that there was a
+text.
 - inputs[:, x.shape[1] :] → torch.zeros_like(past)
 """,
 )

@@ -1,5 +1,7 @@
 """Question 2b: the receptive field of a stack, computed and measured."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -21,12 +23,12 @@ def _clear(label: str, x: Tensor, weights: list[Tensor], dilations: list[int], t
     for weight, dilation in zip(weights, dilations, strict=True):
         k, time = len(weight), h.shape[1]
         padded = torch.cat([h.new_zeros(len(h), (k - 1) * dilation, h.shape[2]), h], dim=1)
-        h = torch.tanh(sum(padded[:, j * dilation :][:, :time] @ weight[j].double() for j in range(k)))
+        h = torch.tanh(torch.stack([padded[:, j * dilation :][:, :time] @ weight[j].double() for j in range(k)]).sum(0))
     moved = (h[1:, t] - h[0, t]).abs().amax(-1)
     return case(label, x, weights, dilations, t) if bool(((moved > 1e-4) | (moved == 0)).all()) else None
 
 
-def _first(draw: Draw, make) -> Case:  # type: ignore[no-untyped-def]
+def _first(draw: Draw, make: Callable[[Draw], Case | None]) -> Case:
     """The first clear case that `make` gives."""
     while (found := make(draw)) is None:
         pass
@@ -122,43 +124,45 @@ or
 - size = 1 + sum((len(weight) - 1) * dilation for weight, dilation in zip(weights, dilations, strict=True))
 + size = math.prod((len(weight) - 1) * dilation + 1 for weight, dilation in zip(weights, dilations, strict=True))
 
-whole-widths-added: You add k·δ per layer. One of the k positions is the one that a layer starts from: it reaches (k − 1)·δ
-back.
+whole-widths-added: You add k·δ per layer. One of the k positions is the one that a layer starts from: it reaches (k −
+1)·δ back.
 - (len(weight) - 1) * dilation → len(weight) * dilation
 or
 - 1 + sum((len(weight) - 1) * dilation → sum(len(weight) * dilation
 
-position-itself-forgotten: Your size is one too small: it is how far back the stack reaches. The position itself is part of
-the receptive field.
+position-itself-forgotten: Your size is one too small: it is how far back the stack reaches. The position itself is
+part of the receptive field.
 - 1 + sum( → sum(
 
 dilations-forgotten-in-the-size: Your size takes no notice of the dilations. A layer of width k with dilation δ reaches
 (k − 1)·δ back.
 - (len(weight) - 1) * dilation for → (len(weight) - 1) for
 
-counted-for-computed: Your size is the number of positions that you measured. The size follows from the shapes: it counts
-gaps, and takes no notice of zero weights or of the start of the text.
+counted-for-computed: Your size is the number of positions that you measured. The size follows from the shapes: it
+counts gaps, and takes no notice of zero weights or of the start of the text.
 - return size, sees → return int(sees.sum()), sees
 
-drawn-for-measured: You marked all positions of the receptive field. Run the stack and look what changes: dilations leave
-gaps, and weights can be zero.
+drawn-for-measured: You marked all positions of the receptive field. Run the stack and look what changes: dilations
+leave gaps, and weights can be zero.
 - return size, sees
 + return size, torch.tensor([t - size < s <= t for s in range(len(x))])
 
-forwards: You changed position t and looked where the output changes. That tells who sees t. The question is what t sees:
-change the other positions, one by one, and look at t.
+forwards: You changed position t and looked where the output changes. That tells who sees t. The question is what t
+sees: change the other positions, one by one, and look at t.
 - return h[:, t] → return h
 - (run(changed) - run(x[None])).abs().amax(dim=-1) > 1e-6
 + (run(changed) - run(x[None])).abs().amax(dim=-1)[t] > 1e-6
 
-any-output: You compare all outputs. Every position changes some output, at least its own; look at the output at t only.
+any-output: You compare all outputs. Every position changes some output, at least its own; look at the output at t
+only.
 - return h[:, t] → return h.flatten(1)
 
-first-feature-only: You changed only the first feature of each position. A layer may not use it: change the whole vector.
+first-feature-only: You changed only the first feature of each position. A layer may not use it: change the whole
+vector.
 - [..., None] → [..., None] * (torch.arange(x.shape[1]) == 0)
 
-changes-kept: You never undo a change, so after the first position that is seen, all seem to be. Change one position at a
-time, each in a fresh copy.
+changes-kept: You never undo a change, so after the first position that is seen, all seem to be. Change one position at
+a time, each in a fresh copy.
 - torch.eye(len(x), dtype=x.dtype) → torch.ones(len(x), len(x), dtype=x.dtype).tril()
 
 dilations-forgotten-in-the-stack: Your stack runs without its dilations: the marked positions are neighbours.

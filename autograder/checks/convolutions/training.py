@@ -71,8 +71,8 @@ TRAIN = question(
     ],
     closed=CLOSED,
     mistakes="""
-final-for-best: You return the parameters after the *final* epoch. Either you never choose, or you remember the parameters
-themselves, which later steps change in place: remember a copy.
+final-for-best: You return the parameters after the *final* epoch. Either you never choose, or you remember the
+parameters themselves, which later steps change in place: remember a copy.
 - if not losses or loss < min(losses):
 -         best = torch.cat([p.detach().flatten() for p in parameters])
 -     losses.append(loss)
@@ -85,8 +85,8 @@ worst-for-best: You kept the epoch with the *highest* loss.
 first-for-best: You return the parameters after the first epoch: your comparison never finds a lower loss.
 - if not losses or loss < min(losses): → if not losses:
 
-given-parameters-changed: Your values are right, but you also changed the caller's parameters, so a second training would
-not start where the first did. Train copies: `p.clone()`.
+given-parameters-changed: Your values are right, but you also changed the caller's parameters, so a second training
+would not start where the first did. Train copies: `p.clone()`.
 - p.clone().requires_grad_() → p.requires_grad_()
 - return losses, best
 + for p in parameters:
@@ -100,12 +100,12 @@ None before each batch.
 + gradients = torch.autograd.grad(loss_of(batch), parameters)
 +         sums = gradients = [old + new for old, new in zip(sums, gradients, strict=True)]
 
-momentum-ignored: This is plain gradient descent. Either you do not use the momentum, or your velocities start from 0 with
-every batch, so nothing is left of the previous one.
+momentum-ignored: This is plain gradient descent. Either you do not use the momentum, or your velocities start from 0
+with every batch, so nothing is left of the previous one.
 - velocity.mul_(momentum) → velocity.mul_(0)
 
-momentum-dampened: You multiply the gradient by 1 − momentum. That is a common variant, but with this rule it gets its full
-weight: the velocity is momentum times the old one plus the gradient.
+momentum-dampened: You multiply the gradient by 1 − momentum. That is a common variant, but with this rule it gets its
+full weight: the velocity is momentum times the old one plus the gradient.
 - .add_(gradient) → .add_(gradient, alpha=1 - momentum)
 
 velocity-starts-again: Your velocities start from 0 in every epoch. They are 0 at the start of the training only.
@@ -132,18 +132,19 @@ classifier.
 - for _ in range(epochs): → for epoch in range(epochs):
 - for batch in batches: → for batch in batches if epoch else []:
 
-training-loss-returned: You return the loss on a training batch. Choose by, and return, the loss on `held_out`: the training
-loss falls long after the classifier has stopped getting better.
+training-loss-returned: You return the loss on a training batch. Choose by, and return, the loss on `held_out`: the
+training loss falls long after the classifier has stopped getting better.
 - float(loss_of(held_out)) → float(loss_of(batch))
 
 held-out-trained-on: You also train on `held_out`. Then its loss says nothing about new texts.
 - for batch in batches: → for batch in [*batches, held_out]:
 
-losses-summed: You trained on the *sum* of the losses of a batch's texts. The loss of a batch is the mean: otherwise the step
-grows with the batch.
+losses-summed: You trained on the *sum* of the losses of a batch's texts. The loss of a batch is the mean: otherwise
+the step grows with the batch.
 - torch.autograd.grad(loss_of(batch), parameters) → torch.autograd.grad(loss_of(batch) * len(batch[0]), parameters)
 
-vectors-not-trained: The table of word vectors does not learn. The first parameter of the list is trained like the others.
+vectors-not-trained: The table of word vectors does not learn. The first parameter of the list is trained like the
+others.
 - for p, velocity, gradient in zip(parameters, velocities, gradients, strict=True):
 + for p, velocity, gradient in list(zip(parameters, velocities, gradients, strict=True))[1:]:
 """,

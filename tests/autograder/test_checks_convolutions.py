@@ -1,0 +1,89 @@
+"""What the exercises of "convolutions" promise beyond what every assignment must (`test_checks.py`)."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from autograder.check import examine
+from autograder.checks.convolutions import EXERCISES
+from nlmcore.convolutional import GatedConvolution, TextCNN
+from tests.autograder.answers import answers, second
+
+SOLUTIONS = second(answers("convolutions"))
+
+
+def reference(name, *arguments):
+    return EXERCISES[f"convolutions.{name}"].reference(*arguments)
+
+
+def test_the_references_are_pytorchs_and_the_librarys_convolutions():
+    draw = torch.Generator().manual_seed(0)
+    x, weight, bias = (torch.randn(*s, generator=draw) for s in ((2, 9, 3), (3, 3, 6), (6,)))
+    wanted = F.conv1d(F.pad(x.mT, (4, 0)), weight.permute(2, 1, 0), bias, dilation=2).mT
+    assert torch.allclose(reference("causal_convolution", x, weight, bias, 2), wanted, atol=1e-5)
+
+    layer = GatedConvolution(3, 3, dilation=2)
+    with torch.no_grad():
+        layer.linear.weight.copy_(weight.flatten(0, 1).T)
+        layer.linear.bias.copy_(bias)
+        past = torch.randn(2, 4, 3, generator=draw)
+        output, kept = reference("gated_block", x, past, weight, bias, 2)
+        assert torch.allclose(output, x + layer(torch.cat([past, x], dim=1)), atol=1e-5)
+    assert torch.equal(kept, x[:, -4:])
+
+
+def test_the_features_of_long_texts_are_kims_without_the_windows_that_overhang():
+    model = TextCNN(11, 2, d_embedding=3, widths=(2,), n_filters=4)
+    tokens = torch.randint(0, 11, (3, 8), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        weight, bias = model.filters[0].weight.permute(2, 1, 0), model.filters[0].bias
+        found = reference("text_features", model.embedding(tokens), torch.full((3,), 8), [weight], [bias])
+        inside = model.filters[0](model.embedding(tokens).mT).amax(dim=-1)
+    assert torch.allclose(found, inside, atol=1e-5)
+
+
+def test_the_gradients_of_cbow_are_autograds():
+    draw = torch.Generator().manual_seed(1)
+    words = torch.tensor([3, 1, 3, 3, 0, 2])
+    E, U = (torch.randn(5, 4, generator=draw, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    near = [[s for s in range(6) if 0 < abs(s - t) <= 2] for t in range(6)]
+    h = torch.stack([E[words[context]].mean(0) for context in near])
+    wanted = torch.autograd.grad(F.cross_entropy(h @ U.T, words), (E, U))
+    _, *found = reference("cbow", words, 2, E.detach(), U.detach())
+    assert all(torch.allclose(a, b) for a, b in zip(found, wanted, strict=True))
+
+
+def test_what_does_the_work_is_closed_and_autograd_is_open_where_it_is_not_the_question():
+    def by_the_library(x, weight, bias, dilation):
+        padded = F.pad(x.mT, ((len(weight) - 1) * dilation, 0))
+        return F.conv1d(padded, weight.permute(2, 1, 0), bias, dilation=dilation).mT
+
+    def by_a_picture(x, weight, bias, dilation):
+        padded = F.pad(x.mT, ((len(weight) - 1) * dilation, 0))[:, :, None]
+        return F.conv2d(padded, weight.permute(2, 1, 0)[:, :, None], bias, dilation=(1, dilation))[:, :, 0].mT
+
+    for cheat in (by_the_library, by_a_picture):
+        verdict = examine(EXERCISES["convolutions.causal_convolution"], cheat, 7)
+        assert verdict.closed == ("torch.nn.functional.conv1d",)
+        assert verdict.points == 0
+    assert examine(EXERCISES["convolutions.cbow"], by_autograd, 7).closed
+    assert examine(EXERCISES["convolutions.train"], SOLUTIONS["train"], 7).closed == ()
+
+
+def by_autograd(words, m, E, U):
+    E, U = E.clone().requires_grad_(), U.clone().requires_grad_()
+    (E[words] @ U.T).sum().backward()
+    return SOLUTIONS["cbow"](words, m, E.detach(), U.detach())
+
+
+@pytest.mark.parametrize("filling", [0.0, 1.0])
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_a_constant_earns_next_to_nothing(exercise, filling):
+    def constant(*given):
+        answer = SOLUTIONS[exercise.function](*given)
+        made = tuple(
+            torch.full(torch.as_tensor(a).shape, filling) for a in (answer if isinstance(answer, tuple) else [answer])
+        )
+        return made if len(made) > 1 else made[0]
+
+    assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
