@@ -1,5 +1,7 @@
 """Question 1b: CBOW's loss on a text, and its gradients by hand."""
 
+from torch import Tensor
+
 from autograder.checks.convolutions.common import CLOSED, repeated
 from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question, shapes, values
