@@ -95,7 +95,7 @@ def average_words(table, tokens, lengths):
 # [[hints on the contexts]]
 # 1. Write the contexts of a text of four words with $m = 1$ as a table of zeros and ones, one row per position. Where are the zeros?
 # 2. The table of ones, each row divided by its sum, is a matrix that averages: multiplied by the vectors of the text it gives all $h_t$.
-# 3. `(positions[:, None] - positions).abs()` is the table of distances. A context has distance at least 1 and at most $m$.
+# 3. Positions as a column, `[:, None]`, minus positions as a row: that is the table of distances. A context has distance at least 1 and at most $m$.
 #
 # [[hints on the gradients]]
 # 1. Which of the steps above uses a word's row of $E$? Who receives the gradient of $h_t$, and how much of it?
@@ -246,7 +246,7 @@ def receptive_field(x, weights, dilations, t):
 # [[hints on the output]]
 # 1. In the example, which of the two numbers of the convolution goes through the sigmoid? What is 5.5 − 2.5?
 # 2. Your causal convolution puts zeros in front. If you put the past in front yourself, which of its outputs do you need?
-# 3. `torch.cat([past, x], dim=1)`, convolve, keep the final `x.shape[1]` positions. `chunk(2, dim=-1)` cuts the features in halves.
+# 3. Join past and text with `torch.cat` along the time, convolve, drop the outputs that belong to the past. `chunk` cuts the features in halves.
 #
 # [[hints on the new past]]
 # 1. Is the past of the next call made of inputs or of outputs of this block?
@@ -346,7 +346,7 @@ def text_features(x, lengths, weights, biases):
 # [[hints]]
 # 1. How many parameters does the list contain without filters, and how many with filters of two widths?
 # 2. Unpack the three that are always there, and collect the rest in a list. Its even entries are weights, its odd entries biases.
-# 3. `table, V, c, *filters = parameters`, and then `filters[0::2]` and `filters[1::2]`.
+# 3. `first, second, *rest = values` puts what is left over into a list, and `rest[0::2]` is every second entry of it.
 
 
 # %%
@@ -398,7 +398,7 @@ def scores(parameters, tokens, lengths):
 # [[hints on the best epoch]]
 # 1. You remember the best parameters, and then train on. What happens to what you remembered?
 # 2. Remember a copy: a new vector that is filled at that moment.
-# 3. `torch.cat([p.detach().flatten() for p in parameters])` is a new vector. A list of the parameters would be the parameters themselves.
+# 3. `torch.cat` of all parameters, each detached and flattened, is a new vector. A list of the parameters would be the parameters themselves.
 
 
 # %%
