@@ -8,6 +8,7 @@ from torch import Tensor
 from autograder.checks.convolutions.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -91,7 +92,7 @@ def _start(draw: Draw) -> Case | None:
 
 def _width_one(draw: Draw) -> Case | None:
     d = draw.size()
-    return _clear("one layer of width 1", draw.normal(4, d), _weights(draw, d, 1), [3], 2)
+    return _clear("one layer of width 1", draw.normal(4, d), _weights(draw, d, 1), [30], 2)
 
 
 def _one_word(draw: Draw) -> Case | None:
@@ -99,8 +100,13 @@ def _one_word(draw: Draw) -> Case | None:
     return _clear("a text of one word", draw.normal(1, d), _weights(draw, d, 3), [2], 0)
 
 
+def _square(draw: Draw) -> Case | None:
+    n = draw.integer(2, 4)
+    return _clear(EQUAL, draw.normal(n, n), _weights(draw, n, n), [1], n - 1)
+
+
 def _odd(draw: Draw) -> list[Case]:
-    return [_first(draw, make) for make in (_start, _width_one, _one_word)]
+    return [_first(draw, make) for make in (_start, _width_one, _one_word, _square)]
 
 
 RECEPTIVE_FIELD = question(
