@@ -1,8 +1,6 @@
-"""Laws of convolutions: no output depends on a later input, and chunks of a text give what the whole text gives."""
+"""Laws of convolutions: no output depends on a later input; a past may be empty."""
 
 from collections.abc import Sequence
-
-import torch
 
 from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
@@ -19,17 +17,6 @@ def nothing_before(case: Case, got: Outcomes) -> str | None:
     if close(one[:, at:], other[:, at:]) or close(one[:, :1].expand_as(one), one):
         return "the outputs do not depend on the text as they should"
     return None
-
-
-def chunks_are_the_whole(case: Case, got: Outcomes) -> str | None:
-    """Call 0 is a whole text, the others its chunks: output 0 (batch, time, features) of these, joined, is that of the
-    whole."""
-    whole, *chunks = (outcome.outputs[0].double() for outcome in got)
-    if close(whole, case.known[0].double()) or close(whole[:, :1].expand_as(whole), whole):
-        return "the output does not depend on the text as it should"
-    return (
-        None if close(torch.cat(chunks, dim=1), whole) else "the outputs of the chunks are not those of the whole text"
-    )
 
 
 @travels
