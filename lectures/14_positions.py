@@ -763,6 +763,8 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build all the rest, and it tells you which mistakes you make.
+# In [`exercises/positions/positions.ipynb`](../exercises/positions/positions.ipynb) you build them as a real model needs them, with a cache and in both
+# layouts, train a model with each, and find out which of them reads past its trained length.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
