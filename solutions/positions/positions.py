@@ -355,6 +355,7 @@ def alibi(n_heads, queries, keys):
     queries <= keys: how many of each; the queries are the last of the keys
     -> (slopes (n_heads,), bias (n_heads, queries, keys))
     """
+
     ### BEGIN SOLUTION
     def sequence(n):
         return [2 ** (-8 * h / n) for h in range(1, n + 1)]
@@ -810,7 +811,8 @@ if ready:
 if runs:
     middles = range(8, READ, 16)
     lines = {kind: torch.stack([runs[kind, seed] for seed in seeds]).mean(0) for kind, seed in runs if seed == seeds[0]}
-    print(f"{'loss at characters':20}  33 to 48   49 to 64  177 to 192   ({len(seeds)} seed{'s' * (len(seeds) > 1)}: mean, range at the end)")
+    print(f"Mean loss over {len(seeds)} seed(s), and the range of the seeds at the end:")
+    print(f"{'characters':20}  33 to 48   49 to 64  177 to 192")
     for kind, line in lines.items():
         ends = [float(runs[kind, seed][-1]) for seed in seeds]
         print(f"{kind:20} {line[2]:9.2f}  {line[3]:9.2f}  {line[-1]:10.2f}    {min(ends):.2f} to {max(ends):.2f}")
