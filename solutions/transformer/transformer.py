@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Assignment: a Transformer, and the weights of a real one
 #
-# You write a whole language model, from its norms to a cache of keys and values, in ten functions that call each other. Nothing else computes in it.
-# Then you load the weights of SmolLM2, a published model with 135 million parameters, into your own code, and it answers your questions.
+# You write a whole language model, from its norms to a cache of keys and values, in functions that call each other. Nothing else computes in it.
+# Then you load the weights of SmolLM2, a published model with 135 million parameters, into your own code, and it answers your questions. On the
+# way you derive a gradient, find a friend's bug, and run two experiments.
 #
 # ```text
 # tokens → embedding → block 0 → block 1 → … → norm → embedding, transposed → logits
@@ -115,6 +116,41 @@ def rms_norm(x, gain, eps):
     wide = x.float()
     mean_square = (wide**2).mean(-1, keepdim=True)
     return (wide * torch.rsqrt(mean_square + eps) * gain).to(x.dtype)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 1c. Backwards through RMSNorm [[transformer.rms_norm_backward]]
+#
+# PyTorch differentiates your norm by itself. Once, do it on paper. Take a single vector $x$ with $d$ entries and leave out the gain, so that $y = x / r$,
+# where $r$ is the root of the mean square plus $\varepsilon$. The upstream gradient is $\partial L / \partial y$. Derive, and then write down as code:
+#
+# 1. the slope of the root, $\partial r / \partial x_j$ for every $j$;
+# 2. the gradient $\partial L / \partial x_j$ for every $j$. In how many ways does $x_j$ influence the entries of $y$?
+#
+# By hand, with $\varepsilon = 0$, $x = (3, 4)$ and upstream gradient $(1, 0)$: $r = 3.536$, the slope is $(0.424, 0.566)$ and the gradient
+# $(0.181, -0.136)$. That gradient is perpendicular to $x$, as it must be without $\varepsilon$: a longer $x$ in the same direction gives the same $y$.
+#
+# **Checked:** the slope; the gradient; different sizes, large $\varepsilon$. The values must be right to five digits, so differences of small steps are
+# not enough.
+#
+# [[hints]]
+# 1. Write $r^2$ as a sum and differentiate both sides with respect to one $x_j$. In the fraction $x_i / r$, which parts depend on $x_j$ if $i = j$, and
+#    which if not?
+# 2. The quotient rule gives two terms. The first exists only for $i = j$; the second exists for all $i$, so the chain rule sums it over them.
+# 3. That sum is a dot product, `upstream @ x`. It multiplies the slope, with a minus and a power of r below it.
+
+
+# %%
+def rms_norm_backward(x, upstream, eps):
+    """The slope of the root, and the gradient of the loss with respect to x, for y = x / r.
+
+    x (d,), upstream (d,): the gradient with respect to y -> (slope (d,), gradient (d,))
+    """
+    ### BEGIN SOLUTION
+    r = torch.sqrt((x**2).mean() + eps)
+    slope = x / (len(x) * r)
+    return slope, upstream / r - (upstream @ x) / r**2 * slope
     ### END SOLUTION
 
 
@@ -411,7 +447,71 @@ def generate(prompt, weights, sizes, n, end, state=None):
 
 
 # %% [markdown]
-# ## 5. Weights from somebody else [[transformer.load_block]]
+# ## 5. A friend reads a book
+#
+# A friend measures the mean loss of a language model on a book. The whole book does not fit into memory, so she reads it in pieces of `length` tokens and
+# passes the state on, with your `language_model`. The result should not depend on `length`. Hers does: with short pieces the loss is higher. The code
+# runs, and the numbers look believable. One line is wrong.
+#
+# ### 5a. Which line? [[transformer.wrong_line]]
+#
+# [[listing transformer.loss_in_pieces]]
+#
+# Say for each line what it holds for a text of 7 tokens and `length` 2, before you run anything. Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+#
+# [[hints]]
+# 1. Why is the loss *higher* for short pieces? What does a model lack that reads the last piece of a book?
+# 2. Follow the state through two rounds of the loop. Where is it made, and where is it used?
+# 3. Count the arguments of each call, and compare with the function that is called.
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 11
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 5b. Mend it [[transformer.loss_in_pieces]]
+#
+# This is your friend's function. Change the line, and nothing else.
+#
+# **Checked:** the loss with pieces of equal length, and with a last piece that is shorter. As long as the function returns what the listing returns, it
+# counts as not mended; the check shows an input for which that is wrong.
+#
+# [[hints]]
+# 1. With a `length` as long as the text, the listing is right. Which line does something different for the second piece than for the first?
+# 2. What your `language_model` returned for one piece, it needs for the next.
+# 3. The last argument is missing in a call.
+
+
+# %%
+def loss_in_pieces(tokens, weights, sizes, length):
+    """The mean loss of the next token, of texts that are read in pieces as if they were read in one call.
+
+    tokens (batch, time) ids, length: the tokens of a piece; the last piece may be shorter -> loss
+    """
+    ### BEGIN SOLUTION
+    inputs, targets = tokens[:, :-1], tokens[:, 1:]
+    state, total, count = None, 0.0, 0
+    for begin in range(0, inputs.shape[1], length):
+        piece = inputs[:, begin : begin + length]
+        wanted = targets[:, begin : begin + length]
+        logits, state = language_model(piece, weights, sizes, state)
+        log_p = torch.log_softmax(logits, dim=-1)
+        losses = -log_p.gather(-1, wanted[..., None])[..., 0]
+        total += losses.sum()
+        count += losses.numel()
+    return total / count
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. Weights from somebody else [[transformer.load_block]]
 #
 # Your model is complete, and now it needs weights. SmolLM2's are in a GGUF file, the format of llama.cpp. Nobody asked you before they chose names,
 # shapes and the order of rows, so they have to be translated, one block at a time. `file` is a dictionary of tensors, and block 7 is made of these:
@@ -469,7 +569,7 @@ def load_block(file, number, n_heads, n_kv_heads):
 # ## Your code is SmolLM2
 #
 # The next cell opens the file and calls *your* `load_block` 30 times. Then *your* `language_model` reads the start of a sentence, and its logits are
-# compared with those of the course's own implementation. There is nothing to write here. Run it when 4c and 5 pass; it takes a few seconds.
+# compared with those of the course's own implementation. There is nothing to write here. Run it when 4c and 6 pass; it takes a few seconds.
 
 # %%
 MINE = {
@@ -482,7 +582,7 @@ MINE = {
 SIZES = {"n_heads": 9, "n_kv_heads": 3, "base": 100_000.0, "eps": 1e-5}
 PARTS = ["attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down"]
 start = "The capital of France is"
-smollm2_weights, picture = None, "<p>Come back here when questions 3c to 5 pass.</p>"
+smollm2_weights, picture = None, "<p>Come back here when questions 3c to 6 pass.</p>"
 
 if all(passes(f"transformer.{name}", function) for name, function in MINE.items()):
     from nlmcore.pretrained import smollm2
@@ -547,10 +647,92 @@ if smollm2_weights is not None:
 # Ask your own questions. A model of this size invents a lot, so check what it says.
 
 # %% [markdown]
-# ## 6. Break it [[written, 35 minutes, 6 points]]
+# ## 7. An experiment: how the pathway grows [[transformer.pathway]]
+#
+# Why do trainings of deep models begin with smaller matrices? Your `block` can tell, with random weights. The size of the pathway is the root mean square
+# of all entries of `x`. It is about 1 before the first block. How large is it after 4 blocks, and after 16? GPT-2 (Radford et al. 2019) multiplies the
+# two matrices that write to the pathway, `output` and `down`, by $1/\sqrt{2n}$ at the beginning, where $n$ is the number of blocks. What does that
+# change? Four answers are possible:
+#
+# 1. Each sublayer reads through a norm, so the size stays about the same, whether the matrices are scaled or not.
+# 2. 16 blocks give about four times the size of 4 blocks; scaled, about the same size.
+# 3. 16 blocks give about twice the size of 4 blocks; scaled, about the same size.
+# 4. 16 blocks give about twice the size of 4 blocks; scaled, 16 blocks give clearly less than 4 blocks.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** For each seed, `random_start` gives you an `x`, 16 blocks and sizes. `rms` gets one row per seed, with four numbers: after the first 4 blocks;
+#   after 16; after the first 4, scaled with $n = 4$; after 16, scaled with $n = 16$. Set `conclusion = 0` for now and run the check: it says whether
+#   your numbers are right. Then call your function with width 32 and the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. "About the same" means that neither is larger than the other by a third.
+#
+# **Checked:** that there is a prediction; the sizes, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many paths through blocks does one seed need, and with which `x` does each begin?
+# 2. You need loops over seeds, over the two ways, over the two depths and over blocks. A scaled block is a new dictionary with two other entries.
+# 3. `part | {"output": factor * part["output"], …}` is a changed copy of a dictionary, and `x.pow(2).mean().sqrt()` the size.
+#
+# [[hints on the conclusion]]
+# 1. Divide the second column by the first, and the fourth by the third, for each seed.
+# 2. How does the length of a sum grow with the number of vectors if all point in the same direction, and how if they point in random directions?
+# 3. The variances of independent additions add up. Four times as many make the variance four times as large; and its root?
+
+
+# %%
+def random_start(seed, width):
+    """(x (1, 12, width), 16 random blocks, sizes): the same for the same seed."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def matrix(rows, columns):
+        return torch.randn(rows, columns, generator=generator) / rows**0.5
+
+    shapes = {
+        "query": (1, 1),
+        "key": (1, 0.5),
+        "value": (1, 0.5),
+        "output": (1, 1),
+        "gate": (1, 2),
+        "up": (1, 2),
+        "down": (2, 1),
+    }
+    x = torch.randn(1, 12, width, generator=generator)
+    blocks = [{name: matrix(int(a * width), int(b * width)) for name, (a, b) in shapes.items()} for _ in range(16)]
+    gains = {"attention_norm": torch.ones(width), "feed_forward_norm": torch.ones(width)}
+    return x, [gains | part for part in blocks], {"n_heads": 4, "n_kv_heads": 2, "base": 10_000.0, "eps": 1e-5}
+
+
+# %%
+def pathway(width, seeds):
+    """The size of the pathway after 4 and 16 random blocks, and the same with scaled matrices, for several seeds.
+
+    width: d_model, seeds: a list -> (prediction, rms (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    rms = []
+    for seed in seeds:
+        row = []
+        for scaled in (False, True):
+            for n in (4, 16):
+                x, blocks, sizes = random_start(seed, width)
+                factor = (2 * n) ** -0.5 if scaled else 1.0
+                for part in blocks[:n]:
+                    changed = part | {"output": factor * part["output"], "down": factor * part["down"]}
+                    x, _ = block(x, changed, sizes)
+                row.append(x.pow(2).mean().sqrt())
+        rms.append(row)
+    conclusion = 3
+    return prediction, rms, conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 8. Break it [[written, 25 minutes, 6 points]]
 #
 # You own every line of a working language model, so you can find out what each line is for. The next cell measures your model's mean loss per token on a
-# short text, once as it is and once with a change. Run at least **two** experiments of your own: change the sizes (`base`, `eps`), the weights
+# short text, once as it is and once with a change. Run **two** experiments of your own: change the sizes (`base`, `eps`), the weights
 # (leave out blocks, swap two of them, set gains to 1), or a function of yours in a copy (`repeat` for `repeat_interleave`, a norm left out, positions
 # that restart). Write down what you expect *before* you run each one.
 #
@@ -615,4 +797,4 @@ if smollm2_weights is not None:
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 6 should be answered in your own words. Save the notebook under its own name: the grader looks for `transformer.ipynb`.
+# question 8 should be answered in your own words. Save the notebook under its own name: the grader looks for `transformer.ipynb`.

@@ -44,7 +44,7 @@ def _alike(draw: Draw) -> list[Case]:
 
 ROTATE = question(
     "transformer.rotate",
-    minutes=20,
+    minutes=15,
     difficulty="medium",
     returns=("rotated",),
     properties=[
@@ -153,7 +153,7 @@ def _large(draw: Draw) -> list[Case]:
 
 ATTEND = question(
     "transformer.attend",
-    minutes=30,
+    minutes=25,
     difficulty="hard",
     returns=("output", "weights"),
     properties=[

@@ -376,7 +376,7 @@ def _square_files(draw: Draw) -> list[Case]:
 
 LOAD_BLOCK = question(
     "transformer.load_block",
-    minutes=30,
+    minutes=25,
     difficulty="medium",
     returns=NAMES,
     properties=[
