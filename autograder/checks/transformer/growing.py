@@ -43,7 +43,8 @@ all-blocks-each-time: Your first column is the same as the second: you went thro
 first n.
 - blocks[:n] → blocks
 
-pathway-not-restarted: You start the next measurement where the previous one ended. Each begins with the x of `random_start`.
+pathway-not-restarted: You start the next measurement where the previous one ended. Each begins with the x of
+`random_start`.
 -             x, blocks, sizes = random_start(seed, width)
 +             pass
 -     row = []
