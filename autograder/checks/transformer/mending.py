@@ -5,16 +5,17 @@ from typing import Any
 from autograder.checks.transformer.common import CLOSED, block_weights, sizes_of
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.listing import listing_of
 from autograder.exercise.special import wrong_line
 from autograder.exercise.specification import Case, case
 
 
-def _read(draw: Draw, label: str, pieces: int, length: int, rest: int = 0) -> Case:
-    vocab, d_model = draw.largest + 8, 4 + draw.size()
+def _read(draw: Draw, label: str, pieces: int, length: int, rest: int = 0, equal: int = 0) -> Case:
+    vocab, d_model = (equal, equal) if equal else (draw.largest + 8, 4 + draw.size())
     weights: dict[str, Any] = {
         "embedding": draw.normal(vocab, d_model),
-        "blocks": [block_weights(draw, d_model, 4, 5, 2, 1) for _ in range(2)],
+        "blocks": [block_weights(draw, d_model, 4, equal or 5, 2, 1) for _ in range(2)],
         "norm": draw.normal(d_model),
     }
     tokens = draw.integers(0, vocab - 1, 2, pieces * length + rest + 1)
@@ -22,7 +23,11 @@ def _read(draw: Draw, label: str, pieces: int, length: int, rest: int = 0) -> Ca
 
 
 def _even(draw: Draw) -> list[Case]:
-    return [_read(draw, "pieces of equal length", 3, 2), _read(draw, "pieces of one token", 4, 1)]
+    return [
+        _read(draw, "pieces of equal length", 3, 2),
+        _read(draw, "pieces of one token", 4, 1),
+        _read(draw, EQUAL, 3, 2, equal=7),
+    ]
 
 
 def _uneven(draw: Draw) -> list[Case]:

@@ -9,6 +9,7 @@ from autograder.checks.transformer.common import CLOSED, block_weights, matrix, 
 from autograder.exercise.declare import holds, inputs_too, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import same_shapes
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.transformer import whole_equals_chunks
 from autograder.exercise.specification import Case, case
 
@@ -282,6 +283,15 @@ def _edges_of_writing(draw: Draw) -> list[Case]:
         case("n = 1", _prompt(draw, vocab, 3), weights, sizes, 1, NO_END),
         case("a prompt of one token", _prompt(draw, vocab, 1), weights, sizes, 4, NO_END),
         case("a given state", _prompt(draw, vocab, 2), weights, sizes, 4, NO_END, state),
+        case(
+            EQUAL,
+            _prompt(draw, 4, 4),
+            _weights(draw, 4, 2, 4, 4, 4, 1),
+            sizes,
+            4,
+            NO_END,
+            draw.normal(1, 4, 2, 1, 4, 4),
+        ),
     ]
 
 

@@ -23,8 +23,8 @@ NUMBERS_IN_LISTS = {"recurrence.clip", "sequences.teacher_share"}
 def tensors(value: Any) -> Iterator[Tensor]:
     if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
+    elif isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from tensors(item)
 
 
