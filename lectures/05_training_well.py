@@ -884,8 +884,9 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `schedule_playground`, `signal_playground`, `minibatch_cloud` and `seeds_playground` take `yours=` as well. In the assignment
-# [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb) you build the gradients that
-# an optimiser needs; in [`exercises/recurrence/recurrence.ipynb`](../exercises/recurrence/recurrence.ipynb) you clip them.
+# [`exercises/training/training.ipynb`](../exercises/training/training.ipynb) you write the optimisers, schedule, dropout and early
+# stopping of this lecture for a whole network, and the loop that trains a language model with them and resumes exactly. You need the
+# gradients of [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb) before it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *"Now you": 6 minutes, in pairs. Give each pair one of the four mistakes and let it say, before it runs the cell, how the path will

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from autograder.exercise.draw import Draw, Exhausted
@@ -88,6 +89,8 @@ def _sliced(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sliced(item) for key, item in value.items()}
     if not isinstance(value, Tensor) or value.numel() < 2 or not value.is_contiguous():
+        return value
+    if value.dtype == torch.uint8:  # the state of a generator, which PyTorch refuses as a slice
         return value
     larger = value.new_zeros(*value.shape[:-1], 2 * value.shape[-1] + 1)
     larger[..., 1::2] = value

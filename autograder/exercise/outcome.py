@@ -113,8 +113,8 @@ def _equal(before: Any, after: Any) -> bool:
 
 def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
     """The result as one tensor per name, of a tuple or list in their order, or of a dictionary with these keys. NumPy
-    arrays, numbers, lists and tuples of numbers are accepted like tensors. Raises TypeError, with a message for the
-    student, for anything else."""
+    arrays, numbers, lists and tuples of numbers are accepted like tensors, and a dictionary among the results becomes
+    one row. Raises TypeError, with a message for the student, for anything else."""
     if isinstance(result, dict):
         result = _in_order(result, returns)
     wanted = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
@@ -144,6 +144,9 @@ def _in_order(result: dict[Any, Any], names: Sequence[str]) -> tuple[Any, ...]:
 def _tensor(value: Any, name: str) -> Tensor:
     if type(value) is Tensor and value.is_cpu and value.layout is torch.strided and not value.is_complex():
         return value.detach().clone()
+    if isinstance(value, dict):  # one row of all its entries, with the keys in alphabetical order
+        parts = [_tensor(value[key], f"{name}[{key!r}]").double().flatten() for key in sorted(value, key=str)]
+        return torch.cat([torch.zeros(0).double(), *parts])
     if not isinstance(value, (Tensor, np.ndarray, np.generic, Real, list, tuple)):
         raise TypeError(f"{name} must be a tensor or a list of numbers, but it is a {type(value).__name__}")
     try:

@@ -7,7 +7,7 @@ failed and in what kind of situation, and shows no input, no output and no messa
 import builtins
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from autograder.pages import points, render
 
 MACHINE = "application/vnd.nlm-course.verdict+json"  # the verdict in a cell's output, for a table over a class
 
+_MANY = 8  # tensors of one argument, more than a reader looks at
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
 _STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")  # not the stars of a product or a power
 
@@ -179,7 +180,7 @@ class Report:
         outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
         return Example(
             title=_place(finding.about.name, case.label),
-            inputs=list(zip(exercise.arguments, case.calls[index], strict=False)),
+            inputs=list(_named(zip(exercise.arguments, case.calls[index], strict=False))),
             outputs=[output for output in outputs if output[0] not in exercise.chosen],
         )
 
@@ -222,6 +223,20 @@ class Report:
             debugging=self._debugging,
             coded=lambda sentence: coded(escape(sentence)),
         )
+
+
+def _named(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Each value with its name. A dictionary with a few tensors becomes its entries."""
+    for name, value in values:
+        if isinstance(value, dict) and 0 < _tensors(value) <= _MANY:
+            yield from _named((f"{name}[{key!r}]", entry) for key, entry in value.items())
+        else:
+            yield name, value
+
+
+def _tensors(value: Any) -> int:
+    """How many tensors are in a dictionary, and in the dictionaries in it."""
+    return sum(map(_tensors, value.values())) if isinstance(value, dict) else isinstance(value, Tensor)
 
 
 def _place(name: str, label: str) -> str:

@@ -35,6 +35,13 @@ def test_anything_that_holds_the_numbers_is_a_result(function):
     assert not result.outputs[0].requires_grad
 
 
+def test_a_dictionary_becomes_one_row_with_its_keys_in_alphabetical_order():
+    inner = {"v": np.array([[3, 4]]), "t": 2}
+    result = outcome(lambda x: ({"b": [5.0], "a": inner, "none": {}}, 1), returns=("y", "z"))
+    assert result.outputs[0].tolist() == [2, 3, 4, 5]
+    assert "y['a'] must be a tensor" in outcome(lambda x: ({"a": "text"}, 1), returns=("y", "z")).fault.words
+
+
 def test_the_arguments_are_copies_with_the_same_strides_and_changes_are_seen():
     wide = torch.arange(12.0).reshape(3, 4)[:, ::2]
 

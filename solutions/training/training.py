@@ -1,0 +1,536 @@
+# %% [markdown]
+# # Assignment: training
+#
+# You write everything that turns gradients into a trained network: two optimisers, a schedule, clipping, dropout, early stopping, and the loop
+# that puts them together and can be interrupted at any step without a trace. At the end your loop, and nothing else, trains a language model on
+# Shakespeare's plays to a loss that we state beforehand, with five seeds.
+#
+# [[questions]]
+#
+# [[how it works]]
+#
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours.
+#
+# You need the lecture *Training well*. This page does not repeat its formulas; keep it open. Nothing is downloaded.
+#
+# A network has several parameters, so your functions get **dictionaries**: `weights` and `gradients` map the name of a parameter to a tensor. A
+# parameter that took no part in the loss has no entry in `gradients`. Its weights and everything that an optimiser remembers of it are unchanged.
+# Return new dictionaries with all entries, and change nothing that you are given: somebody may still hold the old weights. The check compares a
+# dictionary as one row of numbers, its keys in alphabetical order.
+
+# %%
+import math
+
+import torch
+from IPython.display import HTML
+
+from autograder.check import check, failing, passes
+from lectures import show
+
+torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)  # for networks as small as these one thread is fastest
+
+# %% [markdown]
+# ## 1. Steps
+#
+# ### 1a. Momentum [[training.momentum_step]]
+#
+# One step of *momentum* (section 2 of the lecture) for a whole network. `velocity` is what the optimiser remembers: a dictionary like `weights`. It is
+# empty before the first step, and a parameter that has never had a gradient is not in it. With $\beta = 0$ your function is SGD.
+#
+# By hand, two steps with rate 0.1 and $\beta = 0.9$. The second minibatch does not use `b`:
+#
+# ```text
+#             gradients        velocity after it     weights after it
+# start                                              a = 1       b = 2
+# step 1      a: 2    b: 1     a: 2      b: 1        a = 0.8     b = 1.9
+# step 2      a: 1             a: 2.8    b: 1        a = 0.52    b = 1.9
+# ```
+#
+# **Checked:** the first step, weights and velocity separately; a later step; $\beta = 0$; a parameter without a gradient, one parameter, float64 and
+# slices; that your function does not change what it is given.
+#
+# [[hints]]
+# 1. Follow the row of step 2 from left to right. Which of its numbers depend on the row above?
+# 2. Start from copies of both dictionaries and go through the gradients. For each, first compute the new velocity, then the new weights from it.
+# 3. `velocity.get(name, 0)` is 0 for a parameter that is not there yet. The velocity is a plain sum: the gradient enters it undiminished.
+
+
+# %%
+def momentum_step(weights, gradients, velocity, rate, beta):
+    """One step of gradient descent with momentum.
+
+    weights, gradients, velocity: name -> tensor; rate, beta: numbers -> (weights, velocity), both new dictionaries
+    """
+    ### BEGIN SOLUTION
+    new, kept = dict(weights), dict(velocity)
+    for name, g in gradients.items():
+        v = beta * velocity.get(name, 0) + g
+        kept[name] = v
+        new[name] = weights[name] - rate * v
+    return new, kept
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 1b. AdamW [[training.adamw_step]]
+#
+# The lecture's `adamw` moves one tensor. Yours moves a network, and does three things more:
+#
+# - *Only matrices decay*, that is, tensors with two or more axes. Biases and the gains of a normalisation have one axis; pulling them to 0 does not
+#   make a network simpler, so they take Adam's step without decay.
+# - *Each parameter counts its own steps.* `memory` is empty at first; then `memory[name]` is a dictionary with the number of steps `"t"` that this
+#   parameter has taken and the two averages `"m"` and `"v"`, as they are *before* they are corrected.
+# - A parameter without a gradient does not move and does not decay.
+#
+# By hand, the second step of one bias and of a matrix with one entry. Rate 0.1, decay 0.5, $\beta_1 = 0.9$, $\beta_2 = 0.99$, and $\varepsilon$ too
+# small to be seen. For both, the gradients of the two steps are 1 and 2:
+#
+# ```text
+# m after step 1    0.1              after step 2    0.9 · 0.1 + 0.1 · 2    = 0.29     corrected  0.29 / 0.19     = 1.526
+# v after step 1    0.01             after step 2    0.99 · 0.01 + 0.01 · 4 = 0.0499   corrected  0.0499 / 0.0199 = 2.508
+# Adam's step                        0.1 · 1.526 / √2.508 = 0.096
+# bias              from 1 to        1 - 0.096 = 0.904
+# matrix            from 1 to        0.95 · 1 - 0.096 = 0.854
+# ```
+#
+# > **Before you write it:** what would Adam's step be at step 2 without the corrections, and is that too long or too short?
+#
+# **Checked:** the first step; a later one; what you remember; which parameters decay; a large $\varepsilon$; a parameter without a gradient, one that
+# gets its first gradient late, one parameter, float64.
+#
+# [[hints on the step]]
+# 1. Every number in the example comes from the lecture's table of optimisers. Which of them are kept for the next step, and which are used once?
+# 2. Unpack what is remembered of one parameter, or zeros, and count its step. Compute the two averages and store them; correct copies of them.
+# 3. Store a new dictionary with `t`, `m` and `v` under the parameter's name before you correct anything, and correct with the number of the step that
+#    you are taking: 1 at the first.
+#
+# [[hints on the decay]]
+# 1. Compare the last two lines of the example. At which moment does the matrix shrink, and by which factor?
+# 2. The decay never meets the gradient or its averages. It only shrinks the weights, before Adam's step is subtracted.
+# 3. `w.ndim > 1` picks the matrices. Their weights are multiplied by one minus the product of rate and decay.
+
+
+# %%
+def adamw_step(weights, gradients, memory, rate, decay, beta1=0.9, beta2=0.999, eps=1e-8):
+    """One step of AdamW.
+
+    weights, gradients: name -> tensor; memory: name -> {"t": steps taken, "m": tensor, "v": tensor}; the rest numbers
+    -> (weights, memory), both new dictionaries
+    """
+    ### BEGIN SOLUTION
+    new, kept = dict(weights), dict(memory)
+    for name, g in gradients.items():
+        old = memory.get(name, {"t": 0, "m": 0.0, "v": 0.0})
+        t = old["t"] + 1
+        m = beta1 * old["m"] + (1 - beta1) * g
+        v = beta2 * old["v"] + (1 - beta2) * g**2
+        kept[name] = {"t": t, "m": m, "v": v}
+        m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)
+        w = weights[name]
+        if w.ndim > 1:
+            w = (1 - rate * decay) * w
+        new[name] = w - rate * m_hat / (v_hat.sqrt() + eps)
+    return new, kept
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 2. How far
+#
+# ### 2a. Warm-up and cosine [[training.schedule]]
+#
+# The factor of the learning rate at a step, as in section 3 of the lecture: a straight line up to 1 during the warm-up, half a cosine from there down to
+# `floor` at step `total`, and `floor` ever after. The first step of training is step 1. `warmup` may be 0; then the fall begins immediately.
+#
+# By hand, `total=8`, `warmup=4`, `floor=0.2`:
+#
+# ```text
+# step      1       2       3       4       5        6       7        8       9
+# factor    0.25    0.5     0.75    1       0.883    0.6     0.317    0.2     0.2
+# ```
+#
+# **Checked:** the warm-up; the fall; the step at which they meet; the end, and after it; no warm-up.
+#
+# [[hints]]
+# 1. Look at steps 4, 6 and 8 of the example. How much of the way from 1 down to the floor is done at each?
+# 2. There are three cases: before the end of the warm-up, after the total, between them. In the middle one, first compute the fraction of the fall that
+#    is done, from 0 to 1.
+# 3. The cosine of $\pi$ times that fraction falls from 1 to −1. Move and scale it so that it falls from 1 to the floor; `math.cos` takes radians.
+
+
+# %%
+def schedule(step, total, warmup, floor):
+    """The factor of the learning rate at `step`, which counts from 1 -> a number"""
+    ### BEGIN SOLUTION
+    if step < warmup:
+        return step / warmup
+    done = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 2b. Clipping [[training.clip_gradients]]
+#
+# The gradients of all parameters together are one long vector. If its length, the norm, exceeds `max_norm`, every entry is scaled by the same factor,
+# so that the length becomes `max_norm` and the direction stays. Return the clipped gradients, and the norm as it was before.
+#
+# By hand: `{"W": [[3, 0]], "b": [4]}` has the norm 5. With `max_norm=1` the result is `{"W": [[0.6, 0]], "b": [0.8]}` and 5; with `max_norm=10` it is
+# what was given, and 5.
+#
+# **Checked:** the norm; gradients above the limit; gradients below it; zeros, no gradients at all (norm 0), one parameter, slices.
+#
+# [[hints]]
+# 1. Which single number do both gradients of the example have in common?
+# 2. One pass over the gradients finds the norm. A second one scales them, if that is necessary at all.
+# 3. Add the sums of the squares of all tensors, then take one square root. Compare it with the limit before you divide.
+
+
+# %%
+def clip_gradients(gradients, max_norm):
+    """Scale all gradients together to a norm of at most `max_norm`.
+
+    gradients: name -> tensor -> (clipped: a new dictionary, norm before clipping)
+    """
+    ### BEGIN SOLUTION
+    norm = math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients.values()))
+    factor = max_norm / norm if norm > max_norm else 1.0
+    return {name: g * factor for name, g in gradients.items()}, norm
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 3. Dropout [[training.dropout]]
+#
+# In training, each entry of `x` becomes 0 with probability `rate`, independently of all others; the remaining entries are scaled so that the *expected*
+# value of every entry is what it was. At evaluation (`training=False`) nothing is dropped and nothing is scaled. All randomness comes from `seed`: the
+# same seed gives the same result, another seed another one, and PyTorch's global generator is left alone. Which entries a seed drops is up to you.
+#
+# By hand: $x = (1, 2, 3, 4)$ with rate 0.2 may become $(1.25, 2.5, 0, 5)$.
+#
+# > **Before you write it:** why scale in training, and not at evaluation?
+#
+# **Checked:** evaluation, and that training differs from it; that each entry is 0 or correctly scaled; how many are 0; that each entry of each example is
+# decided by itself, and differently for each seed; rate 0, one number, float64, slices. The laws of chance are checked on a thousand entries; an honest answer
+# fails less often than once in a million checks.
+#
+# [[hints]]
+# 1. In the example three entries survive. By which factor did each of them change, and how does that follow from the rate?
+# 2. Sample one uniform number per entry, from a generator of your own. Comparing it with the rate decides about the entry.
+# 3. `torch.rand(x.shape, generator=g)` samples them, after `g = torch.Generator().manual_seed(seed)`. Survivors are divided by the probability to survive.
+
+
+# %%
+def dropout(x, rate, training, seed):
+    """Inverted dropout.
+
+    x: a tensor of any shape, rate: a number in [0, 1), training: True or False, seed: an integer -> a tensor like x
+    """
+    ### BEGIN SOLUTION
+    if not training:
+        return x.clone()
+    generator = torch.Generator().manual_seed(seed)
+    keep = torch.rand(x.shape, generator=generator) >= rate
+    return x * keep / (1 - rate)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 4. Early stopping [[training.early_stopping]]
+#
+# `losses` are the development losses so far, oldest first. Return the index of the best one, and whether to stop *now*: when `patience` evaluations in a
+# row have brought nothing better than the best before them. A loss that only equals the best is not better.
+#
+# By hand, with a patience of 2:
+#
+# ```text
+# 3.0  2.5  2.6               best 1, keep training: only one evaluation since the best
+# 3.0  2.5  2.6  2.55         best 1, stop: 2.55 is lower than 2.6, but not than 2.5
+# 3.0  2.5  2.6  2.4          best 3, keep training
+# 3.0  2.5  2.5  2.5          best 1, stop
+# ```
+#
+# **Checked:** the best; losses that end the training; losses that do not; ties, and a single loss.
+#
+# [[hints]]
+# 1. In the second line of the example, with which loss is 2.55 compared?
+# 2. Find the best of all losses so far; of equal ones, the first. Count the evaluations after it.
+# 3. `losses.index(min(losses))` is the first of the lowest. The evaluations after index $i$ of $n$ are $n - 1 - i$.
+
+
+# %%
+def early_stopping(losses, patience):
+    """(index of the best loss, whether to stop now); losses: a list of one number or more, patience: 1 or more"""
+    ### BEGIN SOLUTION
+    best = losses.index(min(losses))
+    return best, len(losses) - 1 - best >= patience
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 5. The loop [[training.train]]
+#
+# The network is given: the window model of the lecture, whose gradients you derived in the assignment `backpropagation`. It uses *your* `dropout` on its
+# hidden layer. `sample` picks a random minibatch and the seed for the dropout of that step.
+
+
+# %%
+def loss_and_gradients(weights, windows, rate, training, seed):
+    """The mean loss of predicting the last token of each window from the others, and its gradients.
+
+    windows (batch, n + 1) ids -> (loss, {name: gradient})
+    """
+    read, targets = windows[:, :-1], windows[:, -1]
+    x = weights["E"][read].flatten(1)
+    h = torch.tanh(x @ weights["W"] + weights["b"])
+    scale = torch.as_tensor(dropout(torch.ones_like(h), rate, training, seed)).to(h)
+    log_p = torch.log_softmax((h * scale) @ weights["V"] + weights["c"], dim=-1)
+    loss = -log_p.gather(1, targets[:, None]).mean()
+    d_z = (log_p.exp() - torch.nn.functional.one_hot(targets, log_p.shape[1])) / len(windows)
+    d_h = d_z @ weights["V"].T * scale * (1 - h**2)
+    d_x = (d_h @ weights["W"].T).view(-1, weights["E"].shape[1])
+    d_E = torch.zeros_like(weights["E"]).index_add_(0, read.flatten(), d_x)
+    return loss, {"E": d_E, "W": x.T @ d_h, "b": d_h.sum(0), "V": (h * scale).T @ d_z, "c": d_z.sum(0)}
+
+
+def sample(windows, size, generator):
+    """A random minibatch of `size` windows, and a seed for the step's dropout."""
+    rows = torch.randint(len(windows), (size,), generator=generator)
+    return windows[rows], int(torch.randint(2**31, (), generator=generator))
+
+
+def fresh(weights, seed):
+    """A run that has not taken any step."""
+    state = torch.Generator().manual_seed(seed).get_state()
+    return {"step": 0, "weights": weights, "memory": {}, "generator": state, "dev": [], "best": weights}
+
+
+# %% [markdown]
+# A **run** is a dictionary with all that a training run needs to continue as if nothing had happened:
+#
+# | key | what it is |
+# |---|---|
+# | `"step"` | the number of steps taken |
+# | `"weights"`, `"memory"` | after the latest step, as in 1b |
+# | `"generator"` | the state of the generator from which `sample` takes its random numbers (`get_state`, `set_state`) |
+# | `"dev"` | all development losses so far, a list |
+# | `"best"` | the weights at the evaluation with the lowest of them; before the first evaluation, the initial weights |
+#
+# Write the loop that takes a run and goes `steps` steps further. Steps are numbered from 1 over the *whole* run, interrupted or not. Each of them
+# samples a minibatch, computes loss and gradients with dropout, clips, and takes AdamW's step at the scheduled rate. Whenever the number of the step is
+# a multiple of `plan["every"]`, the loop then evaluates: the loss on all windows of `dev`, without dropout. It keeps the weights if they are the best so
+# far, and it ends early if your `early_stopping` says so. Everything that can be chosen is in `plan`:
+#
+# | `"rate"` | `"total"`, `"warmup"`, `"floor"` | `"max_norm"` | `"decay"` | `"dropout"` | `"batch"` | `"every"`, `"patience"` |
+# |---|---|---|---|---|---|---|
+# | largest learning rate | of the schedule | of clipping | of AdamW | rate of dropout | size of a minibatch | of evaluation and early stopping |
+#
+# Return the losses of the minibatches, one for each step that *this* call took, as a list of numbers, and the new run. Two calls of 3 steps then
+# give exactly what one call of 6 steps gives; this is what "resume" means, and most homemade loops fail it.
+#
+# > **Before you write it:** which of the six entries would you miss if you had saved only the weights, and how would the losses show it?
+#
+# **Checked:** the losses of a plain run (no dropout, no decay, no clipping worth the name, a constant rate); of a run with everything; the development
+# losses and the best weights; early stopping; the losses of a run resumed from a saved one; everything that a resumed run saves, and that the saved one
+# is unchanged. The runs have about six steps and are in float64. What the check tests also depends on your earlier functions, so make those pass first.
+#
+# [[hints on the loop]]
+# 1. Read the paragraph above the table of the plan again, and number what happens in one step. Which parts happen only at some steps?
+# 2. First unpack the run into variables. Loop over the steps with the *global* number of the step. After the loop, pack the same variables again.
+# 3. The rate of a step is `plan["rate"]` times the schedule's factor; the same `loss_and_gradients` on `dev` with `training=False` gives the
+#    development loss. The weights are the best if the index that your `early_stopping` returns is the last one.
+#
+# [[hints on resuming]]
+# 1. Go through the six keys. For each, find the line of your loop that reads it, and the line that saves it.
+# 2. Call your function twice for 3 steps and once for 6, in a cell of your own, and print both lists of losses. The first loss that differs tells
+#    which entry was lost: a batch, a moment, or the number of the step.
+# 3. `set_state` gives a new generator the state that `get_state` returned; save the state that it has after your last step. Append to a copy of
+#    `run["dev"]`.
+
+
+# %%
+def train(run, plan, windows, dev, steps):
+    """Continue a run for at most `steps` steps.
+
+    run, plan: the dictionaries described above; windows (many, n + 1), dev (some, n + 1) ids -> (losses: a list, run: a new dictionary)
+    """
+    ### BEGIN SOLUTION
+    generator = torch.Generator()
+    generator.set_state(run["generator"])
+    weights, memory, best = run["weights"], run["memory"], run["best"]
+    step, dev_losses, losses = run["step"], list(run["dev"]), []
+    while len(losses) < steps:
+        step += 1
+        batch, seed = sample(windows, plan["batch"], generator)
+        loss, gradients = loss_and_gradients(weights, batch, plan["dropout"], True, seed)
+        clipped, _ = clip_gradients(gradients, plan["max_norm"])
+        rate = plan["rate"] * schedule(step, plan["total"], plan["warmup"], plan["floor"])
+        weights, memory = adamw_step(weights, clipped, memory, rate, plan["decay"])
+        losses.append(float(loss))
+        if step % plan["every"] == 0:
+            dev_losses.append(float(loss_and_gradients(weights, dev, plan["dropout"], False, 0)[0]))
+            lowest, over = early_stopping(dev_losses, plan["patience"])
+            if lowest == len(dev_losses) - 1:
+                best = weights
+            if over:
+                break
+    state = generator.get_state()
+    new = {"step": step, "weights": weights, "memory": memory, "generator": state}
+    return losses, {**new, "dev": dev_losses, "best": best}
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Your loop at work
+#
+# There is nothing to write here. Run it when all seven checks pass. The data are the plays of Shakespeare; a window is twelve characters to read and
+# one to predict, and the development text is a play that the network never trains on.
+
+
+# %%
+def initial(seed):
+    """Random weights of the network: 16 dimensions per character, 96 hidden units."""
+    draw = torch.Generator().manual_seed(seed)
+    size = len(alphabet)
+    weights = {"E": torch.randn(size, 16, generator=draw), "b": torch.zeros(96), "c": torch.zeros(size)}
+    weights["W"] = torch.randn(12 * 16, 96, generator=draw) / (12 * 16) ** 0.5
+    weights["V"] = torch.randn(96, size, generator=draw) / 96**0.5
+    return weights
+
+
+mine = {
+    **{"momentum_step": momentum_step, "adamw_step": adamw_step, "schedule": schedule},
+    **{"clip_gradients": clip_gradients, "dropout": dropout, "early_stopping": early_stopping, "train": train},
+}
+ready = all(passes(f"training.{name}", function) for name, function in mine.items())
+plan = {"rate": 0.01, "total": 1_200, "warmup": 100, "floor": 0.0, "max_norm": 1.0, "decay": 0.01, "dropout": 0.0}
+plan |= {"batch": 64, "every": 100, "patience": 3}
+if ready:
+    from nlmcore.corpora import load
+
+    plays = {part: load("shakespeare").texts(part) for part in ("train", "valid")}
+    alphabet = sorted(set("".join(plays["train"])))
+    number = {character: i for i, character in enumerate(alphabet)}
+    ids = torch.tensor([number[character] for character in "".join(plays["train"])])
+    windows = ids.unfold(0, 13, 1)
+    dev = torch.tensor([number[character] for character in plays["valid"][0] if character in number]).unfold(0, 13, 1)
+    dev = dev[:: len(dev) // 2000][:2000]
+    pairs = torch.ones(len(alphabet), len(alphabet)).index_put_((ids[:-1], ids[1:]), torch.tensor(1.0), accumulate=True)
+    bigram = -(pairs / pairs.sum(1, keepdim=True)).log()[dev[:, -2], dev[:, -1]].mean().item()
+    print(f"{len(windows):,} windows to train on, {len(dev):,} to develop with, {len(alphabet)} characters")
+    print(f"development loss of guessing {math.log(len(alphabet)):.2f} nats, of a bigram model {bigram:.2f}")
+
+# %% [markdown]
+# **A power cut.** One run takes 120 steps. Another takes 50, is saved to a file, and everything is thrown away; then it is loaded and takes the
+# other 70. The dropout is on. How far apart are the losses of the two?
+
+# %%
+if ready:
+    import io
+
+    stormy = plan | {"dropout": 0.1, "every": 40}
+    whole, _ = train(fresh(initial(0), 0), stormy, windows, dev, 120)
+    first, run = train(fresh(initial(0), 0), stormy, windows, dev, 50)
+    file = io.BytesIO()
+    torch.save(run, file)
+    del run
+    file.seek(0)
+    second, _ = train(torch.load(file), stormy, windows, dev, 70)
+    print("largest difference:", max(abs(a - b) for a, b in zip(whole, first + second, strict=True)))
+
+# %% [markdown]
+# **A language model.** Two settings, five seeds each, 1,200 steps. A pilot with three seeds tried the rates 0.003 and 0.01 in both settings. The
+# constant rate did better with 0.003 and the schedule with 0.01, so these are compared. The goal for the schedule is a development loss of 2.25 nats
+# per character, well below the bigram model's. It takes your loop about 20 seconds in all.
+
+# %%
+GOAL = 2.25
+settings = {"warm-up and cosine, 0.01": plan, "constant rate, 0.003": plan | {"rate": 0.003, "warmup": 0, "floor": 1.0}}
+curves = {}
+picture = "Come back here when all seven checks pass."
+if ready:
+    for name, setting in settings.items():
+        runs = [train(fresh(initial(seed), seed), setting, windows, dev, plan["total"])[1] for seed in range(5)]
+        curves[name] = [run["dev"] for run in runs]
+        ends = [min(run["dev"]) for run in runs]
+        mean = sum(ends) / 5
+        half = 2.776 * (sum((end - mean) ** 2 for end in ends) / 4 / 5) ** 0.5
+        print(f"{name}: {mean:.3f} ± {half:.3f} nats per character")
+        if setting is plan:
+            print(f"    the goal was {GOAL}: {'reached' if mean <= GOAL else 'not reached'}")
+            model = runs[0]["best"]
+    picture = HTML(
+        show.bands_svg(
+            range(100, plan["total"] + 1, 100),
+            curves,
+            x_title="step",
+            y_title="dev loss",
+            low=2.1,
+            high=3.0,
+            level=bigram,
+            alt="Development loss against the step, five seeds each; the thin line is a bigram model. "
+            + " ".join(
+                f"{name}: from {min(r[0] for r in rows):.2f} to {min(r[-1] for r in rows):.2f}."
+                for name, rows in curves.items()
+            ),
+        )
+    )
+picture
+
+
+# %%
+def write(text, length, draw):
+    """The network continues a text: each character is sampled from its prediction and fed back."""
+    for _ in range(length):
+        read = torch.tensor([number[character] for character in text[-12:]])
+        h = torch.tanh(model["E"][read].flatten() @ model["W"] + model["b"])
+        p = torch.softmax((h @ model["V"] + model["c"]) / 0.7, dim=-1)
+        text += alphabet[int(torch.multinomial(p, 1, generator=draw))]
+    return text
+
+
+print(write("\nHAMLET.\nTo be", 300, torch.Generator().manual_seed(1)) if ready else "Come back later.")
+
+# %% [markdown]
+# ## 6. In your own words [[written, 45 minutes, 8 points]]
+#
+# The two settings above differ in two things, the schedule and the largest rate. Which of them makes the difference, or does it take both? Choose this
+# question or one of your own about *any* entry of `plan` (or about `momentum_step` in the loop), and find out with your loop:
+#
+# 1. Say which runs you will compare, and predict the result *before* you run them, with a reason.
+# 2. Run each setting with five seeds. Report mean and interval, as a table or a picture, and the code that made them.
+# 3. What do your runs show, and what do they not show? Name one rival explanation of the difference, and the run that would decide it.
+# 4. Somebody reports the lowest development loss of 40 settings, one seed each. In two sentences: what is wrong with that number?
+#
+# ### BEGIN MARK SCHEME
+# Two points for each of the four; half points are fine. The result itself earns nothing: a prediction that failed is as good as one that held.
+#
+# 1. **Prediction** (2): the settings are named so that somebody else could run them (1); a direction or size is predicted, with a reason from the lecture
+#    (1). For the suggested question: four runs, two rates with and without the schedule.
+# 2. **Runs** (2): five seeds each, the same seeds for all settings (1); mean and interval, or all five values (1). One seed each: at most ½.
+# 3. **Conclusion** (2): it follows from the intervals; overlapping intervals are not called a difference, and one task and one length are not called
+#    "always" (1). A rival explanation with the run that decides it (1): a rate that was not tuned for one of the settings, the number of steps, a
+#    patience that ended one of them early, the size of the network.
+# 4. **Forty settings** (2): the lowest of 40 noisy numbers is too low even if all settings are equally good (1); it must be measured again, with fresh
+#    seeds and on text by which nothing was chosen (1).
+# ### END MARK SCHEME
+
+# %% [markdown]
+# I compare four settings, each with seeds 0 to 4: rates 0.003 and 0.01, each with a constant rate and with warm-up and cosine. I predict that at 0.003
+# the schedule changes the final loss by less than 0.05, because after 1,200 steps that rate still needs long steps, and that at 0.01 it lowers the loss
+# clearly, because a constant 0.01 keeps the weights dancing. So it takes both.
+#
+# The means and intervals are in the table that my cell prints. The schedule at 0.01 ends lowest and the constant 0.003 second. The constant 0.01 and the
+# schedule at 0.003 end higher, and their intervals overlap. So neither the rate nor the schedule alone lowers the loss; the schedule makes the larger
+# rate usable. This holds for 1,200 steps of this network. A rival explanation is that only the small steps at the end matter, and not the warm-up. A run with a cosine and
+# without warm-up at 0.01 would decide it.
+#
+# The lowest of 40 runs is lucky as well as good, so it is lower than the same setting would be with another seed. The best setting should be run again
+# with several fresh seeds, and reported on test text that was not used to choose it.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 6 should be answered in your own words. Save the notebook under its own name: the grader looks for `training.ipynb`.

@@ -1,0 +1,121 @@
+"""What the exercises of "training" promise beyond what every assignment must (`test_checks.py`)."""
+
+import io
+import math
+
+import pytest
+import torch
+
+from autograder.check import examine
+from autograder.checks.training import EXERCISES
+from autograder.checks.training.loop import FULL, _task
+from autograder.exercise.draw import Draw
+from nlmcore.training import clip_gradients, cosine_schedule
+from tests.autograder.answers import answers, second
+
+SOLUTIONS = second(answers("training"))
+
+
+def reference(name):
+    return EXERCISES[f"training.{name}"].reference
+
+
+@pytest.mark.parametrize("ours", ["momentum_step", "adamw_step"])
+def test_the_steps_are_those_of_pytorch(ours):
+    draw = Draw(0, 5)
+    weights = {name: draw.normal(*shape, dtype=torch.float64) for name, shape in {"W": (3, 4), "b": (4,)}.items()}
+    parameters = {name: torch.nn.Parameter(w.clone()) for name, w in weights.items()}
+    groups = [{"params": [parameters["W"]]}, {"params": [parameters["b"]], "weight_decay": 0.0}]
+    if ours == "momentum_step":
+        theirs, options = torch.optim.SGD(groups, lr=0.1, momentum=0.8), (0.1, 0.8)
+    else:
+        theirs, options = torch.optim.AdamW(groups, lr=0.1, weight_decay=0.3), (0.1, 0.3)
+    memory = {}
+    for step in range(6):
+        gradients = {"W": torch.sin(3 * weights["W"]), "b": torch.cos(weights["b"])}
+        if step in (0, 3):
+            del gradients["b"]
+        for name, parameter in parameters.items():
+            parameter.grad = gradients.get(name)
+        theirs.step()
+        weights, memory = reference(ours)(weights, gradients, memory, *options)
+    for name, parameter in parameters.items():
+        assert torch.allclose(weights[name], parameter.detach())
+
+
+def test_schedule_and_clipping_are_the_librarys():
+    for warmup in (0, 3):
+        for step in range(1, 12):
+            assert reference("schedule")(step, 9, warmup, 0.2) == pytest.approx(cosine_schedule(step, 9, warmup, 0.2))
+    gradients = {"W": torch.randn(3, 2, generator=torch.Generator().manual_seed(0)) * 9, "b": torch.ones(2)}
+    parameters = [torch.nn.Parameter(torch.zeros_like(g)) for g in gradients.values()]
+    for parameter, g in zip(parameters, gradients.values(), strict=True):
+        parameter.grad = g.clone()
+    clipped, norm = reference("clip_gradients")(gradients, 1.0)
+    assert norm == pytest.approx(clip_gradients(parameters, 1.0), rel=1e-5)
+    assert all(torch.allclose(p.grad, g) for p, g in zip(parameters, clipped.values(), strict=True))
+
+
+def test_the_gradients_on_the_page_are_those_of_pytorch():
+    run, windows, _ = _task(Draw(1, 5))
+    on_the_page = reference("train").__globals__["loss_and_gradients"]
+    found, gradients = on_the_page(run["weights"], windows, 0.4, True, 3)
+    leaves = {name: w.clone().requires_grad_() for name, w in run["weights"].items()}
+    scale = reference("dropout")(torch.ones(len(windows), len(leaves["b"])).double(), 0.4, True, 3)
+    h = torch.tanh(leaves["E"][windows[:, :-1]].flatten(1) @ leaves["W"] + leaves["b"]) * scale
+    loss = torch.nn.functional.cross_entropy(h @ leaves["V"] + leaves["c"], windows[:, -1])
+    loss.backward()
+    assert torch.allclose(found, loss.detach())
+    assert all(torch.allclose(gradients[name], leaf.grad) for name, leaf in leaves.items())
+
+
+def test_a_run_that_was_saved_to_a_file_continues_exactly():
+    run, windows, dev = _task(Draw(2, 5))
+    train = reference("train")
+    whole, end = train(run, FULL, windows, dev, 8)
+    losses, after = train(run, FULL, windows, dev, 3)
+    file = io.BytesIO()
+    torch.save(after, file)
+    file.seek(0)
+    more, after = train(torch.load(file), FULL, windows, dev, 5)
+    assert losses + more == whole
+    assert after["dev"] == end["dev"]
+    assert all(torch.equal(after["best"][name], w) for name, w in end["best"].items())
+
+
+def test_what_does_the_work_is_closed():
+    def by_pytorch(weights, gradients, velocity, rate, beta):
+        parameters = {name: torch.nn.Parameter(w.clone()) for name, w in weights.items()}
+        optimiser = torch.optim.SGD(parameters.values(), lr=rate, momentum=beta)
+        optimiser.step()
+        return parameters, velocity
+
+    def by_a_module(x, rate, training, seed):
+        return torch.nn.functional.dropout(x, rate, training)
+
+    def by_a_helper(gradients, max_norm):
+        return gradients, torch.nn.utils.clip_grad_norm_(list(gradients.values()), max_norm)
+
+    assert examine(EXERCISES["training.momentum_step"], by_pytorch, 7).closed
+    assert examine(EXERCISES["training.dropout"], by_a_module, 7).closed
+    assert examine(EXERCISES["training.clip_gradients"], by_a_helper, 7).closed
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_honest_dropout_never_fails_by_chance(seed):
+    assert examine(EXERCISES["training.dropout"], SOLUTIONS["dropout"], seed).passed
+
+
+@pytest.mark.parametrize("filling", [0.0, 1.0, math.nan])
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_a_constant_earns_next_to_nothing(exercise, filling):
+    def filled(value):
+        if isinstance(value, dict):
+            return {key: filled(entry) for key, entry in value.items()}
+        return torch.full(torch.as_tensor(value).shape, filling)
+
+    def constant(*given):
+        answer = SOLUTIONS[exercise.function](*given)
+        return tuple(map(filled, answer)) if isinstance(answer, tuple) else filled(answer)
+
+    assert examine(exercise, constant, 5).points <= 0.2 * exercise.points
