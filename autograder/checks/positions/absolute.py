@@ -1,10 +1,12 @@
 """Questions 1a, 1b and 1c: the matrix that moves sinusoids, concatenating as adding, a table that is stretched."""
 
 import torch
+from torch import Tensor
 
 from autograder.checks.positions.common import CLOSED
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL, SLICES
 from autograder.exercise.laws.positions import shifts_add_up, sums_are_known
 from autograder.exercise.specification import Case, case
 
@@ -84,33 +86,32 @@ base-ignored: You always use base 10,000. The base is an argument.
 # --- concatenated and added -------------------------------------------------------------------------------
 
 
-def _tables(draw: Draw, vocab: int, length: int, d_token: int, d_position: int, d_model: int) -> Case:
+def _model(label: str, tokens: Tensor, positions: Tensor, W: Tensor, b: Tensor) -> Case:
+    """known: the vector of every token at every position, (vocab, length, d_model)."""
+    pairs = [tokens[:, None].expand(-1, len(positions), -1), positions.expand(len(tokens), -1, -1)]
+    return Case(label=label, calls=((tokens, positions, W, b),), known=(torch.cat(pairs, dim=-1) @ W + b,))
+
+
+def _drawn(label: str, draw: Draw, vocab: int, length: int, d_token: int, d_position: int, d_model: int) -> Case:
     tokens, positions = draw.normal(vocab, d_token), draw.normal(length, d_position)
-    W, b = draw.normal(d_token + d_position, d_model), draw.normal(d_model)
-    every = torch.cat(
-        [tokens[:, None].expand(-1, length, -1), positions.expand(vocab, -1, -1)], dim=-1
-    )  # (vocab, length, d_token + d_position)
-    return Case(label="", calls=((tokens, positions, W, b),), known=(every @ W + b,))
-
-
-def _named(label: str, made: Case) -> Case:
-    return Case(label=label, calls=made.calls, known=made.known)
+    return _model(label, tokens, positions, draw.normal(d_token + d_position, d_model), draw.normal(d_model))
 
 
 def _models(draw: Draw) -> list[Case]:
     vocab, length, d_token = draw.sizes(3)
     return [
-        _named("tokens are wider", _tables(draw, vocab, length, d_token + 2, 2, d_token + 1)),
-        _named("positions are wider", _tables(draw, vocab, length, 2, d_token + 1, d_token)),
+        _drawn("tokens are wider", draw, vocab, length, d_token + 2, 2, d_token + 1),
+        _drawn("positions are wider", draw, vocab, length, 2, d_token + 1, d_token),
     ]
 
 
 def _small_models(draw: Draw) -> list[Case]:
     (n,) = draw.sizes(1)
     return [
-        _named("one token, one position", _tables(draw, 1, 1, 3, 2, n)),
-        _named("vectors of one dimension", _tables(draw, n + 1, n, 1, 1, 1)),
-        _named("all sizes equal", _tables(draw, n, n, n, n, n)),
+        _drawn("one token, one position", draw, 1, 1, 3, 2, n),
+        _drawn("vectors of one dimension", draw, n + 1, n, 1, 1, 1),
+        _drawn(EQUAL, draw, n, n, n, n, n),
+        _model(SLICES, draw.strided(n, 3), draw.strided(n + 1, 2), draw.strided(5, n), draw.normal(n)),
     ]
 
 
@@ -120,8 +121,7 @@ AS_ADDITION = question(
     difficulty="easy",
     returns=("new_tokens", "new_positions"),
     properties=[
-        shapes(0.25, _models),
-        holds("every token at every position", 1.25, _models, sums_are_known),
+        holds("every token at every position", 1.5, _models, sums_are_known),
         holds("one token, one dimension, equal sizes", 0.5, _small_models, sums_are_known),
     ],
     closed=CLOSED,

@@ -8,6 +8,7 @@ from torch import Tensor
 from autograder.checks.positions.common import CLOSED
 from autograder.exercise.declare import any_order, question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
 
@@ -62,6 +63,7 @@ def _odd(draw: Draw) -> list[Case]:
     return [
         case("an odd number of buckets", -torch.arange(n // 2 + 1), n + 1, max_distance, False),
         case("a table of queries and keys", position - position[-queries:, None], n, max_distance, False),
+        case(EQUAL, position - position[:, None], n, max_distance, False),
         case("very far keys", torch.tensor([-100_000, 100_000]), 2 * n, max_distance, True),
         case("one offset", torch.tensor([-2]), 2 * n, max_distance, True),
     ]
@@ -73,8 +75,8 @@ BUCKETS = question(
     difficulty="hard",
     returns=("bucket",),
     properties=[
-        values("near distances have their own", 0.75, _near_keys),
-        values("far ones widen", 1.75, _far_keys),
+        values("near distances have their own", 0.5, _near_keys),
+        values("far ones widen", 2, _far_keys),
         values("both directions", 1.5, _both_ways),
         values("odd numbers, tables, very far", 1, _odd),
     ],

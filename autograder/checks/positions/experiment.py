@@ -8,11 +8,14 @@ from torch import Tensor
 from autograder.checks.positions.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.special import concluded, on_the_page, predicted
 from autograder.exercise.specification import Both, Case, case
 from nlmcore.corpora import load
 
 TEXTS, TIME, WIDTH = 24, 144, 16
+SQUARE = 90
+"""As many texts as positions."""
 
 
 @functools.cache
@@ -23,18 +26,19 @@ def _ids(play: int) -> tuple[Tensor, int]:
     return torch.tensor([number[character] for character in text]), len(number)
 
 
-def _given(play: int, first: int, d: int, seeds: list[int]) -> tuple[Tensor, int, int, list[int]]:
+def _texts(play: int, first: int, count: int, time: int) -> tuple[Tensor, int]:
+    """Texts (count, time), a slice of a larger tensor; how many ids there are."""
     ids, vocab = _ids(play)
-    return ids[first : first + TEXTS * TIME].reshape(TEXTS, TIME), vocab, d, seeds
+    return ids[first : first + count * (time + 1)].reshape(count, time + 1)[:, :-1], vocab
 
 
-_page = on_the_page("the five seeds of the page", *_given(0, 0, WIDTH, [0, 1, 2, 3, 4]))
+_page = on_the_page("the five seeds of the page", *_texts(0, 0, TEXTS, TIME), WIDTH, [0, 1, 2, 3, 4])
 
 
 def _fresh(draw: Draw) -> list[Case]:
     seeds = [draw.integer(10 * n, 10 * n + 9) for n in (1, 2)]
     play, first = draw.integer(1, 20), draw.integer(0, 20_000)
-    return [case("other texts and seeds", *_given(play, first, 2 * draw.size() + 4, seeds))]
+    return [case(EQUAL, *_texts(play, first, SQUARE, SQUARE), 2 * draw.size() + 4, seeds)]
 
 
 _both = Both((_page, _fresh))

@@ -177,14 +177,14 @@ ATTEND = question(
     returns=("output", "weights"),
     properties=[
         shapes(0.25, _plain),
-        values("plain causal attention", 1, _plain, "weights"),
+        values("plain causal attention", 1.25, _plain, "weights"),
         holds("the output, given your weights", 0.75, _two_queries, output_of_the_weights),
         values("rotated", 1, _rotated, "weights"),
         values("with a bias", 0.75, _biased, "weights"),
         values("with vectors of distances", 1.25, _with_vectors, "weights"),
         holds("a text in two parts", 0.75, _in_parts, the_rest_is_read_as_in_the_whole),
         values("all at once, one token, one query", 0.75, _everything),
-        judged("inputs are unchanged", 0.5, _two_queries, inputs_unchanged),
+        judged("inputs are unchanged", 0.25, _two_queries, inputs_unchanged),
     ],
     closed=(
         *CLOSED,

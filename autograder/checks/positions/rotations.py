@@ -30,10 +30,11 @@ def _neighbours(draw: Draw) -> list[Case]:
 
 
 def _with_a_cache(draw: Draw) -> list[Case]:
+    """All rows of a text are alike, so what they become depends only on their positions."""
     time, half = draw.sizes(2)
     cases = []
     for layout in LAYOUTS:
-        x, first = draw.normal(2, time + 2, 2 * half), draw.integer(0, 4)
+        x, first = draw.normal(2, 1, 2 * half).repeat(1, time + 2, 1), draw.integer(0, 4)
         rest = x[:, 2:].contiguous()
         cases.append(
             Case(
