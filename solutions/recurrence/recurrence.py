@@ -2,7 +2,8 @@
 # # Assignment: recurrence
 #
 # Six small functions: one step of a recurrent network, the loop over it, its loss, and the way back through time by hand. At the end a network made
-# of nothing else reads a comedy by Shakespeare and continues it.
+# of nothing else reads a comedy by Shakespeare and continues it. In between you derive a gradient, find a bug in somebody else's code, and run an
+# experiment.
 #
 # [[questions]]
 #
@@ -361,6 +362,167 @@ def clip(gradients, largest):
 
 
 # %% [markdown]
+# ## 5. One weight, used T times [[recurrence.through_time]]
+#
+# Take the simplest recurrent network, one unit without input and without tanh: $h_t = u\, h_{t-1}$. It starts at $h_0$, and the loss at time $T$ is
+# $L = \tfrac12 (h_T - y)^2$. On paper, derive how fast the loss changes with the weight, $\frac{dL}{du}$, and with the initial state,
+# $\frac{dL}{dh_0}$. Return both as formulas in $u$, $h_0$, $y$ and $T$; no loop, no list of states.
+#
+# Then look at what you have: for which $u$ do the two vanish as $T$ grows, and for which do they explode?
+#
+# **Checked:** the gradient of the weight and that of the initial state, at random points with up to 20 steps.
+#
+# [[hints]]
+# 1. Write down $h_1$, $h_2$ and $h_3$. What is $h_T$, as a formula in $u$ and $h_0$?
+# 2. Put $h_T$ into the loss and differentiate. The outer derivative is the same for both results; only the inner one differs.
+# 3. $u^T$ has the derivative $T u^{T-1}$. The factor $T$ is the sum over time of 3a: the weight is used $T$ times, and all uses contribute equally.
+
+
+# %%
+def through_time(u, h_0, y, T):
+    """The gradients of (h_T - y)² / 2 for h_t = u h_(t-1).
+
+    a weight, an initial state and a target: three numbers; T: how many steps -> (d_u, d_h_0), two numbers
+    """
+    ### BEGIN SOLUTION
+    error = u**T * h_0 - y
+    return error * T * u ** (T - 1) * h_0, error * u**T
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. Reading in chunks
+#
+# A friend reads a long text in chunks of $k$ steps, as in truncated backpropagation, and keeps all states. To save time he multiplies all the inputs
+# of a chunk by $W$ in one product, before the loop. Reading in chunks should give exactly the states that reading in one go gives. His code runs,
+# the shapes are right, and the states look like states. One line is wrong.
+#
+# ### 6a. Which line? [[recurrence.wrong_line]]
+#
+# [[listing recurrence.read_in_chunks]]
+#
+# Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+#
+# [[hints]]
+# 1. In which line does the state of one chunk become the first of the next? Is anything lost there?
+# 2. Compare each line with the equation of 1a, including the order of the factors.
+# 3. In 1a the states are the rows of a matrix, in this function a state is a vector. With a vector, both orders of a product with a square matrix
+#    run.
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 11
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 6b. Mend it [[recurrence.read_in_chunks]]
+#
+# This is the friend's function. Change the line, and nothing else.
+#
+# **Checked:** several chunks; one chunk that holds the whole text, and a shorter one at the end. As long as the function returns what the listing
+# returns, it counts as not mended.
+#
+# [[hints]]
+# 1. Take the input that the check shows and compute the first state on paper.
+# 2. For a row vector, $h U$ and $U h$ are different: one uses the columns of $U$, the other its rows.
+# 3. $U$ stands on the right of the state in the equation of 1a, and in your `rnn_step`.
+
+
+# %%
+def read_in_chunks(xs, h0, W, U, b, k):
+    """All states of a long text, read in chunks of k steps: the same as without chunks.
+
+    xs (time, in), h0 (hidden,), W (in, hidden), U (hidden, hidden), b (hidden,) -> (time, hidden)
+    """
+    ### BEGIN SOLUTION
+    h, states = h0, []
+    for start in range(0, len(xs), k):
+        chunk = xs[start : start + k]
+        inputs = chunk @ W + b
+        for t in range(len(chunk)):
+            h = torch.tanh(inputs[t] + h @ U)
+            states.append(h)
+    return torch.stack(states)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 7. An experiment: how long must a chunk be? [[recurrence.chunk_error]]
+#
+# Truncation makes the gradient wrong. By how much depends on the chunk, and on how long the network remembers. `network` makes a random network from
+# a **seed**: with `scale=0.5` every step halves what came before (a short memory), with `scale=1.0` only the tanh shrinks it (a long one). The error is
+# the norm of the difference between the truncated and the full gradient of $U$, divided by the norm of the full one. The text has 40 steps. Four
+# answers are possible:
+#
+# 1. Longer chunks (20 steps instead of 5) have a smaller error with both memories. Long memory and 20 steps, or short memory and 5 steps: these seeds
+#    cannot tell which of the two has the smaller error.
+# 2. Longer chunks have a smaller error with both memories. Long memory and 20 steps has a smaller error than short memory and 5 steps.
+# 3. Longer chunks have a smaller error with both memories. Long memory and 20 steps has a larger error than short memory and 5 steps.
+# 4. With the long memory, longer chunks have a smaller error. With the short one, these seeds cannot tell.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** `errors` gets one row per seed with four numbers: (short memory, 5 steps), (short, 20), (long, 5), (long, 20). Your `rnn_forward`
+#   computes the states, your `rnn_backward` the full gradient, and your `truncated_backward` the truncated one. Set `conclusion = 0` for now and run
+#   the check: it says whether your numbers are right. Then call your function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the errors, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many networks does one row need, and how many gradients does each of them need?
+# 2. Use two loops, over seeds and over the two scales. The full gradient is computed once for each network, outside the loop over the chunks.
+# 3. The gradient of $U$ is the second result of both functions. `(truncated - full).norm() / full.norm()` is one error.
+#
+# [[hints on the conclusion]]
+# 1. Compare the first and the fourth column, seed by seed. What would you have concluded from seed 0 alone, and what from seed 1?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def network(seed, scale):
+    """Four texts of 40 steps, a network of 16 units, and gradients that arrive at its states: xs, lengths, h0, W, U, b, d_hs."""
+    draw = torch.Generator().manual_seed(seed)
+    xs, W = torch.randn(4, 40, 3, generator=draw), 0.2 * torch.randn(3, 16, generator=draw)
+    U = scale * torch.linalg.qr(torch.randn(16, 16, generator=draw))[0]
+    d_hs = torch.randn(4, 40, 16, generator=draw)
+    return xs, torch.full((4,), 40), torch.zeros(4, 16), W, U, torch.zeros(16), d_hs
+
+
+# %%
+def chunk_error(seeds):
+    """The error of the truncated gradient of U, for two memories and two lengths of chunks, for several seeds.
+
+    seeds: a list -> (prediction, errors (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 3
+    errors = []
+    for seed in seeds:
+        row = []
+        for scale in (0.5, 1.0):
+            xs, lengths, h0, W, U, b, d_hs = network(seed, scale)
+            hs, _ = rnn_forward(xs, lengths, h0, W, U, b)
+            full = rnn_backward(xs, h0, hs, d_hs, U)[1]
+            for k in (5, 20):
+                truncated = truncated_backward(xs, h0, hs, d_hs, U, k)[1]
+                row.append((truncated - full).norm() / full.norm())
+        errors.append(torch.stack(row))
+    conclusion = 1
+    return prediction, torch.stack(errors), conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions at work
 #
 # The network reads *A comedy of errors* at 32 points in parallel, 25 characters at a time. Your `rnn_forward` reads, your `text_loss` compares, your
@@ -467,7 +629,7 @@ picture
 # the loss and in the text that it writes?
 
 # %% [markdown]
-# ## 5. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows feed-forward networks and has not heard the lecture:
 #
@@ -508,4 +670,4 @@ picture
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `recurrence.ipynb`.
+# question 8 should be answered in your own words. Save the notebook under its own name: the grader looks for `recurrence.ipynb`.
