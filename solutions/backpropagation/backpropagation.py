@@ -2,7 +2,8 @@
 # # Assignment: backpropagation
 #
 # Six small functions, from one neuron to a network with a matrix that is used twice, all of them differentiated by hand. At the end
-# your gradients, and nothing else, teach a network to spell names.
+# your gradients, and nothing else, teach a network to spell names. In between you derive a formula, find a bug in somebody else's code, and run an
+# experiment.
 #
 # [[questions]]
 #
@@ -18,6 +19,8 @@
 # Vectors are rows.
 
 # %%
+import math
+
 import torch
 
 from autograder.check import check, failing, passes
@@ -284,6 +287,164 @@ def tied_gradient(x, W, d_y):
 
 
 # %% [markdown]
+# ## 5. A softer target [[backpropagation.smoothed_loss]]
+#
+# **Label smoothing** (Szegedy et al. 2016) tells the network that the label is right with probability $1 - \varepsilon$ only. For two classes and one
+# logit $z$, with $\sigma(z) = 1 / (1 + e^{-z})$ the probability of the labelled class, the loss is
+#
+# $$L(z) = -(1 - \varepsilon) \ln \sigma(z) - \varepsilon \ln \sigma(-z) .$$
+#
+# On paper, derive the slope $L'(z)$, and the logit $z$ for which $L$ is smallest. Return both as formulas in $z$ and $\varepsilon$. What is the best
+# logit without smoothing, $\varepsilon = 0$, and what does that do to the weights of a network that is trained for long?
+#
+# **Checked:** the slope and the best logit, at random points.
+#
+# [[hints]]
+# 1. What is the slope without smoothing? You derived it for several classes in 1b.
+# 2. The slope of $-\ln \sigma(z)$ is $\sigma(z) - 1$, that of $-\ln \sigma(-z)$ is $\sigma(z)$. Add them with their weights, and simplify.
+# 3. At the best logit $\sigma(z) = 1 - \varepsilon$. Solve $1 / (1 + e^{-z}) = 1 - \varepsilon$ for $e^{-z}$ first.
+
+
+# %%
+def smoothed_loss(z, epsilon):
+    """The slope of L at z, and the logit for which L is smallest.
+
+    a logit, and 0 < epsilon < 1 -> (slope, best), two numbers
+    """
+    ### BEGIN SOLUTION
+    return 1 / (1 + math.exp(-z)) - (1 - epsilon), math.log((1 - epsilon) / epsilon)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. A path around
+#
+# Deep networks add the input of a layer to its output: $y = x + \mathrm{relu}(x W)\, V$, where $\mathrm{relu}(a) = \max(a, 0)$, entry by entry. A
+# colleague has written the backward pass. Her code runs, all shapes are right, and a network trained with it even learns a little. One line is wrong.
+#
+# ### 6a. Which line? [[backpropagation.wrong_line]]
+#
+# [[listing backpropagation.residual_backward]]
+#
+# Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+#
+# [[hints]]
+# 1. Draw the forward pass with every value that has a name in the listing, and put the line that computes its gradient next to it.
+# 2. For a matrix product, compare with your 2a. For a function that acts entry by entry, the gradient is the upstream gradient times its slope.
+# 3. What is the slope of relu at 3, and at −3? What does the listing multiply by there?
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 10
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 6b. Mend it [[backpropagation.residual_backward]]
+#
+# This is the colleague's function. Change the line, and nothing else.
+#
+# **Checked:** the gradients of the two matrices; the gradient of the input. As long as the function returns what the listing returns, it counts as not
+# mended.
+#
+# [[hints]]
+# 1. Take the smallest input that the check shows, and compute the gradient of one weight on paper.
+# 2. relu passes on the upstream gradient where its input was above 0, and nothing where it was not.
+# 3. `a > 0` is True where the slope is 1 and False where it is 0, and a product with it is what you need.
+
+
+# %%
+def residual_backward(x, W, V, d_y):
+    """The gradients of y = x + relu(x W) V.
+
+    x (batch, d), W (d, hidden), V (hidden, d), d_y (batch, d) -> (d_x, d_W, d_V), in the shapes of x, W and V
+    """
+    ### BEGIN SOLUTION
+    a = x @ W
+    h = a.clamp(min=0)
+    d_V = h.T @ d_y
+    d_h = d_y @ V.T
+    d_a = d_h * (a > 0)
+    d_W = x.T @ d_a
+    d_x = d_y + d_a @ W.T
+    return d_x, d_W, d_V
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 7. An experiment: how should the weights begin? [[backpropagation.beginnings]]
+#
+# If *all* weights are 0 at the start, a network never learns, because all hidden units stay equal. What if only the first layer starts at 0? And what if
+# it starts with large weights? `network` makes data and parameters from a **seed**: the weights of the first layer are normal, with a standard
+# deviation of `scale` / √20; those of the second are normal and not 0. Train with your `mlp_gradients`, and compare the loss. Four answers are
+# possible:
+#
+# 1. A first layer that starts at 0 ends with a higher loss than one that starts with scale 1.
+# 2. These seeds cannot tell the scales 0 and 1 apart; scale 10 ends with a higher loss than scale 0.
+# 3. Scale 0 ends with a lower loss than scale 1; scale 10 ends with a higher loss than scale 0.
+# 4. These seeds cannot tell the scales 0 and 1 apart, nor 0 and 10.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** `losses` gets one row per seed with three numbers, for the scales 0, 1 and 10: the loss that `mlp_gradients` returns *after* 20 steps of
+#   gradient descent with a learning rate of 0.3. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call
+#   your function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the losses, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many networks does one row need? And how often do you call your function for one of them, if the loss is the one after the last step?
+# 2. You need three loops: over seeds, over scales, and over steps. In each step every parameter moves against its own gradient, by a new tensor.
+# 3. After 20 steps call `mlp_gradients` once more; its first result is the loss. A step is `p - 0.3 * g` for every parameter p and its gradient g.
+#
+# [[hints on the conclusion]]
+# 1. Compare the first and the second column, seed by seed. What would you have concluded from seed 0 alone, and what from seed 2?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def network(seed, scale):
+    """Eight examples of 20 inputs and 4 classes, and a network with 16 hidden units: x, targets, W1, b1, W2, b2."""
+    draw = torch.Generator().manual_seed(seed)
+    x, targets = torch.randn(8, 20, generator=draw), torch.randint(0, 4, (8,), generator=draw)
+    W1 = scale * torch.randn(20, 16, generator=draw) / math.sqrt(20)
+    W2 = torch.randn(16, 4, generator=draw) / 4
+    return x, targets, W1, torch.zeros(16), W2, torch.zeros(4)
+
+
+# %%
+def beginnings(seeds):
+    """The loss after 20 steps from three beginnings of the first layer, for several seeds.
+
+    seeds: a list -> (prediction, losses (seeds, 3), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    losses = []
+    for seed in seeds:
+        row = []
+        for scale in (0, 1, 10):
+            x, targets, *parameters = network(seed, scale)
+            for _ in range(20):
+                _, *gradients = mlp_gradients(x, targets, *parameters)
+                parameters = [p - 0.3 * g for p, g in zip(parameters, gradients, strict=True)]
+            row.append(mlp_gradients(x, targets, *parameters)[0])
+        losses.append(torch.stack(row))
+    conclusion = 2
+    return prediction, torch.stack(losses), conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions at work
 #
 # The data are 5,163 first names from the census of the United States. A network reads three letters and predicts the next one. It has 3 × 27 inputs
@@ -354,7 +515,7 @@ picture
 # Halve the learning rate, or make it ten times larger; leave out one of the gradients. What do you notice first?
 
 # %% [markdown]
-# ## 5. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows derivatives and has not heard the lecture:
 #
@@ -390,4 +551,4 @@ picture
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `backpropagation.ipynb`.
+# question 8 should be answered in your own words. Save the notebook under its own name: the grader looks for `backpropagation.ipynb`.
