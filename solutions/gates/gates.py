@@ -2,7 +2,8 @@
 # # Assignment: gates
 #
 # Six small functions: a unit that leaks; one step of a UGRNN, a GRU and an LSTM; the LSTM's step backwards; and the gradient of a network without
-# gates. At the end your LSTM step carries a trained network through Shakespeare, and you measure how far back it remembers.
+# gates. Then you derive a formula, find a bug in somebody else's code, and run an experiment. At the end your LSTM step carries a trained network
+# through Shakespeare, and you measure how far back it remembers.
 #
 # [[questions]]
 #
@@ -17,6 +18,8 @@
 # `torch.sigmoid`.
 
 # %%
+import math
+
 import torch
 from IPython.display import HTML
 
@@ -366,6 +369,171 @@ def jacobian_norms(hs, U):
 
 
 # %% [markdown]
+# ## 5. Half-lives [[gates.half_life]]
+#
+# A forget gate with bias $b$ is $\sigma(b) = 1 / (1 + e^{-b})$ as long as nothing else arrives at it. After $T$ steps, $\sigma(b)^T$ of the memory is
+# left. On paper, derive after how many steps half is left, for a given bias; and the other way round, which bias a memory needs if half of it is to be
+# left after $T$ steps. Return both as formulas in $b$ and $T$.
+#
+# The first need not be an integer. Then compute: what is the half-life for $b = 0$, and for $b = 1$, which is often recommended?
+#
+# **Checked:** the half-life of a bias, and the bias of a half-life, at random points.
+#
+# [[hints]]
+# 1. Write both questions as one equation with three letters, $b$, $T$ and ½. For which letter do you solve it each time?
+# 2. The equation is $\sigma(b)^T = \tfrac12$. Take logarithms for the first answer, and the $T$-th root for the second.
+# 3. $\sigma(b) = 2^{-1/T}$ means $1 + e^{-b} = 2^{1/T}$. Solve it for $b$.
+
+
+# %%
+def half_life(b, T):
+    """After how many steps half is left with bias b, and the bias with which half is left after T steps.
+
+    two numbers -> (steps, bias), two numbers
+    """
+    ### BEGIN SOLUTION
+    return math.log(2) / math.log(1 + math.exp(-b)), -math.log(2 ** (1 / T) - 1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. Gates that see the memory
+#
+# In an LSTM with **peepholes** (Gers and Schmidhuber 2000) each gate also sees the memory, through one weight per unit: $P_i$, $P_f$ and $P_o$. The input
+# and the forget gate see the old memory. The output gate sees the *new* one, because it decides how much of that to show:
+#
+# $$i = \sigma(\dots + P_i \odot c), \quad f = \sigma(\dots + P_f \odot c), \quad c' = f \odot c + i \odot \tanh(\dots), \quad
+#   o = \sigma(\dots + P_o \odot c'), \quad h' = o \odot \tanh c' .$$
+#
+# The dots are the sums of 3a. A friend has written the step. His code runs, and a network trained with it learns. One line is wrong.
+#
+# ### 6a. Which line? [[gates.wrong_line]]
+#
+# [[listing gates.peephole_step]]
+#
+# Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+#
+# [[hints]]
+# 1. Tick off the five formulas one by one: which line is it, and does every letter occur in it?
+# 2. Two values in the listing are memories, the old and the new one. Which of them should each line use?
+# 3. Let the old memory be 0 and the new one large. Which gate should notice?
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 11
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 6b. Mend it [[gates.peephole_step]]
+#
+# This is the friend's function. Change the line, and nothing else.
+#
+# **Checked:** a batch; one text and one unit. As long as the function returns what the listing returns, it counts as not mended.
+#
+# [[hints]]
+# 1. The check shows an input with two results. Which of them is right, and what does that say about the lines above?
+# 2. The new memory is right, so the mistake is after it.
+# 3. The output gate is computed after the new memory, so that it can see it.
+
+
+# %%
+def peephole_step(x, h, c, W, U, P, b):
+    """One step of an LSTM with peepholes. Blocks in the order i, f, g, o; peepholes in the order i, f, o.
+
+    x (batch, in), h and c (batch, hidden), W and U as in 3a, P (3, hidden), b (4, hidden) -> (new h, new c)
+    """
+    ### BEGIN SOLUTION
+    i, f, g, o = x @ W + h @ U + b[:, None]
+    i = torch.sigmoid(i + P[0] * c)
+    f = torch.sigmoid(f + P[1] * c)
+    new = f * c + i * torch.tanh(g)
+    shown = torch.tanh(new)
+    o = torch.sigmoid(o + P[2] * new)
+    return o * shown, new
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 7. An experiment: who reaches farther back? [[gates.reach]]
+#
+# Compare how far a gradient reaches in two networks that nobody has trained. For the plain network, take the norm of the product of Jacobians over a
+# distance, from question 4. For the LSTM, take the path through the cell state: over the same distance it multiplies every unit by its forget gates, so
+# its norm is the largest of these products. `beginning` makes weights and a text of 31 steps from a **seed**; the LSTM has the forget bias 2,
+# more than is usually recommended. Four answers are possible:
+#
+# 1. The LSTM's norm is larger at distance 5 and at distance 30.
+# 2. The plain network's norm is larger at distance 5 and at distance 30.
+# 3. The plain network's norm is larger at distance 5, the LSTM's at distance 30.
+# 4. The plain network's norm is larger at distance 5; at distance 30 these seeds cannot tell.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** `norms` gets one row per seed with four numbers: (distance 5, plain), (5, LSTM), (30, plain), (30, LSTM). *Plain:*
+#   $h_t = \tanh(x_t W_g + h_{t-1} U_g)$, with the third blocks, from a state of zeros; your `jacobian_norms` of its 31 states. *LSTM:* your
+#   `lstm_step` through the text, from zeros. The gates of the first step lead to the first state, so they do not count: at distance 5 multiply the
+#   forget gates of the second to the sixth step. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your
+#   function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the norms, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. What do you need from each step of either network: the state, the memory, or a gate?
+# 2. One loop over the text can serve both networks. Collect the plain states in one list and the forget gates in another.
+# 3. With the gates of all steps in one tensor, `forget[1:6].prod(0)` is the product over five steps, and its `max()` the norm.
+#
+# [[hints on the conclusion]]
+# 1. What does a forget gate of bias 2 leave after 5 and after 30 steps, by your question 5? Are your numbers of that size?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def beginning(seed):
+    """A text of 31 steps and weights of an LSTM of 16 units with orthogonal U: xs (31, 1, 8), W, U, b in the blocks i, f, g, o."""
+    draw = torch.Generator().manual_seed(seed)
+    xs, W = 0.3 * torch.randn(31, 1, 8, generator=draw), torch.randn(4, 8, 16, generator=draw) / math.sqrt(8)
+    U, b = torch.linalg.qr(torch.randn(4, 16, 16, generator=draw))[0], torch.zeros(4, 16)
+    b[1] = 2.0
+    return xs, W, U, b
+
+
+# %%
+def reach(seeds):
+    """Two norms at the distances 5 and 30, for several seeds.
+
+    seeds: a list -> (prediction, norms (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    norms = []
+    for seed in seeds:
+        xs, W, U, b = beginning(seed)
+        plain, h, c = torch.zeros(1, 16), torch.zeros(1, 16), torch.zeros(1, 16)
+        states, forget = [], []
+        for x in xs:
+            plain = torch.tanh(x @ W[2] + plain @ U[2])
+            h, c, gates = lstm_step(x, h, c, W, U, b)
+            states.append(plain[0])
+            forget.append(gates[1])
+        by_distance = jacobian_norms(torch.stack(states), U[2])
+        forget = torch.stack(forget)
+        row = [(by_distance[d], forget[1 : d + 1].prod(0).max()) for d in (5, 30)]
+        norms.append([float(norm) for pair in row for norm in pair])
+    conclusion = 3
+    return prediction, norms, conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions at work
 #
 # The course's `char_lstm` has 256 units and was trained on the characters of Shakespeare's plays. Here we use only its weights; the steps are
@@ -479,7 +647,7 @@ picture
 # LSTM's line do if you halve all forget gates (`gates[1] *= 0.5` on a clone)? And the plain network's with `2 * orthogonal`?
 
 # %% [markdown]
-# ## 5. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows plain recurrent networks:
 #
@@ -517,4 +685,4 @@ picture
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `gates.ipynb`.
+# question 8 should be answered in your own words. Save the notebook under its own name: the grader looks for `gates.ipynb`.
