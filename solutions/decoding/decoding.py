@@ -2,7 +2,7 @@
 # # Assignment: decoding
 #
 # Six small functions that turn probabilities into text: greedy search, two ways to truncate a distribution, a beam, and a penalty for length. At the
-# end they write with a real language model.
+# end they write with a real language model. In between you derive a formula, find a bug in somebody else's code, and run an experiment.
 #
 # [[questions]]
 #
@@ -288,6 +288,158 @@ def length_penalty(log_probs, lengths, penalty):
 
 
 # %% [markdown]
+# ## 3. Where two texts tie [[decoding.tie]]
+#
+# With the length penalty of 2c, which text wins depends on $\alpha$. A text of $n$ words has $\ln P = \ell$, another one of $m$ words has $k$; both $\ell$
+# and $k$ are below 0, and the lengths differ. The score of the first is $s(\alpha) = \ell / n^\alpha$. On paper, derive how fast it changes with $\alpha$,
+# and the $\alpha$ at which both texts have the same score. Return both as formulas.
+#
+# In the example of 2c the first text wins for small $\alpha$, the second for large ones. Between which whole numbers is the tie?
+#
+# **Checked:** the slope of the score and the $\alpha$ of the tie, at random points. A search over $\alpha$ is right to a few digits only.
+#
+# [[hints]]
+# 1. As $\alpha$ grows, $n^\alpha$ grows, if $n$ is above 1. What happens to a negative number that is divided by more and more?
+# 2. $n^{-\alpha} = e^{-\alpha \ln n}$ is easy to differentiate. For the tie, set the two scores equal and collect everything with $\alpha$ on one side.
+# 3. $\ell / k = (n / m)^\alpha$ at the tie. Take the logarithm of both sides; the quotient of two negative numbers has one.
+
+
+# %%
+def tie(l, n, k, m, alpha):
+    """The slope of l / n^alpha in alpha, and the alpha at which l / n^alpha = k / m^alpha.
+
+    l, k: log-probabilities, below 0; n, m: lengths, which differ -> (slope, tie), two numbers
+    """
+    ### BEGIN SOLUTION
+    return -math.log(n) * l / n**alpha, math.log(l / k) / math.log(n / m)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 4. Not again
+#
+# Models like to repeat themselves. A **repetition penalty** (Keskar et al. 2019) makes every word that was used less probable: its logit is divided by the
+# penalty if it is above 0, and multiplied by it otherwise, once, however often the word was used. A friend has written it. Her code runs, used words
+# become rarer, and her texts look better at first. One line is wrong.
+#
+# ### 4a. Which line? [[decoding.wrong_line]]
+#
+# [[listing decoding.without_repeating]]
+#
+# Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 4b shows you an input.
+#
+# [[hints]]
+# 1. Follow a logit of 4 and one of −4 through the loop, with a penalty of 2. Does each become less probable, and by the right factor?
+# 2. Now follow a word that was used three times.
+# 3. After a long text, what has happened to the logit of *the*?
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 7
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 4b. Mend it [[decoding.without_repeating]]
+#
+# This is the friend's function. Change the line, and nothing else.
+#
+# **Checked:** logits above 0; logits of both signs. As long as the function returns what the listing returns, it counts as not mended.
+#
+# [[hints]]
+# 1. In the input that the check shows, which word has a wrong logit, and by what factor is it wrong?
+# 2. Each used word should pass through the loop once.
+# 3. A `set` contains each of its elements once.
+
+
+# %%
+def without_repeating(logits, used, penalty):
+    """Logits in which every used word is less probable, however often it was used.
+
+    logits (V,), used: a list of ids, penalty at least 1 -> logits (V,)
+    """
+    ### BEGIN SOLUTION
+    made = logits.clone()
+    for word in set(used):
+        score = float(made[word])
+        lower = score * penalty
+        if score > 0:
+            lower = score / penalty
+        made[word] = lower
+    return made
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 5. An experiment: is a wider beam better? [[decoding.wider]]
+#
+# A wider beam searches more, so it should find more probable texts. But what else do you get? `models` makes ten random tables of eight words from a
+# **seed**; `eos` is word 0, and every text starts after word 1 and has at most ten words. Search each with a beam of 1 and a beam of 8, and measure two
+# things: the log-probability of the text, and the log-probability *per word*, that is divided by the number of words found. Four answers are possible:
+#
+# 1. With a beam of 8 the log-probability is higher, and so is that per word.
+# 2. With a beam of 8 the log-probability is higher, and that per word is lower.
+# 3. With a beam of 8 the log-probability is higher; per word these seeds cannot tell.
+# 4. These seeds cannot tell whether a beam of 8 finds a higher log-probability.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** `found` gets one row per seed with four numbers, each a mean over the ten tables: (log-probability, beam 1), (log-probability, beam 8),
+#   (per word, beam 1), (per word, beam 8). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your
+#   function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# And look at the texts: how long are they? This will help you with question 6.
+#
+# **Checked:** that there is a prediction; the numbers, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many searches does one row need, and what do you keep of each?
+# 2. Two loops, over the beams and over the ten tables, inside the one over the seeds. `beam_search` returns the text and its log-probability.
+# 3. For one beam, collect `log_prob` and `log_prob / len(tokens)` of the ten searches in two lists; `sum(…) / 10` is a mean.
+#
+# [[hints on the conclusion]]
+# 1. Log-probabilities are below 0. Of −2 and −5, which one is higher?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def models(seed):
+    """Ten tables of log-probabilities, (10, 8, 8): table, last word, next word."""
+    draw = torch.Generator().manual_seed(seed)
+    return torch.log_softmax(1.5 * torch.randn(10, 8, 8, generator=draw), dim=-1)
+
+
+# %%
+def wider(seeds):
+    """Log-probabilities of texts, and those per word, found by beams of 1 and 8, for several seeds.
+
+    seeds: a list -> (prediction, found (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    found = []
+    for seed in seeds:
+        whole, per_word = [], []
+        for beam in (1, 8):
+            searched = [beam_search(table, 1, 0, beam, 10) for table in models(seed)]
+            whole.append(sum(log_prob for _, log_prob in searched) / 10)
+            per_word.append(sum(log_prob / len(tokens) for tokens, log_prob in searched) / 10)
+        found.append([*whole, *per_word])
+    conclusion = 2
+    return prediction, found, conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions at work
 #
 # SmolLM2, a language model of 135 million parameters, says what may come next, and your functions choose. It reads the prompt once and then carries
@@ -349,10 +501,10 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
         print(f"beam {beam:2}  ", repr("".join(letters[i] for i in tokens)), f"ln P = {float(log_prob):.1f}")
 
 # %% [markdown]
-# The wider the beam, the more probable the word. Is it any better? This will help you with question 3.
+# The wider the beam, the more probable the word. Is it any better? This will help you with question 6.
 
 # %% [markdown]
-# ## 3. In your own words [[written, 20 minutes, 4 points]]
+# ## 6. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -387,4 +539,4 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 3 should be answered in your own words. Save the notebook under its own name: the grader looks for `decoding.ipynb`.
+# question 6 should be answered in your own words. Save the notebook under its own name: the grader looks for `decoding.ipynb`.
