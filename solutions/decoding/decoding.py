@@ -290,8 +290,8 @@ def length_penalty(log_probs, lengths, penalty):
 # %% [markdown]
 # ## 3. Where two texts tie [[decoding.tie]]
 #
-# With the length penalty of 2c, which text wins depends on $\alpha$. A text of $n$ words has $\ln P = \ell$, another one of $m$ words has $k$; both $\ell$
-# and $k$ are below 0, and the lengths differ. The score of the first is $s(\alpha) = \ell / n^\alpha$. On paper, derive how fast it changes with $\alpha$,
+# With the length penalty of 2c, which text wins depends on $\alpha$. A text of $n$ words has $\ln P = L$, another one of $m$ words has $K$; both $L$
+# and $K$ are below 0, and the lengths differ. The score of the first is $s(\alpha) = L / n^\alpha$. On paper, derive how fast it changes with $\alpha$,
 # and the $\alpha$ at which both texts have the same score. Return both as formulas.
 #
 # In the example of 2c the first text wins for small $\alpha$, the second for large ones. Between which whole numbers is the tie?
@@ -301,17 +301,17 @@ def length_penalty(log_probs, lengths, penalty):
 # [[hints]]
 # 1. As $\alpha$ grows, $n^\alpha$ grows, if $n$ is above 1. What happens to a negative number that is divided by more and more?
 # 2. $n^{-\alpha} = e^{-\alpha \ln n}$ is easy to differentiate. For the tie, set the two scores equal and collect everything with $\alpha$ on one side.
-# 3. $\ell / k = (n / m)^\alpha$ at the tie. Take the logarithm of both sides; the quotient of two negative numbers has one.
+# 3. $L / K = (n / m)^\alpha$ at the tie. Take the logarithm of both sides; the quotient of two negative numbers has one.
 
 
 # %%
-def tie(l, n, k, m, alpha):
-    """The slope of l / n^alpha in alpha, and the alpha at which l / n^alpha = k / m^alpha.
+def tie(L, n, K, m, alpha):
+    """The slope of L / n^alpha in alpha, and the alpha at which L / n^alpha = K / m^alpha.
 
-    l, k: log-probabilities, below 0; n, m: lengths, which differ -> (slope, tie), two numbers
+    L, K: log-probabilities, below 0; n, m: lengths, which differ -> (slope, tie), two numbers
     """
     ### BEGIN SOLUTION
-    return -math.log(n) * l / n**alpha, math.log(l / k) / math.log(n / m)
+    return -math.log(n) * L / n**alpha, math.log(L / K) / math.log(n / m)
     ### END SOLUTION
 
 

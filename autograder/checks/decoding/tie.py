@@ -5,7 +5,7 @@ from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
-_points = at_points(l=(-9.0, -4.0), n=(7, 15), k=(-3.0, -0.5), m=(2, 5), alpha=(0.2, 1.8))
+_points = at_points(L=(-9.0, -4.0), n=(7, 15), K=(-3.0, -0.5), m=(2, 5), alpha=(0.2, 1.8))
 
 TIE = question(
     "decoding.tie",
@@ -20,27 +20,27 @@ TIE = question(
     mistakes="""
 power-rule: You differentiated n^−α as if n were the variable. Here α is: the derivative of e^(−α ln n) has the factor
 −ln n.
-- -math.log(n) * l / n**alpha → -alpha * l / n ** (alpha + 1)
+- -math.log(n) * L / n**alpha → -alpha * L / n ** (alpha + 1)
 
 minus-lost: The minus sign of the exponent is lost. A log-probability is negative, and dividing it by more makes it
 larger, so the score grows with α.
 - -math.log(n) → math.log(n)
 
 logarithm-lost: The factor ln n is lost: the inner derivative of e^(−α ln n).
-- -math.log(n) * l → -l
+- -math.log(n) * L → -L
 
 ratio-of-one-turned: You turned one of the two fractions over, so your α has the wrong sign. Longer texts are less
-probable: with ℓ above and n above, both fractions are above 1.
+probable: with L above and n above, both fractions are above 1.
 - math.log(n / m) → math.log(m / n)
 
-logarithms-forgotten: At the tie ℓ/k = (n/m)^α. α is an exponent: take logarithms on both sides.
-- math.log(l / k) / math.log(n / m) → (l / k) / (n / m)
+logarithms-forgotten: At the tie L/K = (n/m)^α. α is an exponent: take logarithms on both sides.
+- math.log(L / K) / math.log(n / m) → (L / K) / (n / m)
 
 difference-for-ratio: You divided the difference of the log-probabilities by that of the logarithms of the lengths. The
 scores are quotients: their ratio is 1 at the tie.
-- math.log(l / k) / math.log(n / m) → (l - k) / math.log(n / m)
+- math.log(L / K) / math.log(n / m) → (L - K) / math.log(n / m)
 
 score-for-slope: Your first result is the score itself. Return its derivative.
-- -math.log(n) * l / n**alpha → l / n**alpha
+- -math.log(n) * L / n**alpha → L / n**alpha
 """,
 )
