@@ -26,6 +26,7 @@ from lectures.recipes import (
     guessing,
     head_map,
     image_data,
+    ladder,
     language_models,
     leaks,
     looking_back,
@@ -516,6 +517,13 @@ RECIPES: dict[str, Recipe] = {
             "a language model deeper, wider, with one block for all layers, and with experts: five seeds each",
             "result:deeper_or_wider",
             deeper_or_wider.cook,
+        ),
+        Recipe(
+            "ladder",
+            60,
+            "eight sizes of a Transformer by six lengths of training, LSTMs, and rivals: long warm-up, one rate for all",
+            "result:ladder",
+            ladder.cook,
         ),
         Recipe(
             "modifications",
