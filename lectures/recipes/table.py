@@ -31,6 +31,7 @@ from lectures.recipes import (
     leaks,
     looking_back,
     memory,
+    mirage,
     modifications,
     names_window,
     needle,
@@ -258,6 +259,13 @@ RECIPES: dict[str, Recipe] = {
             "time and memory of full attention against length, fused and as written; an LSTM beside it",
             "result:attention_cost",
             attention_cost.cook,
+        ),
+        Recipe(
+            "mirage",
+            8,
+            "sums of two numbers by models of nine sizes, five seeds: exact match, digits, edit distance",
+            "result:mirage",
+            mirage.cook,
         ),
         Recipe(
             "positions",
