@@ -1,15 +1,17 @@
-"""Figures: a ladder of language models, eight sizes by six lengths of training, for the lecture on scale.
+"""Figures: a ladder of language models, eight sizes by six lengths of training or seven, for the lecture on scale.
 
 Every run predicts the next character of Shakespeare's plays; its loss is that of plays that it never reads, in nats
 per character. N counts the parameters without embeddings, D the characters read, and C = 6 N D the operations.
 
-    ladder      every N with every D, each run with a cosine of its own length, and a held-out run of the largest model
+    ladder      every N with every D, each run with a cosine of its own length; the small ones also twice as long
+    held_out    a model twice as large as the largest, one length
     lstm        the same lengths for LSTMs of as many parameters (Dai et al. 2019, table 4, ask this of large ones)
     warm_up     a warm-up that is long for short runs, as in Kaplan et al. (2020, section 2.2)
-    one_rate    one learning rate for all sizes, tuned on the smallest
+    small_rate  the learning rate of the smallest model for all sizes
+    large_rate  the learning rate of the largest model for all sizes
     halfway     no run of its own: the held-out loss of every run at eighths of its cosine, before the cosine is over
 
-The last three are rival explanations of the difference between the exponents of Kaplan et al. (2020) and Hoffmann et
+The last four are rival explanations of the difference between the exponents of Kaplan et al. (2020) and Hoffmann et
 al. (2022), as Hoffmann et al. (section 3.1), Pearce & Song (2024) and Porian et al. (2024) discuss them.
 
 Departs from the papers: models a thousand times smaller, characters instead of tokens, contexts of 64, a fixed batch.
@@ -34,14 +36,16 @@ TIME, BATCH, SEEDS = 64, 16, 3
 RUNGS = ((8, 2), (12, 2), (16, 2), (24, 2), (32, 3), (48, 3), (64, 4), (96, 4))
 """Width and depth of each model."""
 STEPS = (64, 128, 256, 512, 1024, 2048)
+LONGER, UP_TO = 4096, 32
+"""Models up to this width are also trained for so long: at equal operations the best of them is at the longest otherwise."""
 HELD_OUT = ((128, 5), 2048)
-RATES = (2.5e-3, 5e-3, 1e-2, 2e-2)
+RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2, 8e-2, 0.16)
 TUNED_AT = 256
 WARM_UP, LONG_WARM_UP = 0.1, 300
 """A share of the steps; and steps, whatever the length."""
 POINTS = 8
 SHORTER = (64, 128, 256, 512)
-"""The lengths of the variants."""
+"""The lengths of the rivals."""
 SETTINGS = f"batches of {BATCH} × {TIME} characters, AdamW with a cosine, warm-up a tenth of the steps"
 
 
@@ -130,28 +134,37 @@ def best_rate(run: Run, kind: str, rung: tuple[int, int]) -> float:
     return min(tried, key=lambda rate: tried[rate])
 
 
-def cook(run: Run) -> None:
-    rungs, lengths = run.size(RUNGS, ((4, 1), (8, 1))), run.size(STEPS, (8, 16))
-    shorter, fewer = run.size(SHORTER, (8,)), rungs[1::2]
-    rates = {kind: {rung: best_rate(run, kind, rung) for rung in rungs} for kind in ("Transformer", "LSTM")}
-    ours = rates["Transformer"]
+def plan(
+    run: Run, rates: dict[str, dict[tuple[int, int], float]]
+) -> list[tuple[str, str, tuple[int, int], int, float]]:
+    """(variant, kind, size, steps, rate) of all runs of one seed."""
+    ours, lstms = rates["Transformer"], rates["LSTM"]
     largest, longest = run.size(HELD_OUT, ((16, 1), 16))
+    smallest_rate, *_, largest_rate = ours.values()
+    lengths, shorter = run.size(STEPS, (8, 16)), run.size(SHORTER, (8,))
+    planned = [("ladder", "Transformer", rung, steps, ours[rung]) for rung in ours for steps in lengths]
+    planned += [("ladder", "Transformer", rung, run.size(LONGER, 32), ours[rung]) for rung in ours if rung[0] <= UP_TO]
+    planned.append(("held_out", "Transformer", largest, longest, largest_rate))
+    planned += [("lstm", "LSTM", rung, steps, lstms[rung]) for rung in lstms for steps in lengths]
+    for rung in lstms:
+        for steps in shorter:
+            planned.append(("warm_up", "Transformer", rung, steps, ours[rung]))
+            planned.append(("small_rate", "Transformer", rung, steps, smallest_rate))
+            planned.append(("large_rate", "Transformer", rung, steps, largest_rate))
+    return planned
+
+
+def cook(run: Run) -> None:
+    rungs = run.size(RUNGS, ((4, 1), (8, 1)))
+    rates = {
+        kind: {rung: best_rate(run, kind, rung) for rung in sizes}
+        for kind, sizes in (("Transformer", rungs), ("LSTM", rungs[1::2]))
+    }
     runs = []
-
-    def add(variant: str, kind: str, rung: tuple[int, int], steps: int, rate: float, seed: int) -> None:
-        found = train(run, kind, rung, steps, rate, seed, variant == "warm_up")
-        runs.append({"variant": variant, "seed": seed, "width": rung[0], "rate": rate, **found})
-
     for seed in range(run.size(SEEDS, 2)):
-        for rung in rungs:
-            for steps in lengths:
-                add("ladder", "Transformer", rung, steps, ours[rung], seed)
-        add("held_out", "Transformer", largest, longest, ours[rungs[-1]], seed)
-        for rung in fewer:
-            for steps in shorter:
-                add("lstm", "LSTM", rung, steps, rates["LSTM"][rung], seed)
-                add("warm_up", "Transformer", rung, steps, ours[rung], seed)
-                add("one_rate", "Transformer", rung, steps, ours[rungs[0]], seed)
+        for variant, kind, rung, steps, rate in plan(run, rates):
+            found = train(run, kind, rung, steps, rate, seed, variant == "warm_up")
+            runs.append({"variant": variant, "seed": seed, "width": rung[0], "rate": rate, **found})
         report(run, runs, rates)
 
 

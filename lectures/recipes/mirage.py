@@ -1,4 +1,4 @@
-"""Figures: sums of two numbers, learned by models of eight sizes: exact match beside measures of each digit.
+"""Figures: sums of two numbers, learned by models of nine sizes: exact match beside measures of each digit.
 
     "274+659=933"  is written as  2 7 4 + 6 5 9 = 0 9 3 3      operands of three digits, sums of four
 
@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
+from nlmcore.metrics import edit_distance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -77,16 +78,6 @@ def write(model: nn.Module, questions: Tensor) -> Tensor:
         logits, state = model(found[-1].unsqueeze(1), state)
         found.append(logits[:, -1].argmax(1))
     return torch.stack(found, 1)
-
-
-def edit_distance(a: list[int], b: list[int]) -> int:
-    """Fewest insertions, deletions and replacements of a digit."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
 
 
 def measures(model: nn.Module, pairs: Tensor) -> dict[str, float]:

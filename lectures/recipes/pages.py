@@ -271,6 +271,29 @@ def very_deep(result: Result) -> str:
     return table(["", *names], rows) + f"\n\nMoved: {result['moved_is']}."
 
 
+def ladder(result: Result) -> str:
+    """Mean loss by size and length, a table per variant."""
+    parts = []
+    for variant in dict.fromkeys(run["variant"] for run in result["runs"]):
+        runs = [run for run in result["runs"] if run["variant"] == variant]
+        lengths = sorted({run["D"] for run in runs})
+        rows = []
+        for width, N in sorted({(run["width"], run["N"]) for run in runs}):
+            cells = [[run["loss"] for run in runs if (run["N"], run["D"]) == (N, D)] for D in lengths]
+            rows.append([f"{width}: {N:,}", *(_interval(of) for of in cells)])
+        parts.append(table([f"{variant}; width: N, D →", *(f"{D:,}" for D in lengths)], rows))
+    return "\n\n".join(parts)
+
+
+def mirage(result: Result) -> str:
+    rows = []
+    for width in dict.fromkeys(run["width"] for run in result["runs"]):
+        runs = [run for run in result["runs"] if run["width"] == width]
+        ranges = [sorted(run[key] for run in runs) for key in ("exact", "digits", "edits", "loss")]
+        rows.append([f"{width}: {runs[0]['N']:,}", *(f"{mean(of):.3f} ({of[0]:.3f} to {of[-1]:.3f})" for of in ranges)])
+    return table(["width: N", "exact match", "digits right", "edit distance", "loss"], rows)
+
+
 def deeper_or_wider(result: Result) -> str:
     rows = [
         [row, f"{of['parameters']:,}", f"{of['multiply_adds']:,}", _interval(of["dev"])]
@@ -831,6 +854,8 @@ PAGES: dict[str, Page] = {
     "without_attention": ("{how}.", without_attention, SHOWN),
     "very_deep": ("{how}.", very_deep, SHOWN),
     "deeper_or_wider": ("{how}.", deeper_or_wider, SHOWN),
+    "ladder": ("{how}. Means and their 95 % intervals.", ladder),
+    "mirage": ("{how}. Mean of the seeds, lowest to highest.", mirage),
     "modifications": (
         "{settings}. {progress}. Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
         modifications,

@@ -19,6 +19,7 @@ from lectures.widgets.language_models import *
 from lectures.widgets.positions import *
 from lectures.widgets.pretraining import *
 from lectures.widgets.recurrent_networks import *
+from lectures.widgets.scale import *
 from lectures.widgets.self_attention import *
 from lectures.widgets.sequence_to_sequence import *
 from lectures.widgets.tokens_and_vectors import *

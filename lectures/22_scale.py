@@ -1,0 +1,762 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Scale
+#
+# The largest models of today are close relatives of the one in [lecture 15](15_transformer_language_model.ipynb). Most of what has changed is their size, the amount of text, and the operations spent on training. Can you predict what a larger model
+# will do *before* you train it? We trained a ladder of models, from two thousand to a million parameters, and ask of each published law whether it holds on our ladder.
+#
+# <img src="figures/ladder_of_models.svg" width="720" alt="Nine models as squares whose areas are in proportion to their parameters, from 1,760 to 991,616; the largest was held out.">
+#
+# *The ladder: each square has the area of its model's parameters. The largest model is held out; the laws have to predict it.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - divide a budget of operations between parameters and text;
+# - fit a power law and a law of two variables, give an interval for a prediction, and test it on a held-out run;
+# - put published constants into their own formula and see what they say about the paper;
+# - explain why two papers found exponents of 0.73 and 0.50, and say which explanations hold at our scale;
+# - tell the tip of a cosine from the limit of a model;
+# - say how much of a sudden ability the metric explains;
+# - prompt a model with examples, and measure what they bring.
+#
+# **You need** [lecture 15](15_transformer_language_model.ipynb) (the Transformer), [lecture 5](05_training_well.ipynb) (learning rates, cosine, seeds) and [lecture 8](08_gates.ipynb) (the LSTM).
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
+# |---|---|---|---|---|---|---|---|---|---|
+# | minutes | 7 | 8 | 9 | 11 | 9 | 6 | 7 | 9 | 8 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. The ladder took about an hour on one core and is stored with the command that repeats it. A table at the end translates the papers' terms.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip sections 7 and 9. Sections 2 to 5 belong together: a law, its test, its use, and two papers that disagree.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+from statistics import fmean, stdev
+
+import numpy as np
+import torch
+from IPython.display import HTML
+
+from lectures import show, stored, widgets
+from lectures.recipes.few_shot import CAPITALS, OPPOSITES, PLURALS, pairs, sums
+from lectures.results.draw import few_shot as shares_svg
+from lectures.widgets import scale
+from nlmcore.pretrained import smollm2
+from nlmcore.scaling import FLOOR, HOFFMANN, KAPLAN, POWER, PUBLISHED, REFITTED, fit_law
+
+torch.set_num_threads(1)  # these models are so small that one core is fastest
+result = stored("ladder")
+runs = result["runs"]
+ladder = scale.points(runs)  # size by length, each the mean of its seeds
+sizes = scale.by_size(ladder)
+(held_out,) = scale.points(runs, "held_out")
+
+
+def listed(lines):
+    """Findings that were computed, below each other."""
+    return "".join(show.said(line.replace(" -", " −").replace("(-", "(−")) for line in lines)
+
+
+def closed(title, lines):
+    return HTML(f"<details><summary><b>{title}</b></summary>{lines}</details>")
+
+
+def between(found, digits=2):
+    """(low, estimate, high) in words."""
+    low, estimate, high = (f"{value:.{digits}f}" for value in found)
+    return f"{estimate} (95 % interval {low} to {high})"
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. Ten times the compute
+#
+# Each parameter takes part in one multiplication and one addition per token in the forward pass, and in about twice as many in the backward pass. So a training of a model with $N$ parameters on $D$ tokens takes about
+#
+# $$C \approx 6 N D$$
+#
+# operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs nothing.
+#
+# **Our ladder**: a Transformer in eight sizes, each trained for six lengths (the small ones for seven), on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is that of held-out plays, in nats per character, mean of three seeds.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+smaller, text = list(sizes)[3], 262_144
+begin = next(p for p in sizes[smaller] if text == p.D)
+more_text = next(p for p in sizes[smaller] if 8 * text == p.D)
+more_model = next(p for p in ladder if text == p.D and p.width == 64)
+gap = more_model.loss - more_text.loss
+say = "about the same" if abs(gap) < 0.03 else "the text" if gap > 0 else "the model"
+with show.held_back() as ten_times:
+    for name, p in (
+        ("before", begin),
+        ("8 times the text", more_text),
+        ("14 times the model", more_model),
+    ):
+        print(f"{name:18} N = {p.N:7,}  D = {p.D:9,}  C = {p.compute:.1e}  loss {p.loss:.3f}")
+show.predict(
+    f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. You have about ten times the operations. Either it reads eight times the text, or you train a model 14 times as large on the same text. Which ends with the lower loss?",
+    choices=["the text", "the model", "about the same"],
+    answer=say,
+    why="The small model had not learned all it can from so little text, and a large one learns even less of what it could. The other extreme is not best either: try other sizes at the same budget.",
+    reveals=[ten_times, widgets.budget_playground(ladder)],
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+budgets = [10**k for k in np.arange(9, 12.6, 0.25)]
+lowest = {b: min(scale.affordable(ladder, b), key=lambda p: p.loss) for b in budgets}
+losing = {
+    name: fmean(pick(scale.affordable(ladder, b)).loss - lowest[b].loss for b in budgets)
+    for name, pick in (
+        ("the largest model", lambda of: of[-1]),
+        ("the smallest model", lambda of: of[0]),
+    )
+}
+closed(
+    "What to notice",
+    listed(
+        [
+            f"Over {len(budgets)} budgets, always taking the largest affordable model costs {losing['the largest model']:.2f} nats on average, always the smallest {losing['the smallest model']:.2f}.",
+            f"The best size grows with the budget, from {lowest[budgets[0]].N:,} to {lowest[budgets[-1]].N:,} parameters, and so does its text, from {lowest[budgets[0]].D:,} to {lowest[budgets[-1]].D:,} characters.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Play the game: the room names a size for three budgets, then tick the best. What goes wrong: "larger is better". At equal text it nearly always is; at equal compute it is not.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. A straight line
+#
+# Kaplan et al. (2020) trained Transformers of 768 to 1.5 billion parameters on up to 23 billion tokens of web text. The loss was a **power law** of each variable, as long as the other one was plentiful:
+#
+# $$L(N) = \Big(\frac{N_c}{N}\Big)^{0.076}, \qquad L(D) = \Big(\frac{D_c}{D}\Big)^{0.095}, \qquad N_c = 8.8 \cdot 10^{13}, \quad D_c = 5.4 \cdot 10^{13} .$$
+#
+# The logarithm of a power law is $\ln L = \alpha \ln N_c - \alpha \ln N$, a straight line if both axes are logarithmic. The exponent $\alpha$ is its slope. A formula that predicts the loss from $N$, $D$ or $C$ is a **scaling law**.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def power_law(n, constant, exponent):
+    return (constant / n) ** exponent
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as kaplan_told:
+    for n in (1e7, 1e8, 1e9, 1e10, 1e11):
+        print(f"{n:8.0e} parameters: {power_law(n, 8.8e13, 0.076):.2f} nats per token")
+show.predict(
+    "By how many percent does a ten times larger model lower the loss, says Kaplan's exponent of 0.076?",
+    choices={"about 2 %": 2, "about 16 %": 16, "about 50 %": 50, "about 90 %": 90},
+    answer=100 * (1 - 10**-0.076),
+    unit=" %",
+    why="$10^{-0.076} = 0.84$. The same percentage for each factor of ten, however large the model already is: that is what a straight line says.",
+    reveals=kaplan_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# No text is predicted without any loss. So a second form has an **irreducible loss** $E$, the entropy that no model can remove: $L(N) = E + A / N^\alpha$. On a short range you can hardly tell the two forms apart. Far beyond it they disagree.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+largest = list(sizes.values())[-1]
+longest = [next(p for p in of if p.D == largest[-1].D) for of in sizes.values()]
+best = {p[:3]: p for p in lowest.values()}.values()  # of the budgets of section 1
+series = {
+    "parameters": [(float(p.N), p.loss) for p in longest],
+    "characters": [(float(p.D), p.loss) for p in largest],
+    "operations": [(p.compute, p.loss) for p in best],
+}
+FORMS = {"power law": POWER, "with irreducible loss": FLOOR}
+
+
+def line(of, form):
+    x, losses = torch.tensor(of).T
+    return fit_law(losses, x, None, form, 60, generator=torch.Generator().manual_seed(0))
+
+
+lines = {
+    name: {form: line(of, fields) for form, fields in FORMS.items()}
+    for name, of in series.items()
+}
+widgets.law_playground(series, lines)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+slopes = {name: of["power law"].interval(lambda law: law.alpha) for name, of in lines.items()}
+floors = {
+    name: of["with irreducible loss"].interval(lambda law: law.E) for name, of in lines.items()
+}
+errors = {
+    (name, form): max(abs(float(fit.law.loss(x)) / y - 1) for x, y in series[name])
+    for name, of in lines.items()
+    for form, fit in of.items()
+}
+closed(
+    "What to notice",
+    listed(
+        [
+            f"{name.capitalize()}: exponent {between(slopes[name], 3)}; largest error of the line {errors[name, 'power law']:.1%}, with an irreducible loss {errors[name, 'with irreducible loss']:.1%}."
+            for name in series
+        ]
+        + [
+            f"The irreducible loss, fitted to parameters, characters and operations: {between(floors['parameters'])}, {between(floors['characters'])} and {between(floors['operations'])} nats. They cannot all be the entropy of the text: at finite text, more parameters stop helping above it.",
+            "Our exponents are not Kaplan's, because they depend on the text, the tokens and the range of sizes. What may carry over is the form.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Untick the logarithmic axes: the same points look as if they had converged. Then set 100 times beyond the largest, and let the room choose a form. What goes wrong: students read a straight line as a law of nature. Every smooth curve is
+# nearly straight over one decade.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Fitted on the small, tested on the large
+#
+# Hoffmann et al. (2022) fit both variables together. We write the family of both papers as one function:
+#
+# $$L(N, D) = \Big(E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}\Big)^\kappa .$$
+#
+# Hoffmann's form has $\kappa = 1$; Kaplan's has $E = 0$ and $\beta = 1$. `fit_law` minimises Huber's loss of the errors of $\ln L$, which counts large errors by their size and small ones by their square. For an interval it uses the **bootstrap** (Efron 1979): repeat the
+# fit on as many points, sampled from ours with replacement, and see how much the answer varies.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def fit(points, form, samples=60):
+    """Points of the ladder -> a law with its bootstrap samples."""
+    losses = torch.tensor([p.loss for p in points])
+    N = torch.tensor([float(p.N) for p in points])
+    D = torch.tensor([float(p.D) for p in points])
+    return fit_law(losses, N, D, form, samples, generator=torch.Generator().manual_seed(0))
+
+
+chosen = list(sizes)[-4:]  # the largest size that a fit may see
+forecasts = {
+    name: {n: fit([p for p in ladder if n >= p.N], form) for n in chosen}
+    for name, form in (("Hoffmann", HOFFMANN), ("Kaplan", KAPLAN))
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+told = {
+    (name, n): found.predict(held_out.N, held_out.D)
+    for name, of in forecasts.items()
+    for n, found in of.items()
+}
+miss = {at: 100 * (middle / held_out.loss - 1) for at, (_, middle, _) in told.items()}
+first = chosen[0]
+show.predict(
+    f"Fit Hoffmann's form on models up to {first:,} parameters. How far is its prediction from the loss of the held-out model, which has {held_out.N / first:.0f} times as many?",
+    choices={"below 0.3 %": 0.1, "about 1 %": 1, "about 5 %": 5, "more than 20 %": 30},
+    answer=abs(miss["Hoffmann", first]),
+    unit=" %",
+    why="Over such a distance the law is good, but look at its interval, and at the direction in which it errs. The bootstrap knows the scatter of the points, and nothing of a wrong form.",
+    reveals=widgets.forecast_playground(ladder, held_out, forecasts),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+noise = fmean(stdev(p.runs) / p.loss for p in ladder)
+scatter = {name: float(of[chosen[-1]].residuals.std()) for name, of in forecasts.items()}
+inside = [at for at, (low, _, high) in told.items() if low <= held_out.loss <= high]
+closed(
+    "What to notice",
+    listed(
+        [
+            f"The held-out model has {held_out.loss:.3f} nats (mean of {len(held_out.runs)} seeds). {len(inside)} of {len(told)} intervals contain it.",
+            *(
+                f"{name}: fitted up to {n:,} parameters {middle:.3f} ({low:.3f} to {high:.3f}), {miss[name, n]:+.1f} %."
+                for (name, n), (low, middle, high) in told.items()
+                if n in (chosen[0], chosen[-1])
+            ),
+            f"Seeds differ by {noise:.1%} (standard deviation). The errors of the laws are larger: {scatter['Hoffmann']:.1%} for Hoffmann's form and {scatter['Kaplan']:.1%} for Kaplan's. So both forms are wrong in detail, and more seeds would not help.",
+            "The learning rate changes from size to size in steps, so the ladder is not as smooth as a law.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask for the prediction as a number before you reveal it. Move the fit down to the fewest sizes and watch the interval. OpenAI (2023) showed such a prediction for GPT-4, on its own code: one
+# curve, without the failures. What goes wrong: the interval is taken for a guarantee.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. The best use of a budget
+#
+# At which $N$ is the loss lowest if $C = 6ND$ is fixed? Put $D = C / 6N$ into Hoffmann's form and set the derivative to zero. The minima form the **compute-optimal frontier**:
+#
+# $$N^* = G \Big(\frac{C}{6}\Big)^a, \qquad D^* = \frac{1}{G} \Big(\frac{C}{6}\Big)^{1-a}, \qquad a = \frac{\beta}{\alpha + \beta}, \qquad G = \Big(\frac{\alpha A}{\beta B}\Big)^{1/(\alpha+\beta)} .$$
+#
+# | | $E$ | $A$ | $\alpha$ | $B$ | $\beta$ | source |
+# |---|---|---|---|---|---|---|
+# | published | 1.69 | 406.4 | 0.34 | 410.7 | 0.28 | Hoffmann et al. (2022), third method |
+# | refitted | 1.8172 | 482.01 | 0.3478 | 2085.43 | 0.3658 | Besiroglu et al. (2024), data read off the figure |
+#
+# The paper's advice is about 20 tokens per parameter. Chinchilla, 70 billion parameters and 1.4 trillion tokens, followed it, and beat Gopher, which has four times the parameters and a fifth of the text, at the same compute.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def tokens_per_parameter(law, operations):
+    N, D = law.frontier(operations)
+    return D / N
+
+
+GOPHER = 5.76e23  # operations
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as gopher_told:
+    for name, law in (("published", PUBLISHED), ("refitted", REFITTED)):
+        N, D = law.frontier(GOPHER)
+        print(
+            f"{name:10} {N / 1e9:5.0f} billion parameters, {D / 1e12:.1f} trillion tokens: {D / N:.0f} tokens per parameter, a = {scale.exponent(law):.2f}"
+        )
+show.predict(
+    "Put the *published* constants and Gopher's compute into the paper's own formula. How many tokens per parameter does it ask for?",
+    choices={"about 5": 5, "about 20": 20, "about 90": 90, "about 300": 300},
+    answer=tokens_per_parameter(PUBLISHED, GOPHER),
+    why="The constants contradict the advice. Nobody has to train anything to see it: a pocket calculator suffices.",
+    reveals=gopher_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What 93 says about a paper</b></summary>
+#
+# - The paper's two other methods give $a$ = 0.50 and 0.49, and its text recommends 20 tokens per parameter. The third method's published constants give $a$ = 0.45 and 93. One paper, two answers.
+# - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51 and 18 tokens per parameter, in line with the advice. So the conclusion was right and the constants were wrong. Chinchilla was not trained by the third method.
+# - The causes: the optimiser stopped too early, and the constants were rounded.
+# - The paper's interval for $a$ is 0.454 to 0.455. An interval so narrow would need over 600,000 runs; under 500 were made. **An interval that is too good to be true is a reason to look closer.**
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Races at equal compute.** A small model takes cheap steps and starts ahead. A large one overtakes it later, and where it does so you should have trained the large one.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.race_playground(ladder)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Curves of equal compute.** Now all sizes at one budget. Each curve connects models with the same $6ND$. The bottom of the curve is the best size, and the bottoms of all curves give $a$ without any formula for the loss (Hoffmann's second method).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+equal = [float(b) for b in budgets if any(p.compute <= b for p in ladder)]
+minima = {b: scale.best_size(ladder, b) for b in equal}
+seen = [b for b in equal if np.isfinite(minima[b])]
+widgets.equal_compute_playground(ladder, equal)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+whole = {name: of[chosen[-1]] for name, of in forecasts.items()}
+measured_slope = scale.slope_of_best(ladder, seen)
+ours = {name: found.interval(scale.exponent) for name, found in whole.items()}
+ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_out.compute))
+closed(
+    "What to notice",
+    listed(
+        [
+            *(f"{name}'s form: a = {between(found)}." for name, found in ours.items()),
+            f"Curves of equal compute, without a form: a = {between(measured_slope)}.",
+            f"The minima are inside our range for {len(seen)} of {len(equal)} budgets, {scale.written(seen[0])} to {scale.written(seen[-1])} operations. Above, the best of our models is the one with the longest training, so the true minimum may need still more text.",
+            f"At the compute of the held-out run Hoffmann's form asks for {ratio[1]:.0f} characters per parameter ({ratio[0]:.0f} to {ratio[2]:.0f}), and our run had {held_out.D / held_out.N:.1f}. A character is not a token, so this number is not the paper's 20.",
+            "The intervals contain the noise of the points. The forms differ by more than that, so the choice of the form is the larger uncertainty.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Let the room compute 93 with their phones: a = 0.28/0.62, G = (0.34 · 406.4 / (0.28 · 410.7)) to the power 1/0.62. In the race, look for a pair that never crosses. What goes wrong: "the optimal model is the best model". It is the best for a training
+# budget; a model that will be used for years should be smaller and read more.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Why 0.73 and 0.50?
+#
+# Kaplan et al. found $N^* \propto C^{0.73}$: with ten times the compute, make the model five times as large. Hoffmann et al. found 0.50: make it three times as large. What explains the difference? The candidates:
+#
+# - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosines, where they are too high;
+# - **the count** (Pearce & Song 2024): without embeddings, small models look smaller than they are;
+# - **the warm-up** (Porian et al. 2024): 3,000 steps are too long for a small model;
+# - **the rate** (Porian et al. 2024): one setting for all sizes is not tuned for the small ones;
+# - **the form** of the law, which we met in section 4.
+#
+# We test each on our ladder. The long warm-up and the rates are separate trainings of four sizes and four lengths, and their reference is the same part of the ladder.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+quarter = {p[:3] for p in scale.points(runs, "warm_up")}
+parts = {
+    "the ladder": ladder,
+    "embeddings counted": [p._replace(N=p.whole) for p in ladder],
+    "ends of own cosines": scale.halfway(ladder, own=True),
+    "inside one cosine": scale.halfway(ladder, own=False),
+    "4 sizes × 4 lengths": [p for p in ladder if p[:3] in quarter],
+    "… warm-up of 300 steps": scale.points(runs, "warm_up"),
+    "… rate of the smallest": scale.points(runs, "small_rate"),
+    "… rate of the largest": scale.points(runs, "large_rate"),
+}
+rivals = {name: fit(of, HOFFMANN).interval(scale.exponent) for name, of in parts.items()}
+rivals |= {"Kaplan's form": ours["Kaplan"], "equal compute, no form": measured_slope}
+references = {
+    "embeddings counted": "the ladder",
+    "inside one cosine": "ends of own cosines",
+    **{name: "4 sizes × 4 lengths" for name in parts if name.startswith("…")},
+    "Kaplan's form": "the ladder",
+}
+moves = {name: rivals[name][1] - rivals[of][1] for name, of in references.items()}
+table_part = 100 * (1 - longest[0].N / longest[0].whole)
+show.predict(
+    f"Our smallest model has {longest[0].whole:,} parameters with its embeddings (82 characters, width {longest[0].width}), and the largest of the ladder {longest[-1].whole:,} (width {longest[-1].width}). How many percent of the smallest are embeddings?",
+    within=5,
+    answer=table_part,
+    unit=" %",
+    why=f"$82 \\cdot 8 = 656$ parameters. In the largest it is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end, which changes every exponent.",
+    reveals=[
+        widgets.exponents_svg(rivals, {"Hoffmann .50": 0.50, "Kaplan .73": 0.73}),
+        listed(
+            [
+                f"{name}: {move:+.2f} against {references[name]}."
+                for name, move in sorted(moves.items(), key=lambda one: -abs(one[1]))
+            ]
+        ),
+    ],
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+disjoint = [
+    name
+    for name, of in references.items()
+    if rivals[name][0] > rivals[of][2] or rivals[name][2] < rivals[of][0]
+]
+closed(
+    "What holds at our scale, and what cannot be told",
+    listed(
+        [
+            f"Of the {len(references)} changes, {len(disjoint)} {'moves' if len(disjoint) == 1 else 'move'} the exponent so far that the two intervals have nothing in common{': ' + ', '.join(disjoint) if disjoint else ''}.",
+            f"The schedule: inside one cosine {between(rivals['inside one cosine'])}, ends of own cosines {between(rivals['ends of own cosines'])}.",
+            f"The count: {between(rivals['embeddings counted'])} with embeddings, {between(rivals['the ladder'])} without.",
+            f"The warm-up: {between(rivals['… warm-up of 300 steps'])}; its reference {between(rivals['4 sizes × 4 lengths'])}.",
+            f"The rate: that of the smallest model for all {between(rivals['… rate of the smallest'])}, that of the largest {between(rivals['… rate of the largest'])}.",
+            f"The form: {between(ours['Kaplan'])} with Kaplan's, {between(ours['Hoffmann'])} with Hoffmann's.",
+            "Sixteen points are few for five constants, so the last three intervals are wide. “Not told apart” is not “no effect”.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask the room to rank the five candidates before the picture. The literature today: Porian et al. (2024) reproduce 0.73 and remove the causes in turn until 0.50 is left; matching the cosine to the run was not essential for them. What goes wrong: our picture is
+# read as a refutation. Our models are a thousand times smaller.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. The tip of the curve
+#
+# A blog post named *Chinchilla's death* looked at the training curves of published models. On logarithmic axes each falls as a power law, then nearly linearly, and becomes flat at its tip. Is the model full, so that small models should not be trained for longer? The rival explanation: the learning rate
+# falls to zero along a cosine, so *every* curve has a flat tip.
+#
+# The **steepness** $-\Delta \ln L / \Delta \ln D$ tells. On a power law it is constant, and on a flat curve it is 0.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+one = scale.ends(largest)
+inside_one, own_ends = scale.steepness(one.inside), scale.steepness(one.own)
+planned = {p.D: p.curve[-1] for p in largest}
+midway = 100 * (one.inside[3][1] / planned[largest[-1].D // 2] - 1)
+show.predict(
+    f"The longest run of our largest model has a steepness of {inside_one[-2]:.2f} in the second to last eighth of its text and {inside_one[-1]:.2f} in the last eighth. Now take the *ends* of two runs, each with its own cosine: the longest and the one of half its length. What is the steepness between them?",
+    choices={"about 0.02": 0.02, "about 0.06": 0.06, "about 0.12": 0.12, "about 0.25": 0.25},
+    answer=own_ends[-1],
+    why="Each run ends with a flat tip, but the tips lie on a steep line. The model was not full: with a longer cosine it would have gone on.",
+    reveals=widgets.cosine_playground(ladder),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+tips = {n: scale.ends(of) for n, of in sizes.items()}
+flat = {
+    n: (scale.steepness(of.inside)[-1], scale.steepness(of.own)[-1]) for n, of in tips.items()
+}
+less = [n for n, (tip, own) in flat.items() if tip < own]
+fall = {n: scale.steepness(of.own) for n, of in tips.items()}
+closed(
+    "What to notice",
+    listed(
+        [
+            f"In {len(less)} of {len(flat)} sizes the last eighth is flatter than the line through the ends. So the flat tip is that of the cosine.",
+            f"In the middle of its cosine a run is too high: half-way, the largest model has {midway:.1f} % more loss than a run that was planned for that length. A curve of one run is no substitute for many runs.",
+            f"Is nothing left of the death? From the first to the last pair of ends the steepness falls from {next(iter(fall.values()))[0]:.2f} to {next(iter(fall.values()))[-1]:.2f} for the smallest model and from {fall[largest[-1].N][0]:.2f} to {fall[largest[-1].N][-1]:.2f} for the largest. Small models do saturate, slowly, as a law with A / Nᵅ says.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Show the loss first and let the room say where the model is full. Then show the steepness. What goes wrong: they conclude that small models never saturate; compare the smallest with the largest.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. LSTMs at scale
+#
+# The course replaced recurrent networks by attention. Was it scale that decided? On One Billion Word (perplexity, lower is better):
+#
+# | model | parameters | perplexity | source |
+# |---|---|---|---|
+# | LSTM | 1.8 billion | 30.6 | Józefowicz et al. (2016) |
+# | LSTM | 3.3 billion | 32.2 | the same |
+# | Transformer-XL | 0.46 billion | 23.5 | Dai et al. (2019), table 4 |
+# | Transformer-XL | 0.8 billion | 21.8 | the same |
+#
+# Nearly twice the parameters did not help the LSTM, and they did help the Transformer. But these are four models from different papers and years. On our ladder both kinds have the same parameters, text and steps, and each its own learning rate.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+lstms = scale.points(runs, "lstm")
+same = {
+    (p.width, p.D): (next(q for q in ladder if (q.width, q.D) == (p.width, p.D)), p)
+    for p in lstms
+}
+shortest, full = min(p.D for p in lstms), max(p.D for p in lstms)
+biggest, least = max(p.width for p in lstms), min(p.width for p in lstms)
+
+
+def lead(width, D):
+    """Nats by which the LSTM is behind, and whether all of its seeds are."""
+    transformer, lstm = same[width, D]
+    return lstm.loss - transformer.loss, min(lstm.runs) > max(transformer.runs) or max(
+        lstm.runs
+    ) < min(transformer.runs)
+
+
+def winner(width, D):
+    ahead, clear = lead(width, D)
+    return "the seeds overlap" if not clear else "the Transformer" if ahead > 0 else "the LSTM"
+
+
+show.predict(
+    f"Equal parameters ({same[biggest, full][0].whole:,} with embeddings) and equal text ({full:,} characters): which has the lower loss, the Transformer or the LSTM?",
+    choices=["the Transformer", "the LSTM", "the seeds overlap"],
+    answer=winner(biggest, full),
+    why="At our scale the answer depends on the size and on the length of the training, and you can see in which direction it moves.",
+    reveals=widgets.architectures_playground(ladder, lstms),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+ahead = {
+    who: [at for at in same if winner(*at) == who] for who in ("the Transformer", "the LSTM")
+}
+gains = {
+    name: {w: of[w, shortest] - of[w, full] for w in (least, biggest)}
+    for name, of in (
+        ("Transformer", {at: pair[0].loss for at, pair in same.items()}),
+        ("LSTM", {at: pair[1].loss for at, pair in same.items()}),
+    )
+}
+closed(
+    "What to notice",
+    listed(
+        [
+            f"Of {len(same)} combinations of size and length the Transformer is ahead in {len(ahead['the Transformer'])} and the LSTM in {len(ahead['the LSTM'])}, all seeds of one below all seeds of the other ({len(held_out.runs)} seeds each).",
+            f"The longest training, from the smallest size to the largest: LSTM less Transformer {', '.join(f'{lead(w, full)[0]:+.2f}' for w in sorted({p.width for p in lstms}))} nats.",
+            f"The largest size, from the shortest training to the longest: {', '.join(f'{lead(biggest, D)[0]:+.2f}' for D in sorted({p.D for p in lstms}))} nats.",
+            f"From {shortest:,} to {full:,} characters the largest Transformer gains {gains['Transformer'][biggest]:.2f} nats and the largest LSTM {gains['LSTM'][biggest]:.2f}.",
+            "Passages of 64 characters hardly use what attention is good at, and a step of the LSTM cannot be computed for all positions together ([lecture 15](15_transformer_language_model.ipynb), section 7). Equal parameters are not equal time.".replace(
+                "[lecture 15](15_transformer_language_model.ipynb)", "lecture 15"
+            ),
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask what the published table does not control (tokenisation, data order, tuning, years). Move through the lengths with the widget and ask for the trend. What goes wrong: students take our result for the published one, or the other way round. The sizes differ by a
+# factor of a thousand.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Abilities that appear
+#
+# GPT-3 with 175 billion parameters adds numbers of three digits with 80.4 % right; with 13 billion it is under 10 % (Brown et al. 2020). Wei et al. (2022) call an ability **emergent** if it is absent in small models and present in large ones. Schaeffer et al. (2023) object: look at the metric. If each of $L$
+# digits is right with probability $p$, independently,
+#
+# $$P(\text{exact match}) \approx p^L, \qquad \text{edit distance} \approx L (1 - p) .$$
+#
+# **Exact match** counts a sum only if all its digits are right. **Edit distance** counts the digits that must be inserted, deleted or replaced. A smooth $p$ gives a sharp first curve and a smooth second one. So the jump is a **mirage of the metric**.
+#
+# We trained models of nine sizes, five seeds each, on nothing but sums of three-digit numbers, and let them write 500 new ones.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+mirage = stored("mirage")
+by_width = {}
+for run in mirage["runs"]:
+    by_width.setdefault(run["width"], []).append(run)
+turning = max(by_width, key=lambda width: stdev(run["exact"] for run in by_width[width]))
+found = sorted(100 * run["exact"] for run in by_width[turning])
+spread = f"{found[0]:.0f} % to {found[-1]:.0f} %"
+show.predict(
+    f"At width 6 at most 5 % of the sums are right, at width 12 at least 90 %. Between them lies width {turning}. Its five seeds differ only in their initial weights and the order of the sums. In what range are their exact matches?",
+    choices=[spread, "2 % to 10 %", "40 % to 55 %", "85 % to 95 %"],
+    answer=spread,
+    why="Some seeds have found how to carry, and some have not. A curve of means hides it: hardly any model is near the mean.",
+    reveals=[
+        widgets.seeds_svg(mirage["runs"], turning),
+        widgets.metric_playground(mirage["runs"], mirage["answer_length"]),
+    ],
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+mean_of = {
+    width: {key: fmean(run[key] for run in of) for key in ("exact", "digits", "edits", "loss")}
+    for width, of in by_width.items()
+}
+law = {
+    width: fmean(run["digits"] ** mirage["answer_length"] for run in of)
+    for width, of in by_width.items()
+}
+small, middle, after = min(by_width), turning, next(w for w in by_width if w > turning)
+before = max(w for w in by_width if w < turning)
+closed(
+    "How much of the jump does the metric explain?",
+    listed(
+        [
+            f"Below the threshold: from width {small} to {before} exact match rises from {mean_of[small]['exact']:.1%} to {mean_of[before]['exact']:.1%}, which looks like nothing. On the same answers the edit distance falls from {mean_of[small]['edits']:.2f} to {mean_of[before]['edits']:.2f} and the loss from {mean_of[small]['loss']:.2f} to {mean_of[before]['loss']:.2f}. This much progress the metric hides, as Schaeffer et al. say.",
+            f"At the threshold: from width {before} to {after} the digits right go from {mean_of[before]['digits']:.0%} to {mean_of[after]['digits']:.0%} and the loss from {mean_of[before]['loss']:.2f} to {mean_of[after]['loss']:.2f}. The jump is in the smooth metrics as well, so the metric does not explain it. Du et al. (2024) also find thresholds in the loss.",
+            f"pᴸ is not exact match: at width {small} it would give {law[small]:.1%} instead of {mean_of[small]['exact']:.1%}, because the digits of a sum are not equally hard and not independent.".replace(
+                "$p^L$", "pᴸ"
+            ),
+            f"At width {turning} the seeds have {', '.join(f'{value:.0f} %' for value in found)}, and their losses {', '.join(f'{loss:.2f}' for loss in sorted((run['loss'] for run in by_width[turning]), reverse=True))}. Whether a run crosses the threshold is chance there, and the probability of crossing grows with the size.",
+            "Slide L to 32 digits: with a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room choose the metric that makes the jump sharpest and the one that hides it best. Then show the loss: the jump is still there. What goes wrong: "mirage" is taken to mean that nothing happened. Some of it is the metric and some is not. Schaeffer et al. find that in BIG-Bench at most
+# 5 of 39 metrics show emergence, and over 92 % of the hand-labelled abilities appear under two of them.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 9. Tasks in the prompt
+#
+# The most surprising ability of GPT-3 was **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification). With zero, one and few examples:
+#
+# | GPT-3, 175 billion | LAMBADA | TriviaQA | WebQ | HellaSwag | French to English, BLEU |
+# |---|---|---|---|---|---|
+# | zero | 76.2 | 64.3 | 14.4 | 78.9 | 21.2 |
+# | one | 72.5 | 68.0 | 25.3 | 78.1 | 33.7 |
+# | few | 86.4 | 71.2 | 41.5 | 79.3 | 39.2 |
+#
+# Few-shot sums of GPT-3 are right in 100.0 % with two digits, 80.4 % with three, 25.5 % with four and 9.3 % with five. What can SmolLM2 do, with 135 million parameters?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+shots = stored("few_shot")
+writer, bytepairs = smollm2()
+prompted = {
+    "capitals": pairs(CAPITALS),
+    "opposites": pairs(OPPOSITES),
+    "plurals": pairs(PLURALS),
+    "sums": sums(60),
+}
+rows = {
+    (task, way): {int(k): of["share"] for k, of in by.items()}
+    for task, ways in shots["curves"].items()
+    for way, by in ways.items()
+}
+show.predict(
+    "SmolLM2 sees eight sums of two-digit numbers and has to write a ninth. How many percent of 30 sums does it get right?",
+    choices={"about 10 %": 10, "about 40 %": 40, "about 70 %": 70, "nearly all": 97},
+    answer=100 * rows["sums", "writing"][8],
+    unit=" %",
+    why="It has understood that a number must follow, and often gets the first digit. Our models of section 8 have a few thousand parameters and do better, because they were trained for it.",
+    reveals=shares_svg(shots),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Try it. Read the prompt from top to bottom, then look at the next token. The first eight examples of each task are shown, in this order. You can also type your own examples.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.prompt_playground(writer, bytepairs, prompted)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+closed(
+    "What to notice",
+    listed(
+        [
+            *(
+                f"{task.capitalize()}: written right in {rows[task, 'writing'][0]:.0%} without an example, {rows[task, 'writing'][2]:.0%} with two and {rows[task, 'writing'][8]:.0%} with eight; chosen among four {rows[task, 'choosing'][0]:.0%}, {rows[task, 'choosing'][2]:.0%} and {rows[task, 'choosing'][8]:.0%}."
+                for task in shots["tasks"]
+            ),
+            "Examples tell the model which task is meant. They teach it nothing that it cannot do: more sums do not bring more right sums.",
+            "Choosing and writing differ in the same way as the metrics of section 8: choosing shows progress where writing shows none.",
+            "30 questions per point, so an interval is about 30 points wide. One wording of the prompt, one order of the examples.",
+        ]
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned (the format). Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write a rule: budget in, parameters out. It gets the nearest size of the ladder, trained for as long as the budget allows. How many nats does your rule lose against the best stored run, on average over the budgets? A constant is given.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_size(operations):
+    """Operations -> parameters. Change this."""
+    return 15_000
+
+
+def lost(rule):
+    """Nats above the best affordable run, mean over budgets."""
+    gaps = []
+    for budget in budgets:
+        within = scale.affordable(ladder, budget)
+        mine = min(within, key=lambda p: abs(math.log(p.N / rule(budget))))
+        gaps.append(mine.loss - lowest[budget].loss)
+    return fmean(gaps)
+
+
+print(
+    f"yours {lost(my_size):.3f}, Hoffmann's form {lost(lambda b: whole['Hoffmann'].law.frontier(b)[0]):.3f}"
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. A rule of the form c · C^a with a near 0.5 does well; beating the fitted law on its own data is possible, and then the question is whether it would on new data. What goes wrong: the rule is fitted to the printed mean until it knows the ladder by heart.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A model of 10⁹ parameters reads 2 · 10¹⁰ tokens. How many operations is that?
+# <details><summary>Answer</summary>6 · 10⁹ · 2 · 10¹⁰ = 1.2 · 10²⁰.</details>
+#
+# 2. The exponent $a$ is 0.5, and you get a hundred times the compute. How do parameters and text change?
+# <details><summary>Answer</summary>Both become ten times as large, because $100^{0.5} = 10$.</details>
+#
+# 3. A power law and a law with an irreducible loss fit your points equally well. Which prediction do you trust at 100 times the size?
+# <details><summary>Answer</summary>Neither alone. Report both; their difference is part of the uncertainty.</details>
+#
+# 4. A paper gives an interval of 0.454 to 0.455 from 400 noisy runs. What do you do?
+# <details><summary>Answer</summary>Put the constants into the formula, compare with the paper's own conclusion, and repeat the fit if the data can be had.</details>
+#
+# 5. Your training curve is flat in its last tenth. Should you stop training such models for longer?
+# <details><summary>Answer</summary>Look at the schedule first. Compare the ends of two runs of different lengths, each with its own schedule.</details>
+#
+# 6. Exact match jumps from 1 % to 90 % between two sizes. Name two explanations and a measurement that separates them.
+# <details><summary>Answer</summary>The metric, or a threshold in what the model learned. Measure the loss of the answers, or the edit distance: a jump that is only the metric's disappears.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 5. What goes wrong: for number 2, students multiply only the parameters.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $N$ | non-embedding parameters | Hoffmann et al. count embeddings as well |
+# | $D$ | tokens, dataset size | tokens read in training; characters on our ladder |
+# | $C$, operations | FLOPs, PF-days | $6ND$; a PF-day is $8.64 \cdot 10^{19}$ operations |
+# | curve of equal compute | isoFLOP curve | loss against $N$ at one $C$ |
+# | steepness | local slope | $-\Delta \ln L / \Delta \ln D$ |
+# | few-shot prompting | in-context learning | examples in the prompt, no training |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: FLOPS with a capital S are operations per second.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **compute**: the operations of a training, about 6 times its parameters times its tokens.
+# - **power law**: a quantity in proportion to a power of another; a straight line on logarithmic axes.
+# - **scaling law**: a formula for the loss as a function of parameters, text or compute.
+# - **irreducible loss**: the part of the loss that no size and no amount of text removes.
+# - **bootstrap**: an interval from repeating a computation on data that are sampled from the data with replacement.
+# - **compute-optimal frontier**: for each compute, the parameters and text with the lowest loss.
+# - **steepness**: the relative fall of the loss per relative growth of the text.
+# - **emergent**: said of an ability that is absent in small models and present in large ones.
+# - **exact match**: an answer counts only if every token of it is right.
+# - **edit distance**: how many symbols must be inserted, deleted or replaced to get from one text to another.
+# - **mirage of the metric**: a jump that comes from the metric and not from the model.
+# - **few-shot prompting**: a prompt with a few examples of the task before the question.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Kaplan, McCandlish, Henighan, Brown, Chess, Child, Gray, Radford, Wu & Amodei (2020), Scaling laws for neural language models. Hoffmann et al. (2022), Training compute-optimal large language models. Besiroglu, Erdil, Barnett & You (2024), Chinchilla scaling: a replication attempt. Pearce & Song (2024), Reconciling Kaplan
+# and Chinchilla scaling laws. Porian, Wortsman, Jitsev, Schmidt & Carmon (2024), Resolving discrepancies in compute-optimal scaling of language models. Efron (1979), Bootstrap methods. Dai et al. (2019), Transformer-XL. Józefowicz et al. (2016), Exploring the limits of language modeling. Brown et al. (2020), Language models are few-shot
+# learners. Wei et al. (2022), Emergent abilities of large language models. Schaeffer, Miranda & Koyejo (2023), Are emergent abilities of large language models a mirage? Du et al. (2024), Understanding emergent abilities of language models from the loss perspective.
