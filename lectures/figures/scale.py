@@ -8,7 +8,7 @@ PARAMETERS = (1_760, 3_792, 6_592, 14_496, 38_176, 84_912, 200_064, 447_552, 991
 
 
 def ladder_of_models() -> str:
-    canvas, x, bottom, largest = Canvas("", size=16), 6.0, 250.0, 230.0
+    canvas, x, bottom, largest = Canvas("", size=16), 24.0, 250.0, 230.0
     for n in PARAMETERS:
         side = largest * (n / PARAMETERS[-1]) ** 0.5
         held_out = n == PARAMETERS[-1]

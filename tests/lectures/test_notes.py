@@ -19,6 +19,7 @@ WRITTEN = (
     "cheaper_attention",
     "do_modifications_transfer",
     "inside_a_real_model",
+    "scale",
 )
 """The lectures whose notes are complete."""
 

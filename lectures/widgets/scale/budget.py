@@ -12,6 +12,11 @@ def count(number: float) -> str:
     return f"{number / 1e6:.2g} million" if number >= 999_500 else f"{number / 1e3:.3g} thousand"
 
 
+def short(number: float) -> str:
+    """1760 → "1.76 k", where there is little room."""
+    return f"{number / 1e6:.2g} M" if number >= 999_500 else f"{number / 1e3:.3g} k"
+
+
 def written(operations: float) -> str:
     """2.3e10 → "2.3 · 10¹⁰"."""
     digits, power = f"{operations:.1e}".split("e")
@@ -54,7 +59,7 @@ def budget_playground(ladder: Sequence[Point]) -> Live:
         draw,
         rows=[["budget", "size"], ["best"]],
         budget=stops([(written(b), b) for b in budgets], budgets[len(budgets) // 2], "operations", "380px"),
-        size=stops([(count(n), n) for n in sizes], sizes[1], "parameters", "380px"),
+        size=stops([(short(n), n) for n in sizes], sizes[1], "parameters", "380px"),
         best=tick("show the best of the ladder"),
     )
 

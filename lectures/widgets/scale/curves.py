@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lectures.show import Axis, Canvas, Live, Plot, choice, live, looks, said, stops
-from lectures.widgets.scale.budget import axis, count
+from lectures.widgets.scale.budget import axis, count, short
 from lectures.widgets.scale.cells import EIGHTHS, Point, by_size
 
 _LOSS = {tick: f"{tick:.1f}" for tick in (1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.0, 3.2)}
@@ -70,7 +70,7 @@ def cosine_playground(ladder: Sequence[Point]) -> Live:
     return live(
         draw,
         rows=[["size"], ["show"]],
-        size=stops([(count(n), n) for n in every], list(every)[-1], "parameters", "420px"),
+        size=stops([(short(n), n) for n in every], list(every)[-1], "parameters", "420px"),
         show=choice(["loss", "steepness"], "show"),
     )
 

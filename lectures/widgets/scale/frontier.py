@@ -6,16 +6,16 @@ import numpy as np
 
 from lectures.show import Axis, Canvas, Live, Look, Plot, live, looks, said, stops
 from lectures.show.svg import BLUE, ORANGE, label_width
-from lectures.widgets.scale.budget import axis, count, written
+from lectures.widgets.scale.budget import axis, count, short, written
 from lectures.widgets.scale.cells import Point, at_compute, best_size, by_size, crossing
 
-_LOSS = {tick: f"{tick:.1f}" for tick in (1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.0, 3.2)}
+_LOSS = {tick: f"{tick:.1f}" for tick in (1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8)}
 
 
 def race_playground(ladder: Sequence[Point]) -> Live:
     """Two sizes on one axis of operations: the small one starts ahead; where does the large one overtake it?"""
     every = by_size(ladder)
-    sizes = [(count(n), n) for n in every]
+    sizes = [(short(n), n) for n in every]
 
     def draw(small: int, large: int) -> str:
         if small >= large:
@@ -31,7 +31,7 @@ def race_playground(ladder: Sequence[Point]) -> Live:
         canvas, keys = Canvas("", size=16), looks(racers, marks=("circle", "square"))
         across = axis([p.compute for p in ladder], "operations C = 6 N D")
         plot = Plot(
-            canvas, across, Axis(1.6, 3.3, "nats per character", _LOSS, log=True), across=720, down=380, keys=keys
+            canvas, across, Axis(1.6, 3.0, "nats per character", _LOSS, log=True), across=720, down=380, keys=keys
         )
         for p in ladder:
             plot.marks([p.compute], [p.loss], Look("#c4c4c4"), 3.5)
@@ -45,8 +45,8 @@ def race_playground(ladder: Sequence[Point]) -> Live:
     return live(
         draw,
         rows=[["small", "large"]],
-        small=stops(sizes, sizes[3][1], "small, parameters", "380px"),
-        large=stops(sizes, sizes[6][1], "large, parameters", "380px"),
+        small=stops(sizes, sizes[1][1], "small, parameters", "380px"),
+        large=stops(sizes, sizes[4][1], "large, parameters", "380px"),
     )
 
 
@@ -61,7 +61,7 @@ def equal_compute_playground(ladder: Sequence[Point], budgets: Sequence[float]) 
         plot = Plot(
             canvas,
             axis([p.N for p in ladder], "parameters N"),
-            Axis(1.7, 2.9, "nats per character", _LOSS, log=True),
+            Axis(1.6, 2.8, "nats per character", _LOSS, log=True),
             across=720,
             down=380,
         )
@@ -101,9 +101,9 @@ def exponents_svg(rows: Mapping[str, tuple[float, float, float]], published: Map
         down=27 * len(rows),
         inner=True,
     )
-    for name, value in published.items():
+    for side, (name, value) in zip(("end", "start"), published.items(), strict=True):
         canvas.line((plot.across(value), plot.top), (plot.across(value), plot.bottom), "#555555", 2, dashes="7 5")
-        canvas.text(plot.across(value), plot.top - 6, name, 15, "middle")
+        canvas.text(plot.across(value), plot.top - 6, name, 15, side)
     for at, (name, (low, estimate, high)) in enumerate(rows.items()):
         y = plot.down(at + 0.5)
         canvas.text(plot.left - 8, y + 5, name, 15, "end")

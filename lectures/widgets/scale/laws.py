@@ -6,7 +6,7 @@ import numpy as np
 
 from lectures.show import Axis, Canvas, Live, Look, Plot, choice, live, looks, said, stops, tick
 from lectures.show.svg import BLUE, GREY, MARKS, ORANGE
-from lectures.widgets.scale.budget import axis, count
+from lectures.widgets.scale.budget import axis, count, short
 from lectures.widgets.scale.cells import Point, by_size
 from nlmcore.scaling import Fit
 
@@ -24,7 +24,7 @@ def law_playground(series: Mapping[str, Sequence[tuple[float, float]]], fits: Ma
         low = min(low, float(y.min())) * 0.96
         across = axis([x.min(), end], _TITLES[against])
         if not straight:
-            across = Axis(0, end * 1.03, _TITLES[against], {end / 2: count(end / 2), end: count(end)})
+            across = Axis(0, end * 1.03, _TITLES[against], {end / 2: short(end / 2), end: short(end)})
         canvas = Canvas("", size=16)
         ticks = {tick: f"{tick:.1f}" for tick in np.arange(0.8, 4, 0.2) if low <= tick <= high}
         up = Axis(low, high, "nats per character", ticks, log=straight)
@@ -55,7 +55,7 @@ def forecast_playground(ladder: Sequence[Point], held_out: Point, fits: Mapping[
 
     def draw(form: str, largest: int) -> str:
         fit = fits[form][largest]
-        low, told, high = fit.predict(held_out.N, held_out.D)
+        low, told, high = fit.predict(float(held_out.N), float(held_out.D))
         verdict = "inside" if low <= held_out.loss <= high else "outside"
         words = (
             f"fitted on {sum(n <= largest for n in by_size(ladder))} sizes up to {count(largest)}: the held-out run"
@@ -64,7 +64,7 @@ def forecast_playground(ladder: Sequence[Point], held_out: Point, fits: Mapping[
         canvas, keys = Canvas("", size=16), {}
         shown = {n: of for n, of in every.items()}
         keys = {
-            f"{count(n)}": look for n, look in zip(shown, looks(map(str, shown), marks=MARKS).values(), strict=True)
+            f"{short(n)}": look for n, look in zip(shown, looks(map(str, shown), marks=MARKS).values(), strict=True)
         }
         up = Axis(1.5, 3.4, "nats per character", {t: f"{t:.1f}" for t in (1.6, 1.8, 2.0, 2.4, 2.8, 3.2)}, log=True)
         plot = Plot(
@@ -82,5 +82,5 @@ def forecast_playground(ladder: Sequence[Point], held_out: Point, fits: Mapping[
         draw,
         rows=[["form"], ["largest"]],
         form=choice(fits, "law"),
-        largest=stops([(count(n), n) for n in sizes], sizes[-1], "fitted on sizes up to", "420px"),
+        largest=stops([(short(n), n) for n in sizes], sizes[-1], "fitted on sizes up to", "420px"),
     )

@@ -45,7 +45,7 @@ def prompt_playground(
             asked = examples[_SHOTS[-1] + at]
             prompt = "\n".join([*map(_FORM.answered, examples[:shots]), _FORM.asked(asked.input)])
             bars = known[task, shots, at]
-            told = f"P(“{asked.output}”) = {right[task, shots, at]:.3f}; "
+            told = f"P(“{asked.output}”) = {right[task, shots, at]:.2g}; "
         best = f"most probable next token: “{bars[0][0]}”, {bars[0][1]:.2f}"
         chart = bar_list_svg(
             [p for _, p in bars], [f"“{token}”" for token, _ in bars], title="the next token", reach=1, width=420
