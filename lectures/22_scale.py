@@ -30,6 +30,7 @@
 # *If you are short of time, skip sections 7 and 9. Sections 2 to 5 belong together: a law, its test, its use, and two papers that disagree.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import itertools
 import math
 from statistics import fmean, stdev
 
@@ -96,9 +97,15 @@ show.predict(
     f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. You have about ten times the operations. Either it reads eight times the text, or you train a model 14 times as large on the same text. Which ends with the lower loss?",
     choices=["the text", "the model", "about the same"],
     answer=say,
-    why="The small model had not learned all it can from so little text, and a large one learns even less of what it could. The other extreme is not best either: try other sizes at the same budget.",
-    reveals=[ten_times, widgets.budget_playground(ladder)],
+    why="The small model had not learned all it can from so little text, and a large one learns even less of what it could. The best size may lie elsewhere, which is the game below.",
+    reveals=ten_times,
 )
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A game.** Choose a budget and a size. The model is trained for as long as the budget allows. Each point below the dashed line is a stored run that you can afford. Can you find the best size before you tick the box?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.budget_playground(ladder)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 budgets = [10**k for k in np.arange(9, 12.6, 0.25)]
@@ -504,8 +511,7 @@ same = {
     (p.width, p.D): (next(q for q in ladder if (q.width, q.D) == (p.width, p.D)), p)
     for p in lstms
 }
-shortest, full = min(p.D for p in lstms), max(p.D for p in lstms)
-biggest, least = max(p.width for p in lstms), min(p.width for p in lstms)
+full, biggest = max(p.D for p in lstms), max(p.width for p in lstms)
 
 
 def lead(width, D):
@@ -533,13 +539,18 @@ show.predict(
 ahead = {
     who: [at for at in same if winner(*at) == who] for who in ("the Transformer", "the LSTM")
 }
-gains = {
-    name: {w: of[w, shortest] - of[w, full] for w in (least, biggest)}
-    for name, of in (
-        ("Transformer", {at: pair[0].loss for at, pair in same.items()}),
-        ("LSTM", {at: pair[1].loss for at, pair in same.items()}),
-    )
-}
+
+
+def overtaken(width):
+    """Characters after which the Transformer is ahead, straight between the lengths over log D."""
+    found = sorted((math.log(D), lead(w, D)[0]) for w, D in same if w == width)
+    for (x, behind), (end, ahead_by) in itertools.pairwise(found):
+        if behind <= 0 < ahead_by:
+            return math.exp(x + (end - x) * behind / (behind - ahead_by))
+    return math.nan
+
+
+crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})}
 closed(
     "What to notice",
     listed(
@@ -547,10 +558,9 @@ closed(
             f"Of {len(same)} combinations of size and length the Transformer is ahead in {len(ahead['the Transformer'])} and the LSTM in {len(ahead['the LSTM'])}, all seeds of one below all seeds of the other ({len(held_out.runs)} seeds each).",
             f"The longest training, from the smallest size to the largest: LSTM less Transformer {', '.join(f'{lead(w, full)[0]:+.2f}' for w in sorted({p.width for p in lstms}))} nats.",
             f"The largest size, from the shortest training to the longest: {', '.join(f'{lead(biggest, D)[0]:+.2f}' for D in sorted({p.D for p in lstms}))} nats.",
-            f"From {shortest:,} to {full:,} characters the largest Transformer gains {gains['Transformer'][biggest]:.2f} nats and the largest LSTM {gains['LSTM'][biggest]:.2f}.",
-            "Passages of 64 characters hardly use what attention is good at, and a step of the LSTM cannot be computed for all positions together ([lecture 15](15_transformer_language_model.ipynb), section 7). Equal parameters are not equal time.".replace(
-                "[lecture 15](15_transformer_language_model.ipynb)", "lecture 15"
-            ),
+            f"The Transformer overtakes the LSTM after {', '.join(f'{at / 1e3:.0f}' for at in crossed.values())} thousand characters, from the smallest size to the largest. So the LSTM learns faster at first, and the larger both are the longer it stays ahead.",
+            "Both kinds have rates that were tuned at 262,144 characters. A rate tuned for each length could move the crossings.",
+            "Passages of 64 characters hardly use what attention is good at, and a step of the LSTM cannot be computed for all positions together (lecture 15, section 7). Equal parameters are not equal time.",
         ]
     ),
 )

@@ -94,6 +94,8 @@ def test_rivals_are_compared_with_the_same_part_of_the_ladder(ran: dict) -> None
     assert all(p.N > q.N for p, q in zip(parts["embeddings counted"], parts["the ladder"], strict=True))
     for name, of in ran["references"].items():
         assert ran["moves"][name] == pytest.approx(ran["rivals"][name][1] - ran["rivals"][of][1])
+    largest, smallest = ran["one_rate"][-1], min(ran["one_rate"], key=lambda p: p.loss)
+    assert largest.N > smallest.N, "with the rate of the smallest, larger models are not better"
     assert ran["table_part"] == pytest.approx(100 * 656 / 2416)
 
 
@@ -107,6 +109,9 @@ def test_lstms_have_the_parameters_of_their_transformers(ran: dict) -> None:
     for transformer, lstm in ran["same"].values():
         assert lstm.whole == pytest.approx(transformer.whole, rel=0.05)
         assert lstm.D == transformer.D
+    crossed = list(ran["crossed"].values())
+    assert crossed == sorted(crossed), "the larger both are, the later the Transformer overtakes"
+    assert ladder.TUNED_AT * ladder.BATCH * ladder.TIME == 262_144
 
 
 def test_the_widths_around_the_threshold(ran: dict, prose: str) -> None:

@@ -69,9 +69,9 @@ def cosine_playground(ladder: Sequence[Point]) -> Live:
 
     return live(
         draw,
-        rows=[["size"], ["show"]],
+        rows=[["size", "show"]],
         size=stops([(short(n), n) for n in every], list(every)[-1], "parameters", "420px"),
-        show=choice(["loss", "steepness"], "show"),
+        show=choice(["loss", "steepness"]),
     )
 
 
@@ -110,7 +110,7 @@ def architectures_playground(transformers: Sequence[Point], lstms: Sequence[Poin
     return live(
         draw,
         rows=[["against", "which"]],
-        against=choice(["text", "parameters"], "loss against"),
+        against=choice([("loss by text", "text"), ("loss by parameters", "parameters")]),
         which=stops(
             [(str(k + 1), k) for k in range(max(len(widths), len(lengths)))], len(widths) - 1, "size or length", "330px"
         ),

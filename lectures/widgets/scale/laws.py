@@ -40,9 +40,9 @@ def law_playground(series: Mapping[str, Sequence[tuple[float, float]]], fits: Ma
 
     return live(
         draw,
-        rows=[["against"], ["form"], ["straight", "far"]],
-        against=choice(series, "loss against"),
-        form=choice(next(iter(fits.values())), "law"),
+        rows=[["against", "form"], ["straight", "far"]],
+        against=choice(series),
+        form=choice(next(iter(fits.values()))),
         straight=tick("both axes logarithmic", True),
         far=stops([1, 10, 100], 1, "times beyond the largest", "330px"),
     )
@@ -80,7 +80,7 @@ def forecast_playground(ladder: Sequence[Point], held_out: Point, fits: Mapping[
 
     return live(
         draw,
-        rows=[["form"], ["largest"]],
-        form=choice(fits, "law"),
+        rows=[["form", "largest"]],
+        form=choice(fits),
         largest=stops([(short(n), n) for n in sizes], sizes[-1], "fitted on sizes up to", "420px"),
     )

@@ -57,8 +57,8 @@ def metric_playground(runs: Sequence[Mapping[str, Any]], length: int) -> Live:
 
     return live(
         draw,
-        rows=[["metric"], ["longer"]],
-        metric=choice(METRICS, "metric"),
+        rows=[["metric", "longer"]],
+        metric=choice(METRICS),
         longer=stops([2, 4, 8, 16, 32], length, "digits of the answer, L", "380px"),
     )
 

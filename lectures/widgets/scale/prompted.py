@@ -53,7 +53,7 @@ def prompt_playground(
         return beside(prompt_svg(prompt), chart) + said(told + best)
 
     choose, line = (
-        choice(tasks, "task"),
+        choice(tasks),
         field(hint="… or type examples and press Enter: one -> uno, two -> dos, three"),
     )
     choose_or_type(choose, line)
