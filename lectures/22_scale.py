@@ -39,8 +39,8 @@ import torch
 from IPython.display import HTML
 
 from lectures import show, stored, widgets
+from lectures.prompting import Template
 from lectures.recipes.few_shot import CAPITALS, OPPOSITES, PLURALS, pairs, sums
-from lectures.results.draw import few_shot as shares_svg
 from lectures.widgets import scale
 from nlmcore.pretrained import smollm2
 from nlmcore.scaling import FLOOR, HOFFMANN, KAPLAN, POWER, PUBLISHED, REFITTED, fit_law
@@ -560,7 +560,7 @@ closed(
             f"The largest size, from the shortest training to the longest: {', '.join(f'{lead(biggest, D)[0]:+.2f}' for D in sorted({p.D for p in lstms}))} nats.",
             f"The Transformer overtakes the LSTM after {', '.join(f'{at / 1e3:.0f}' for at in crossed.values())} thousand characters, from the smallest size to the largest. So the LSTM learns faster at first, and the larger both are the longer it stays ahead.",
             "Both kinds have rates that were tuned at 262,144 characters. A rate tuned for each length could move the crossings.",
-            "Passages of 64 characters hardly use what attention is good at, and a step of the LSTM cannot be computed for all positions together (lecture 15, section 7). Equal parameters are not equal time.",
+            "Passages of 64 characters hardly use what attention is good at, and a step of the LSTM cannot be computed for all positions together. Equal parameters are not equal time.",
         ]
     ),
 )
@@ -657,20 +657,35 @@ rows = {
     for task, ways in shots["curves"].items()
     for way, by in ways.items()
 }
+panels = {
+    task: {
+        way: [(of["share"], of["low"], of["high"]) for of in by.values()]
+        for way, by in ways.items()
+    }
+    for task, ways in shots["curves"].items()
+}
 show.predict(
     "SmolLM2 sees eight sums of two-digit numbers and has to write a ninth. How many percent of 30 sums does it get right?",
     choices={"about 10 %": 10, "about 40 %": 40, "about 70 %": 70, "nearly all": 97},
     answer=100 * rows["sums", "writing"][8],
     unit=" %",
     why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). Our models of section 8 have a few thousand parameters and do better, because they were trained for it.",
-    reveals=shares_svg(shots),
+    reveals=show.share_panels_svg(
+        list(next(iter(rows.values()))),
+        panels,
+        alt=f"Right answers of SmolLM2 with 0 to 8 examples in its prompt. {'; '.join(f'{task}: written {by[0]:.0%} to {by[8]:.0%}' for (task, way), by in rows.items() if way == 'writing')}.",
+        x_title="examples in the prompt",
+        y_title="right answers",
+        levels=shots["chance"],
+        level_name="choosing blindly",
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Try it. Read the prompt from top to bottom, then look at the next token. The first eight examples of each task are shown, in this order. You can also type your own examples.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-widgets.prompt_playground(writer, bytepairs, prompted)
+widgets.prompt_playground(writer, bytepairs, prompted, Template())
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 closed(

@@ -2,34 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from lectures.prompting import Example, Template
 from lectures.show import Canvas, Live, bar_list_svg, beside, choice, choose_or_type, field, live, said, slider, stops
 from nlmcore.language_model import LanguageModel, State, select
 
 _SHOTS, _BARS = (0, 1, 2, 4, 8), 5
-_FORM = Template()
+
+
+class Pair(NamedTuple):
+    """An example of a task."""
+
+    input: str
+    output: str
 
 
 def prompt_playground(
-    model: LanguageModel, tokenizer: Any, tasks: Mapping[str, Sequence[Example]], *, questions: int = 4
+    model: LanguageModel, tokenizer: Any, tasks: Mapping[str, Sequence[Any]], form: Any, *, questions: int = 4
 ) -> Live:
-    """The first eight examples of a task are shown, the next `questions` asked. All these are read when the widget is
-    made, each example once; a prompt that is typed ("one -> uno, two -> dos, three") is read on Enter."""
-    known: dict[tuple[str, int, int], list[tuple[str, float]]] = {}
-    right: dict[tuple[str, int, int], float] = {}
-    for name, examples in tasks.items():
-        state: State = None
-        asked = examples[_SHOTS[-1] : _SHOTS[-1] + questions]
-        for k in range(_SHOTS[-1] + 1):
-            if k:
-                state = model(torch.tensor([tokenizer.encode(_FORM.answered(examples[k - 1]) + "\n")]), state)[1]
-            if k in _SHOTS:
-                for at, (bars, p) in enumerate(_asked(model, tokenizer, state, asked)):
-                    known[name, k, at], right[name, k, at] = bars, p
+    """tasks: name -> examples with `input` and `output`; form: a `lectures.prompting.Template`.
+
+    The first eight examples of a task are shown, the next `questions` asked. All these are read when the widget is
+    made, each example once; a prompt that is typed ("one -> uno, two -> dos, three") is read on Enter.
+    """
+    known = {name: _read(model, tokenizer, examples, form, questions) for name, examples in tasks.items()}
 
     @lru_cache(maxsize=64)
     def typed_bars(prompt: str) -> list[tuple[str, float]]:
@@ -38,14 +36,14 @@ def prompt_playground(
 
     def draw(task: str, shots: int, question: int, typed: str) -> str:
         if typed.strip():
-            prompt, told = _prompt_of(typed), ""
+            prompt, told = _prompt_of(typed, form), ""
             bars = typed_bars(prompt)
         else:
             examples, at = tasks[task], question - 1
             asked = examples[_SHOTS[-1] + at]
-            prompt = "\n".join([*map(_FORM.answered, examples[:shots]), _FORM.asked(asked.input)])
-            bars = known[task, shots, at]
-            told = f"P(“{asked.output}”) = {right[task, shots, at]:.2g}; "
+            prompt = "\n".join([*map(form.answered, examples[:shots]), form.asked(asked.input)])
+            bars, p = known[task][shots][at]
+            told = f"P(“{asked.output}”) = {p:.2g}; "
         best = f"most probable next token: “{bars[0][0]}”, {bars[0][1]:.2f}"
         chart = bar_list_svg(
             [p for _, p in bars], [f"“{token}”" for token, _ in bars], title="the next token", reach=1, width=420
@@ -67,14 +65,30 @@ def prompt_playground(
     )
 
 
+Expected = tuple[list[tuple[str, float]], float]
+"""The first tokens that a model expects as the answer, with their probabilities; and that of the right answer."""
+
+
 @torch.no_grad()
-def _asked(
-    model: LanguageModel, tokenizer: Any, state: State, asked: Sequence[Example]
-) -> list[tuple[list[tuple[str, float]], float]]:
+def _read(
+    model: LanguageModel, tokenizer: Any, examples: Sequence[Any], form: Any, questions: int
+) -> dict[int, list[Expected]]:
+    """Number of examples read -> what is expected after each question."""
+    state: State = None
+    found, most = {}, _SHOTS[-1]
+    for k in range(most + 1):
+        if k:
+            state = model(torch.tensor([tokenizer.encode(form.answered(examples[k - 1]) + "\n")]), state)[1]
+        if k in _SHOTS:
+            found[k] = _asked(model, tokenizer, state, examples[most : most + questions], form)
+    return found
+
+
+def _asked(model: LanguageModel, tokenizer: Any, state: State, asked: Sequence[Any], form: Any) -> list[Expected]:
     """For each question after the state: the first tokens expected, and the probability of the right answer. All are
     read together; what is padded at the right changes nothing on its left."""
-    queries = [tokenizer.encode(_FORM.asked(one.input)) for one in asked]
-    answers = [tokenizer.encode(_FORM.separator + one.output) for one in asked]
+    queries = [tokenizer.encode(form.asked(one.input)) for one in asked]
+    answers = [tokenizer.encode(form.separator + one.output) for one in asked]
     longest = max(len(q) + len(a) for q, a in zip(queries, answers, strict=True))
     rows = [q + a + [0] * (longest - len(q) - len(a)) for q, a in zip(queries, answers, strict=True)]
     if state is not None:
@@ -93,15 +107,15 @@ def _bars(logits: torch.Tensor, tokenizer: Any) -> list[tuple[str, float]]:
     return [(tokenizer.decode([int(i)]).replace("\n", "⏎"), float(p)) for p, i in zip(*top, strict=True)]
 
 
-def _prompt_of(typed: str) -> str:
+def _prompt_of(typed: str, form: Any) -> str:
     """ "one -> uno, two" as lines, the last one asked. Raises ValueError for an example without an answer."""
     *examples, query = [part.strip() for part in typed.split(",")]
     if not query or "->" in query or any(part.count("->") != 1 for part in examples):
         raise ValueError(
             "write examples with an arrow and commas between them, and end with a question: hot -> cold, big"
         )
-    answered = [Example(*map(str.strip, part.split("->"))) for part in examples]
-    return "\n".join([*map(_FORM.answered, answered), _FORM.asked(query)])
+    answered = [Pair(*map(str.strip, part.split("->"))) for part in examples]
+    return "\n".join([*map(form.answered, answered), form.asked(query)])
 
 
 def prompt_svg(prompt: str) -> str:

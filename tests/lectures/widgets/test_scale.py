@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lectures import stored, widgets
-from lectures.prompting import Example
+from lectures.prompting import Example, Template
 from lectures.widgets import scale
 from lectures.widgets.scale.prompted import _prompt_of
 from nlmcore.scaling import HOFFMANN, POWER, Law, fit_law
@@ -170,7 +170,7 @@ def test_prompts_are_read_once_and_together() -> None:
     torch.manual_seed(0)
     model = TransformerLM(TransformerConfig(vocab_size=128, d_model=8, n_heads=2, n_layers=2, max_length=512)).eval()
     tasks = {"letters": [Example(chr(97 + k) * (1 + k % 3), "x" + chr(97 + k)) for k in range(11)]}
-    widget = widgets.prompt_playground(model, Letters(), tasks, questions=2)
+    widget = widgets.prompt_playground(model, Letters(), tasks, Template(), questions=2)
     widget.controls["shots"].value, widget.controls["question"].value = 4, 2
     examples, asked = tasks["letters"][:4], tasks["letters"][9]
     prompt = "".join(f"{one.input} -> {one.output}\n" for one in examples) + f"{asked.input} ->"
@@ -183,4 +183,4 @@ def test_prompts_are_read_once_and_together() -> None:
     assert "one -&gt; uno" in widget.picture.value
     widget.controls["typed"].value = "one -> uno, two -> dos"
     assert "end with a question" in widget.picture.value
-    assert _prompt_of("hot -> cold, big") == "hot -> cold\nbig ->"
+    assert _prompt_of("hot -> cold, big", Template()) == "hot -> cold\nbig ->"
