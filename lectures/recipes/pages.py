@@ -280,7 +280,7 @@ def ladder(result: Result) -> str:
         rows = []
         for width, N in sorted({(run["width"], run["N"]) for run in runs}):
             cells = [[run["loss"] for run in runs if (run["N"], run["D"]) == (N, D)] for D in lengths]
-            rows.append([f"{width}: {N:,}", *(_interval(of) for of in cells)])
+            rows.append([f"{width}: {N:,}", *(_interval(of) if of else "" for of in cells)])
         parts.append(table([f"{variant}; width: N, D →", *(f"{D:,}" for D in lengths)], rows))
     return "\n\n".join(parts)
 

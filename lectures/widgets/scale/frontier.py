@@ -45,8 +45,8 @@ def race_playground(ladder: Sequence[Point]) -> Live:
     return live(
         draw,
         rows=[["small", "large"]],
-        small=stops(sizes, sizes[1][1], "small, parameters", "380px"),
-        large=stops(sizes, sizes[4][1], "large, parameters", "380px"),
+        small=stops(sizes, sizes[0][1], "small, parameters", "380px"),
+        large=stops(sizes, sizes[3][1], "large, parameters", "380px"),
     )
 
 
