@@ -9,7 +9,7 @@ from lectures.show.svg import BLUE, ORANGE, label_width
 from lectures.widgets.scale.budget import axis, count, short, written
 from lectures.widgets.scale.cells import Point, at_compute, best_size, by_size, crossing
 
-_LOSS = {tick: f"{tick:.1f}" for tick in (1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8)}
+_LOSS = {tick: f"{tick:.1f}" for tick in (1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.0)}
 
 
 def race_playground(ladder: Sequence[Point]) -> Live:
@@ -31,7 +31,7 @@ def race_playground(ladder: Sequence[Point]) -> Live:
         canvas, keys = Canvas("", size=16), looks(racers, marks=("circle", "square"))
         across = axis([p.compute for p in ladder], "operations C = 6 N D")
         plot = Plot(
-            canvas, across, Axis(1.6, 3.0, "nats per character", _LOSS, log=True), across=720, down=380, keys=keys
+            canvas, across, Axis(1.6, 3.2, "nats per character", _LOSS, log=True), across=720, down=380, keys=keys
         )
         for p in ladder:
             plot.marks([p.compute], [p.loss], Look("#c4c4c4"), 3.5)
@@ -61,7 +61,7 @@ def equal_compute_playground(ladder: Sequence[Point], budgets: Sequence[float]) 
         plot = Plot(
             canvas,
             axis([p.N for p in ladder], "parameters N"),
-            Axis(1.6, 2.8, "nats per character", _LOSS, log=True),
+            Axis(1.6, 3.2, "nats per character", _LOSS, log=True),
             across=720,
             down=380,
         )
