@@ -119,7 +119,7 @@ def text_of_input(name: str, value: Any) -> Iterator[str]:
 def brief(value: Any) -> str:
     """An argument in a line: of tensors inside lists and dictionaries, the dtype and shape."""
     if isinstance(value, Tensor):
-        return describe(value)
+        return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {brief(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list) and any(isinstance(item, (Tensor, dict)) for item in value):

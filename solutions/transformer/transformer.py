@@ -332,7 +332,8 @@ def attention(x, weights, sizes, past=None):
 #
 # By hand: if `output` and `down` contain only zeros, both sublayers add nothing, and the block returns `x` itself.
 #
-# **Checked:** the shapes; a block that adds nothing; attention alone, and the network alone (the other one adds nothing); both; a past, and the cache.
+# **Checked:** the shapes; a block that adds nothing; attention alone, and the network alone (the other one adds nothing); both; a past, the cache, and a
+# large $\varepsilon$.
 #
 # [[hints]]
 # 1. In the example, `x` comes out as it went in. So what must not happen to the pathway between the sublayers?
@@ -373,7 +374,7 @@ def block(x, weights, sizes, past=None):
 # the course holds: a text that is read in pieces, with the state passed on, gets the same logits as the whole text in one call.
 #
 # **Checked:** the shapes; the logits of a whole text; the state; the logits and the state when the text continues; whole equals chunks; one token, one
-# block, a vocabulary as large as `d_model`.
+# block, a large $\varepsilon$, a vocabulary as large as `d_model`.
 #
 # [[hints on the stack]]
 # 1. Read the paragraph below the table once more and count the steps. Which one comes between the last block and the dot products?
@@ -449,9 +450,9 @@ def generate(prompt, weights, sizes, n, end, state=None):
 # %% [markdown]
 # ## 5. A friend reads a book
 #
-# A friend measures the mean loss of a language model on a book. The whole book does not fit into memory, so she reads it in pieces of `length` tokens and
-# passes the state on, with your `language_model`. The result should not depend on `length`. Hers does: with short pieces the loss is higher. The code
-# runs, and the numbers look believable. One line is wrong.
+# A friend measures the mean loss of a language model on a book. The whole book does not fit into memory, so she reads it in pieces of `length` tokens, with
+# your `language_model`. Thanks to the state, the result should not depend on `length`. Hers does: with short pieces the loss is higher. The code runs,
+# and the numbers look believable. One line is wrong.
 #
 # ### 5a. Which line? [[transformer.wrong_line]]
 #
@@ -737,7 +738,7 @@ def pathway(width, seeds):
 # that restart). Write down what you expect *before* you run each one.
 #
 # Then write about ten sentences: what did you change, what did you expect and why, what did you measure, and what explains the difference? Report numbers.
-# At least one of your experiments should have a control: a change of a similar size that should *not* matter, or matter less.
+# At least one of your experiments needs a control: a change of a similar size that should *not* matter, or matter less.
 #
 # ### BEGIN MARK SCHEME
 # Six points; half points are fine. The result need not be the expected one.
@@ -770,21 +771,22 @@ def mean_loss(weights, sizes, text=TEXT, model=None):
 
 if smollm2_weights is not None:
     print(f"as it is:               {mean_loss(smollm2_weights, SIZES):.3f}")
-    print(f"rotated with base 1000: {mean_loss(smollm2_weights, SIZES | {'base': 1000.0}):.3f}")
+    print(f"last gains all 1:       {mean_loss(smollm2_weights | {'norm': torch.ones(576)}, SIZES):.3f}")
 
-# %% nbgrader={"grade": false, "grade_id": "experiments", "locked": false, "schema_version": 3, "solution": true, "task": false}
-# your experiments
-### BEGIN SOLUTION
-if smollm2_weights is not None:
-    for left_out in (0, 10, 15, 20, 29):
-        kept = [part for number, part in enumerate(smollm2_weights["blocks"]) if number != left_out]
-        print(f"without block {left_out:2}: {mean_loss(smollm2_weights | {'blocks': kept}, SIZES):.3f}")
-### END SOLUTION
+# %%
+# Your experiments.
 
 # %% [markdown]
 # I left out one block at a time. A block only adds to the pathway, so I expected that the model survives without a block in the middle, and that the
 # first one matters most: it gets bare word vectors, and all later blocks were trained to read what it adds. The blocks 10, 15 and 20 are the control,
 # because a change of the same size is made there.
+#
+# ```python
+# for left_out in (0, 10, 15, 20, 29):
+#     kept = [part for number, part in enumerate(smollm2_weights["blocks"]) if number != left_out]
+#     print(left_out, mean_loss(smollm2_weights | {"blocks": kept}, SIZES))
+# print(mean_loss(smollm2_weights, SIZES | {"base": 1000.0}))
+# ```
 #
 # Without block 0 the loss rises from 2.82 to 11.72, above ln 49,152 = 10.80, the loss of a uniform guess. Without block 10, 15 or 20 it is 3.15, 3.19 and
 # 2.83. So the number of the block decides, not the number of parameters that are gone. Without block 29 it is 4.37: its output is read directly by the

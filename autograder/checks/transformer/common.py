@@ -22,8 +22,8 @@ ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 """PyTorch's own, each closed only where it is the answer, so that a part that resists costs nothing later."""
 
 
-def sizes_of(heads: int, sets: int, base: float = 100.0, eps: float = 0.1) -> dict[str, Any]:
-    """`eps` is large enough to matter."""
+def sizes_of(heads: int, sets: int, base: float = 100.0, eps: float = 1e-8) -> dict[str, Any]:
+    """By default `eps` is small, so that a norm with ε in the wrong position costs little in later questions."""
     return {"n_heads": heads, "n_kv_heads": sets, "base": base, "eps": eps}
 
 

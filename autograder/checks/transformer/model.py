@@ -45,7 +45,7 @@ def _both(draw: Draw) -> list[Case]:
 def _with_a_past(draw: Draw) -> list[Case]:
     width = 4 * draw.size()
     weights = block_weights(draw, width, width // 2, width, 2, 2)
-    square = case("square matrices", draw.normal(2, 2, width), weights, sizes_of(2, 2), None)
+    square = case("square matrices, a large ε", draw.normal(2, 2, width), weights, sizes_of(2, 2, eps=0.1), None)
     return [_block(draw, "a past", 3), square]
 
 
@@ -146,7 +146,13 @@ def _edges(draw: Draw) -> list[Case]:
     one = _weights(draw, 5, 1, 3, 12, 1, 1)
     return [
         case("a vocabulary as large as d_model", draw.integers(0, size - 1, 2, size), square, sizes_of(4, 2), None),
-        case("one token, one block", draw.integers(0, 11, 1, 1), one, sizes_of(2, 1), draw.normal(1, 1, 2, 1, 2, 2)),
+        case(
+            "one token, one block, a large ε",
+            draw.integers(0, 11, 1, 1),
+            one,
+            sizes_of(2, 1, eps=0.1),
+            draw.normal(1, 1, 2, 1, 2, 2),
+        ),
     ]
 
 

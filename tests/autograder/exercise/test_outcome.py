@@ -72,6 +72,8 @@ def test_a_change_of_a_tensor_that_holds_infinity_and_nan_is_seen_too():
         (([1], [2, 3]), ("y",), "is a list whose parts differ in length, or are not numbers"),
         ((X, X), ("y",), "returned 2 values, but one was asked for"),
         (X, ("y", "z"), "returned one Tensor, but 2 were asked for"),
+        ({"y": X}, ("y", "z"), "a dictionary without z"),
+        ({"y": X, "z": X, "x": X}, ("y", "z"), "a dictionary with x, which was not asked for"),
         ((X, X, X), ("y", "z"), "returned 3 values"),
         (torch.tensor([1j]), ("y",), "real numbers"),
     ],
@@ -81,6 +83,12 @@ def test_another_kind_of_result_is_a_fault_in_words(value, returns, words):
     assert fault is not None
     assert fault.kind == "wrong return"
     assert words in fault.words
+
+
+def test_a_dictionary_gives_several_results_by_name():
+    outcome = call(lambda: {"z": X, "y": [1.0]}, (), (), ("y", "z"))
+    assert outcome.outputs[0].tolist() == [1.0]
+    assert torch.equal(outcome.outputs[1], X)
 
 
 def test_an_exception_is_kept_with_the_line_of_the_students_own_code():
