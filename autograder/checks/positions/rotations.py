@@ -98,6 +98,13 @@ always-halves: You always pair the two halves. With "interleaved", neighbours ar
 always-neighbours: You always pair neighbours. With "half", coordinate i is paired with i + d/2.
 * layout == "half" → False
 
+angles-as-halves: With "interleaved" you pair the right coordinates, but repeat the angles as for halves. The two
+coordinates of a pair are neighbours here, so they must have the same angle: `repeat_interleave`, not `cat` or `repeat`.
+- new_a, new_b = a * cos - b * sin, a * sin + b * cos
++ wide = torch.cat([angle, angle], dim=-1)
++ of_a, of_b = (angle, angle) if layout == "half" else (wide[:, 0::2], wide[:, 1::2])
++ new_a, new_b = a * of_a.cos() - b * of_a.sin(), a * of_b.sin() + b * of_b.cos()
+
 put-together-as-halves: With "interleaved" you pair the right coordinates, but then put the results together as
 halves. Each must return to its own place.
 - return torch.stack([new_a, new_b], dim=-1).flatten(-2) → return torch.cat([new_a, new_b], dim=-1)
