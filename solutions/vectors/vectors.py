@@ -2,7 +2,8 @@
 # # Assignment: word vectors
 #
 # Seven small functions: which pairs of words skip-gram learns from, its loss, its gradients by hand, and two questions to ask of the vectors. At the
-# end your gradients learn vectors from Shakespeare, and you try your analogies on the 30,522 vectors of a real network.
+# end your gradients learn vectors from Shakespeare, and you try your analogies on the 30,522 vectors of a real network. In between you derive a formula,
+# find a bug in somebody else's code, and run an experiment.
 #
 # [[questions]]
 #
@@ -283,6 +284,172 @@ def analogy(vectors, a, a_star, b):
 
 
 # %% [markdown]
+# ## 4. What the dot product becomes [[vectors.best_score]]
+#
+# Skip-gram is trained to tell neighbours from noise. What do its dot products *mean* afterwards? Take one word and one context. They are neighbours
+# $n$ times in the text. If you sampled one noise word for each pair of the text, this context would meet this word $m$ times on average; you sample $k$.
+# If the two may have any dot product $x$, their part of the loss of 2a, with the opposite sign, is
+#
+# $$F(x) = n \ln \sigma(x) + k\, m \ln \sigma(-x) .$$
+#
+# On paper, derive the slope $F'(x)$, and the $x$ for which $F$ is largest. Return both as formulas in $n$, $m$, $k$ and $x$.
+#
+# $\ln (n / m)$ is the **pointwise mutual information** (PMI) of the two words: how much more often they meet than chance would have it. Levy and Goldberg
+# (2014) were the first to see what your second formula says: skip-gram factorises a table of PMI.
+#
+# **Checked:** the slope and the best $x$, at random points.
+#
+# [[hints]]
+# 1. Which of the two terms wants a large $x$, which a small one, and what happens to both as $k$ grows?
+# 2. The derivatives of $-\ln \sigma(x)$ and $-\ln \sigma(-x)$ are in 2b. Where $F$ is largest, its slope is 0.
+# 3. $n (1 - \sigma(x)) = k m\, \sigma(x)$ at the best $x$. The ratio $\sigma(x) / (1 - \sigma(x))$ is $e^x$.
+
+
+# %%
+def best_score(n, m, k, x):
+    """The slope of F at x, and the dot product for which F is largest.
+
+    n: how often the two are neighbours, m: by chance, k: noise words per pair -> (slope, best), two numbers
+    """
+    ### BEGIN SOLUTION
+    yes = 1 / (1 + math.exp(-x))
+    return n * (1 - yes) - k * m * yes, math.log(n / (k * m))
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 5. Counting instead of learning
+#
+# If skip-gram factorises PMI, you could as well count. A friend makes a table of **positive PMI** from the table of how often each word (row) occurs near
+# each context (column):
+#
+# $$\max\Big(0,\; \ln \frac{c(w, v)}{\text{expected}(w, v)}\Big), \qquad \text{expected}(w, v) = \frac{c(w)\, c(v)}{N},$$
+#
+# where $c(w)$ and $c(v)$ are the sums of the row and of the column, and $N$ is the sum of the whole table. Pairs that never occur get 0. His code runs, and
+# no value is below 0. One line is wrong.
+#
+# ### 5a. Which line? [[vectors.wrong_line]]
+#
+# [[listing vectors.positive_pmi]]
+#
+# Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+#
+# [[hints]]
+# 1. What should the function return for a table in which all counts are 2? What does it return?
+# 2. For each variable, say whether it is a count, a probability or a ratio. Which line mixes two of them?
+# 3. If a row sums to 10, a column to 20, and all to 100, how often would the two meet by chance?
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 9
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 5b. Mend it [[vectors.positive_pmi]]
+#
+# This is the friend's function. Change the line, and nothing else.
+#
+# **Checked:** a table in which every pair occurs; one with pairs that never do. As long as the function returns what the listing returns, it counts as not
+# mended.
+#
+# [[hints]]
+# 1. Compute the expected count of one pair of the smallest table that the check shows, on paper.
+# 2. An expected *count* is what a count can be divided by. A probability would be one more division by $N$.
+# 3. Compare the line with the formula of expected(w, v), letter by letter.
+
+
+# %%
+def positive_pmi(counts):
+    """The positive pointwise mutual information of words and contexts.
+
+    counts (words, contexts), every row and column with a count -> (words, contexts), 0 where a pair never occurs
+    """
+    ### BEGIN SOLUTION
+    total = counts.sum()
+    of_word = counts.sum(1, keepdim=True)
+    of_context = counts.sum(0, keepdim=True)
+    expected = of_word * of_context / total
+    ratio = torch.where(counts > 0, counts / expected, 1.0)
+    return ratio.log().clamp(min=0)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. An experiment: does the step matter? [[vectors.step_or_neighbour]]
+#
+# An analogy that comes out right is said to show that the *step* from $a$ to $a^*$ means something. But perhaps $b^*$ is simply the word nearest to $b$.
+# `pairs_of_words` makes 100 vectors from a **seed**: 20 words (ids 0 to 19), their 20 partners (ids 20 to 39; word $i$ has the partner $20 + i$), and 60
+# other words. A partner is its word plus a step that is the same for all, plus a little noise; `step` says how long the step is. There are 20
+# questions: with $j = i + 1$ (and $j = 0$ for $i = 19$), $j$ is to $20 + j$ as $i$ is to what? The right answer is $20 + i$. Compare the share of right
+# answers of your `analogy` with that of the nearest neighbour of $i$, which knows nothing of the step. Four answers are possible:
+#
+# 1. The analogy has the larger share, with the short step (0.5) and with the long one (2).
+# 2. With the short step the neighbour has the larger share, with the long step the analogy.
+# 3. With the short step these seeds cannot tell; with the long step the analogy has the larger share.
+# 4. These seeds cannot tell, with either step.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** `shares` gets one row per seed with four numbers: (step 0.5, neighbour), (0.5, analogy), (2, neighbour), (2, analogy). Set `conclusion = 0`
+#   for now and run the check: it says whether your numbers are right. Then call your function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the shares, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many tables of vectors does one row need, and how many questions are put to each?
+# 2. Use a loop over the 20 questions inside two others, and count right answers of both kinds. `nearest` returns a list, even of one word.
+# 3. For question i, with j as above: compare `int(nearest(vectors, i, 1)[0])` and `int(analogy(vectors, j, 20 + j, i))` with 20 + i.
+#
+# [[hints on the conclusion]]
+# 1. Compare the first two columns, seed by seed. What would you have concluded from seed 0 alone, and what from seed 2?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def pairs_of_words(seed, step):
+    """100 vectors: 20 words, their 20 partners, 60 others."""
+    draw = torch.Generator().manual_seed(seed)
+    first, direction = torch.randn(20, 16, generator=draw), torch.randn(16, generator=draw)
+    partners = first + step * direction + 0.5 * torch.randn(20, 16, generator=draw)
+    return torch.cat([first, partners, torch.randn(60, 16, generator=draw)])
+
+
+# %%
+def step_or_neighbour(seeds):
+    """The share of right answers of neighbours and of analogies, for a short and a long step, for several seeds.
+
+    seeds: a list -> (prediction, shares (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    shares = []
+    for seed in seeds:
+        row = []
+        for step in (0.5, 2.0):
+            vectors = pairs_of_words(seed, step)
+            near = right = 0
+            for i in range(20):
+                j = (i + 1) % 20
+                near += int(nearest(vectors, i, 1)[0]) == 20 + i
+                right += int(analogy(vectors, j, 20 + j, i)) == 20 + i
+            row += [near / 20, right / 20]
+        shares.append(row)
+    conclusion = 3
+    return prediction, shares, conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions at work
 #
 # Your `window_pairs`, `noise` and `pair_gradients` learn 16-dimensional vectors for the 300 most frequent words of one play, in a single epoch. That
@@ -347,10 +514,10 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
         print(f"{a} is to {a_star} as {b} is to {tokenizer.decode([found])}")
 
 # %% [markdown]
-# Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. This will help you with question 4.
+# Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. This will help you with question 7.
 
 # %% [markdown]
-# ## 4. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -384,4 +551,4 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `vectors.ipynb`.
+# question 7 should be answered in your own words. Save the notebook under its own name: the grader looks for `vectors.ipynb`.
