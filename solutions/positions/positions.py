@@ -834,7 +834,7 @@ if runs:
             x_title="characters read (trained on 48)",
             y_title="loss per character",
             low=2.1,
-            high=3.6,
+            high=4.0,
             width=820,
             height=420,
             columns=3,
