@@ -10,7 +10,8 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open. The questions build on each other: if you need a function from an earlier question, call yours.
+# Everything else is open. The questions build on each other: if you need a function from an earlier question, call yours. If its check still finds
+# something, mend it first, because every function that calls it inherits its mistakes.
 #
 # You need the lecture *Feed-forward and convolutional language models* and, for question 1b, the CBOW of the lecture *Tokens and word vectors*.
 # Nothing is downloaded.
@@ -226,7 +227,43 @@ def receptive_field(x, weights, dilations, t):
 
 
 # %% [markdown]
-# ### 2c. A gated block that can go on [[convolutions.gated_block]]
+# ### 2c. How many layers? [[convolutions.dilated_stack]]
+#
+# In WaveNet (van den Oord et al. 2016) the dilations grow from layer to layer: the first layer has dilation 1, and each further one $r$ times the
+# dilation of the previous one, $r \ge 2$. All $L$ layers have width $k$. On paper, derive two formulas:
+#
+# - the size of the receptive field, without a sum: $1 + r + r^2 + \dots$ has a closed form, which you find if you multiply it by $r - 1$;
+# - the number of layers for which this size is $n$. In practice you round it up; return it as it is.
+#
+# Write both with nothing but the symbols and `math`.
+#
+# By hand: $k = 3$ and $r = 2$ with $L = 3$ layers have the dilations 1, 2, 4 and size 15, and to see $n = 15$ positions you need 3 layers. With
+# dilation 1 everywhere it would be 7 layers.
+#
+# **Checked:** the size and the number of layers, at random points. A search is of no help: a formula is right to the last digits.
+#
+# [[hints]]
+# 1. Your function of 2b adds up the reaches of the layers. Which factor do all of them have in common?
+# 2. In $(r - 1)(1 + r + \dots + r^{L-1})$ nearly everything cancels. For the second formula, solve the first for the power of $r$, then take
+#    logarithms.
+# 3. $n - 1 = (k - 1)\, S$, where $S$ is the closed form of the sum. A logarithm to the base $r$ is a quotient of two natural ones.
+
+
+# %%
+def dilated_stack(k, r, L, n):
+    """The receptive field of L layers of width k with dilations 1, r, r², …, and the number of layers for a field of n.
+
+    integers k >= 2, r >= 2, L, n -> (size, layers), two numbers
+    """
+    ### BEGIN SOLUTION
+    size = 1 + (k - 1) * (r**L - 1) / (r - 1)
+    layers = math.log(1 + (n - 1) * (r - 1) / (k - 1)) / math.log(r)
+    return size, layers
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 2d. A gated block that can go on [[convolutions.gated_block]]
 #
 # In the gated layers of Dauphin et al. (2017) a causal convolution computes twice as many features as it gets. The first half are values, and the
 # sigmoid of the second half decides, feature by feature, how much of each value passes. The block adds the result to its own input.
@@ -434,25 +471,114 @@ def train(parameters, batches, held_out, epochs, rate, momentum):
 
 
 # %% [markdown]
-# ## Your functions at work
+# ## 5. A colleague's backward pass
 #
-# ### Comedy, history or tragedy?
+# A colleague wants to train without autograd and has derived the gradients of the causal convolution of 2a. He gets the inputs, the dilation, and
+# `d_y`, the gradient of the loss with respect to the output. Everything has the right shape, and with filters of width 1 even the right values. One
+# line is wrong.
 #
-# Your `train` learns to tell from 80 words of a scene whether its play is a comedy, a history or a tragedy. Words that occur in few plays, such as the
-# names of people, are all read as one unknown word, because a name gives its play away. The test plays are *Twelfth Night*, *Henry V* and *Macbeth*.
-# Each classifier is trained from five initialisations. Before you run it: which of the two will be ahead, and why?
+# ### 5a. Which line? [[convolutions.wrong_line]]
+#
+# [[listing convolutions.convolution_backward]]
+#
+# Derive before you run: which inputs does the matrix `weight[j]` multiply in the forward pass, and where does its gradient come from? Return the number
+# of the wrong line, as in this listing.
+#
+# **Checked:** the number. The check of 5b shows you an input for which the values are wrong.
+#
+# [[hints]]
+# 1. For each line, say which step of the forward pass it undoes. Which lines have nothing to undo?
+# 2. The gradient of a product needs the same slice of the same tensor as the product itself. Compare every slice with the one in your function of 2a.
+# 3. Take width 2, dilation 1 and the text 1, 2. Which number did `weight[0]` multiply for the second output, and which one does the listing use?
+
 
 # %%
-GENRES = ["comedy", "history", "tragedy"]
-UNKNOWN = 1
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 12
+    ### END SOLUTION
 
 
-def pieces(play, size=80, most=3):
-    """Up to three pieces of 80 words from the start of every scene, without headings, directions and speakers."""
-    for scene in re.split(r"^SCENE\b.*$", re.sub(r"\[[^\]]*\]", " ", play), flags=re.MULTILINE | re.IGNORECASE)[1:]:
-        spoken = re.sub(r"^[A-Z][\w ,'&-]*\.$|^ACT .*$", " ", scene, flags=re.MULTILINE)
-        words = re.findall(r"[a-z]+(?:'[a-z]+)?", spoken.lower())
-        yield from (words[i : i + size] for i in range(0, min(len(words), size * most), size) if len(words) >= i + 20)
+# %% [markdown]
+# ### 5b. Mend it [[convolutions.convolution_backward]]
+#
+# This is your colleague's function. Change the line, and nothing else.
+#
+# **Checked:** the gradients of the weights and of the inputs, with dilations, and for texts shorter than the filter. As long as the function returns
+# what the listing returns, it counts as not mended.
+#
+# [[hints]]
+# 1. The line decides which inputs belong to which matrix, so both gradients are wrong. Who meets whom in the forward pass?
+# 2. Some say that a convolution runs backwards with the filter flipped. In this form nothing needs to be flipped, because every matrix keeps the slice
+#    that it had.
+# 3. The oldest matrix, number 0, has the slice that starts at the very first position of the padded text; each further one starts a dilation later.
+
+
+# %%
+def convolution_backward(x, weight, d_y, dilation):
+    """The gradients of a causal convolution.
+
+    x (batch, time, d_in), weight (k, d_in, d_out), d_y (batch, time, d_out), dilation
+    -> (d_x (batch, time, d_in), d_weight (k, d_in, d_out), d_bias (d_out,))
+    """
+    ### BEGIN SOLUTION
+    past = (len(weight) - 1) * dilation
+    padded = torch.cat([x.new_zeros(len(x), past, x.shape[2]), x], dim=1)
+    d_padded = torch.zeros_like(padded)
+    d_weight = torch.zeros_like(weight)
+    for j in range(len(weight)):
+        window = slice(j * dilation, j * dilation + x.shape[1])
+        d_weight[j] = (padded[:, window].mT @ d_y).sum(dim=0)
+        d_padded[:, window] += d_y @ weight[j].T
+    d_bias = d_y.sum(dim=(0, 1))
+    return d_padded[:, past:], d_weight, d_bias
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. An experiment: what do the filters use? [[convolutions.what_filters_use]]
+#
+# Was a line printed in the First Folio of 1623, or is it in modern spelling? Your classifiers read letters now. Filters of width 3 have four times as
+# many parameters as an average, so if they are better, is it because they know the order of the letters, or because they are larger? To find out, train
+# the filters once more, on lines whose letters are **shuffled**: the same letters, the same number of parameters, but no order. Four answers are
+# possible:
+#
+# 1. The filters have a lower loss than the averages, and a lower one than on shuffled letters. They use the order.
+# 2. The filters have a lower loss than the averages, but shuffling makes no difference that these seeds can show. It is their size.
+# 3. The averages have a lower loss than the filters.
+# 4. These seeds cannot tell the filters from the averages.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** For each seed, train three times from `start(widths, 28, 2, seed, 8, 16)` with your `train`, 6 epochs and momentum 0.9: averages (no
+#   widths, rate 1), filters (width 3, rate 0.3), and these filters again on shuffled letters. For the latter `shuffled(batch, seed)` shuffles each
+#   batch *and* the held-out lines. `losses` gets one row per seed with the three losses on the held-out lines after the *final* epoch: an epoch that is
+#   chosen by these lines would look too good. Set `conclusion = 0` for now and run the check. Then call your function with the data below and the seeds 0 to 4,
+#   and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
+#   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the losses, for these lines and seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many trainings does one seed need, and which data and which widths does each of them get?
+# 2. A loop over the seeds, and inside it three calls of your training function. Only the third gets shuffled data.
+# 3. The losses are the first result of `train`; the final epoch's is `[-1]`. Shuffled batches are a list: one call of `shuffled` for each.
+#
+# [[hints on the conclusion]]
+# 1. Compare the first two columns, seed by seed, and then the second with the third.
+# 2. Guessing has the loss ln 2 = 0.693. Which of the three is not better than guessing?
+# 3. Five differences $d$ have the interval $\bar d \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+LETTERS = " 'abcdefghijklmnopqrstuvwxyz"
+
+
+def letters(line):
+    return " ".join(re.sub(r"[^a-z' ]", "", line.lower()).split())
 
 
 def as_batch(texts, labels):
@@ -475,6 +601,86 @@ def start(widths, vocab, classes, seed, d=24, filters=16):
     for k in widths:
         made += [torch.randn(k, d, filters, generator=chance) * (k * d) ** -0.5, torch.zeros(filters)]
     return made
+
+
+def shuffled(batch, seed):
+    """The same batch, the ids of each text in random order."""
+    chance = torch.Generator().manual_seed(seed)
+    tokens, lengths, labels = batch
+    tokens = tokens.clone()
+    for row, n in zip(tokens, lengths.tolist(), strict=True):
+        row[:n] = row[:n][torch.randperm(n, generator=chance)]
+    return [tokens, lengths, labels]
+
+
+def spellings_of(play, most, longest=100):
+    """Up to so many lines of a play that are spelled differently now: (letters of 1623, modern letters)."""
+    from nlmcore.corpora.folio import align_play
+
+    two = ((letters(pair.folio), letters(pair.modern)) for pair in align_play(play))
+    return [pair for pair in two if pair[0] != pair[1] and all(pair) and len(pair[0]) < longest][:most]
+
+
+def lines_of(pairs):
+    """A batch of lines: class 0 is 1623, class 1 is modern."""
+    return as_batch(
+        [[LETTERS.index(letter) for letter in line] for pair in pairs for line in pair], [0, 1] * len(pairs)
+    )
+
+
+# %%
+def what_filters_use(batches, held_out, seeds):
+    """Averages, filters, and filters on shuffled letters, for several seeds.
+
+    batches, held_out as in 4, seeds: a list -> (prediction, losses (seeds, 3), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 2
+    losses = []
+    for seed in seeds:
+        mixed = [shuffled(batch, seed) for batch in batches]
+        averages = train(start([], 28, 2, seed, 8, 16), batches, held_out, 6, 1.0, 0.9)
+        filters = train(start([3], 28, 2, seed, 8, 16), batches, held_out, 6, 0.3, 0.9)
+        control = train(start([3], 28, 2, seed, 8, 16), mixed, shuffled(held_out, seed), 6, 0.3, 0.9)
+        losses.append([averages[0][-1], filters[0][-1], control[0][-1]])
+    conclusion = 1
+    return prediction, losses, conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
+# Your five rows:
+
+# %%
+try:
+    pairs = spellings_of("hamlet", 156, longest=36)
+    data = [lines_of(pairs[i : i + 32]) for i in range(0, 96, 32)], lines_of(pairs[96:])
+    rows = torch.as_tensor(what_filters_use(*data, [0, 1, 2, 3, 4])[1])
+    print("averages, filters, filters on shuffled letters")
+    print(rows)
+except NotImplementedError:
+    print("Come back here when you have written the experiment.")
+
+# %% [markdown]
+# ## Your functions at work
+#
+# ### Comedy, history or tragedy?
+#
+# Your `train` learns to tell from 80 words of a scene whether its play is a comedy, a history or a tragedy. Words that occur in few plays, such as the
+# names of people, are all read as one unknown word, because a name gives its play away. The test plays are *Twelfth Night*, *Henry V* and *Macbeth*.
+# Each classifier is trained from five initialisations. Before you run it: which of the two will be ahead, and why?
+
+# %%
+GENRES = ["comedy", "history", "tragedy"]
+UNKNOWN = 1
+
+
+def pieces(play, size=80, most=3):
+    """Up to three pieces of 80 words from the start of every scene, without headings, directions and speakers."""
+    for scene in re.split(r"^SCENE\b.*$", re.sub(r"\[[^\]]*\]", " ", play), flags=re.MULTILINE | re.IGNORECASE)[1:]:
+        spoken = re.sub(r"^[A-Z][\w ,'&-]*\.$|^ACT .*$", " ", scene, flags=re.MULTILINE)
+        words = re.findall(r"[a-z]+(?:'[a-z]+)?", spoken.lower())
+        yield from (words[i : i + size] for i in range(0, min(len(words), size * most), size) if len(words) >= i + 20)
 
 
 def accuracy(best, like, batch):
@@ -550,30 +756,19 @@ else:
 #
 # ### 1623 or now?
 #
-# The same functions, with letters instead of words: was a line printed in the First Folio of 1623, or is it in modern spelling? The lines are those of
-# *Hamlet* and *Henry V*; the test lines are from *Twelfth Night*. Capitals and punctuation are removed.
+# The classifiers of your experiment, with more lines and several widths: 500 pairs of lines of *Hamlet* to train on, and the test lines are from
+# *Twelfth Night*.
 
 # %%
-LETTERS = " 'abcdefghijklmnopqrstuvwxyz"
-
-
-def letters(line):
-    return " ".join(re.sub(r"[^a-z' ]", "", line.lower()).split())
-
-
 if ready:
     from nlmcore.corpora.folio import align_play
 
     data, spellings = {}, defaultdict(Counter)
     for part, play, most in (("train", "hamlet", 500), ("valid", "henry_v", 250), ("test", "twelfth_night", 500)):
-        aligned = align_play(play)
-        for pair in aligned:
+        data[part] = lines_of(spellings_of(play, most))
+        for pair in align_play(play):
             for old, new in pair.words:
                 spellings[old.lower(), part][new.lower()] += 1
-        two = [(letters(pair.folio), letters(pair.modern)) for pair in aligned]
-        two = [pair for pair in two if pair[0] != pair[1] and all(pair)][:most]
-        texts = [[LETTERS.index(letter) for letter in line] for pair in two for line in pair]
-        data[part] = as_batch(texts, [0, 1] * len(two))
     settings = {"averaged letters": ([], 4, 0.2), "filters of 2, 3, 4": ([2, 3, 4], 4, 0.05)}
     compare(data, len(LETTERS), 2, settings)
 else:
@@ -664,10 +859,10 @@ if ready and passes("convolutions.gated_block", gated_block):
     for old, mine, new in changed[:: max(1, len(changed) // 20)]:
         print(f"{old:14} {mine:14} {'' if mine == new else 'should be ' + new}")
 else:
-    print("Come back here when 2c, 3a, 3b and 4 pass.")
+    print("Come back here when 2d, 3a, 3b and 4 pass.")
 
 # %% [markdown]
-# ## 5. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about ten sentences, with the numbers of your own run, for somebody who has not heard the lecture:
 #
@@ -706,4 +901,4 @@ else:
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `convolutions.ipynb`.
+# question 7 should be answered in your own words. Save the notebook under its own name: the grader looks for `convolutions.ipynb`.

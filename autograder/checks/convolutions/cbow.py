@@ -41,7 +41,7 @@ def _odd(draw: Draw) -> list[Case]:
 
 CBOW = question(
     "convolutions.cbow",
-    minutes=40,
+    minutes=35,
     difficulty="hard",
     returns=("loss", "d_E", "d_U"),
     properties=[

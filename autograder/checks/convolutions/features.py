@@ -89,7 +89,7 @@ def _odd(draw: Draw) -> list[Case]:
 
 TEXT_FEATURES = question(
     "convolutions.text_features",
-    minutes=40,
+    minutes=35,
     difficulty="hard",
     returns=("features",),
     properties=[
@@ -143,6 +143,13 @@ convolution. Drop them.
 
 filter-flipped: Your filters are flipped: `weight[0]` is for the *first* word of a window.
 - causal_convolution(padded, weight, → causal_convolution(padded, weight.flip(0),
+
+convolution-leaks: Your windows are shifted: the answer at a position is that of a window which reaches to its right.
+Then the zeros of your convolution, in 2a, are on both sides: mend that first.
+- c = causal_convolution(padded, weight, bias, 1)[:, k - 1 :]
++ R = k - 1 - (k - 1) // 2
++     longer = torch.cat([padded, x.new_zeros(len(x), R, x.shape[2])], dim=1)
++     c = causal_convolution(longer, weight, bias, 1)[:, R:][:, k - 1 :]
 
 last-window-forgotten: You leave out the final window of each text. A text of n words has n − k + 1 windows.
 - (lengths - k) → (lengths - k - 1)

@@ -1,4 +1,4 @@
-"""Question 2c: a gated block with a residual connection that continues a text."""
+"""Question 2d: a gated block with a residual connection that continues a text."""
 
 import torch
 from torch import Tensor
@@ -52,7 +52,7 @@ def _odd(draw: Draw) -> list[Case]:
 
 GATED_BLOCK = question(
     "convolutions.gated_block",
-    minutes=30,
+    minutes=25,
     difficulty="medium",
     returns=RESULTS,
     properties=[
@@ -108,6 +108,17 @@ part of the old past still belongs to it.
 minus-zero: With width 1 the past is empty, and `[-0:]` is everything, not nothing. Count from the front: from position
 `x.shape[1]` of past and text together.
 - inputs[:, x.shape[1] :] → inputs[:, -past.shape[1] :]
+
+convolution-leaks: Your block sees positions to its right. Then the zeros of your convolution, in 2a, are on both
+sides: mend that first.
+- both = causal_convolution(inputs, weight, bias, dilation)[:, past.shape[1] :]
++ R = (len(weight) - 1) * dilation - (len(weight) - 1) * dilation // 2
++ longer = torch.cat([inputs, x.new_zeros(len(x), R, x.shape[2])], dim=1)
++ both = causal_convolution(longer, weight, bias, dilation)[:, R:][:, past.shape[1] :]
+
+filter-flipped: The matrices of the filter are in reverse order: `weight[0]` meets the newest position. Look at 2a
+first.
+- causal_convolution(inputs, weight, → causal_convolution(inputs, weight.flip(0),
 
 zeros-instead-of-the-past-kept: You return zeros as the new past, so the next chunk does not know that there was a
 text.

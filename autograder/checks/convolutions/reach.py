@@ -171,6 +171,13 @@ changes-kept: You never undo a change, so after the first position that is seen,
 a time, each in a fresh copy.
 - torch.eye(len(x), dtype=x.dtype) → torch.ones(len(x), len(x), dtype=x.dtype).tril()
 
+convolution-leaks: Your stack sees positions to the right of t. Then the zeros of your convolution, in 2a, are on both
+sides: mend that first.
+- h = torch.tanh(causal_convolution(h, weight, h.new_zeros(h.shape[-1]), dilation))
++ R = (len(weight) - 1) * dilation - (len(weight) - 1) * dilation // 2
++         longer = torch.cat([h, h.new_zeros(len(h), R, h.shape[2])], dim=1)
++         h = torch.tanh(causal_convolution(longer, weight, h.new_zeros(h.shape[-1]), dilation))[:, R:]
+
 dilations-forgotten-in-the-stack: Your stack runs without its dilations: the marked positions are neighbours.
 - h.new_zeros(h.shape[-1]), dilation) → h.new_zeros(h.shape[-1]), 1)
 """,
