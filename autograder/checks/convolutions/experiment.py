@@ -9,6 +9,7 @@ from torch import Tensor
 from autograder.checks.convolutions.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.special import concluded, on_the_page, predicted
 from autograder.exercise.specification import Both, Case, case
 from nlmcore.corpora.folio import align_play
@@ -45,7 +46,11 @@ _page = on_the_page("the five seeds of the page", *_data("hamlet", 0, 3, 32, 60)
 
 def _fresh(draw: Draw) -> list[Case]:
     seeds = [draw.integer(10 * n, 10 * n + 9) for n in (1, 2)]
-    return [case("other lines and seeds", *_data("hamlet", draw.integer(156, 400), 1, 8, 6), seeds)]
+    square = [[draw.integers(0, 27, 4, 4), torch.full((4,), 4), torch.tensor([0, 1, 0, 1])] for _ in range(2)]
+    return [
+        case("other lines and seeds", *_data("hamlet", draw.integer(156, 400), 1, 8, 6), seeds),
+        case(EQUAL, square[:1], square[1], seeds),
+    ]
 
 
 _both = Both((_fresh, _page))
