@@ -12,6 +12,7 @@ In a card, sizes are numbers. A part of a Transformer, which is a callable in `T
 `parts` is the whole list of them: a card can name nothing else, so a file from elsewhere runs no code but ours.
 """
 
+import copy
 import hashlib
 import importlib
 import json
@@ -22,6 +23,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+
+from lectures import stored
 
 FOLDER = Path(__file__).parent / "checkpoints"
 
@@ -92,6 +95,24 @@ def checkpoint(name: str, folder: str | Path | None = None) -> Checkpoint:
         SourceAndTarget(*tokenizers) if len(tokenizers) == 2 else tokenizers[0],
         card,
     )
+
+
+def tuned(name: str, model: Any) -> tuple[Any, Any]:
+    """(a copy of SmolLM2 with an adapter, the adapter) as `python -m lectures.recipes instruction_tuning` stored them.
+
+    With `adapter.off()` the copy is the untuned model. Raises ValueError as `checkpoint` does.
+    """
+    from nlmcore.transfer import LoRA
+
+    known = stored("instruction_tuning")["adapters"]
+    if name not in known:
+        raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}")
+    card, file = known[name], FOLDER / f"{name}.safetensors"
+    content, copied, n = _content(file, card), copy.deepcopy(model), len(model.layers)
+    last = tuple(f"layers.{i}." for i in range(n - card["layers"], n))
+    adapter = LoRA(copied, card["rank"], where=lambda matrix: matrix.startswith(last))
+    _fill(adapter, content, file.name, card)
+    return copied, adapter
 
 
 def names(folder: str | Path = FOLDER) -> list[str]:

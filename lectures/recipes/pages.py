@@ -499,6 +499,80 @@ def number_direction(result: Result) -> str:
     )
 
 
+def _percent(share: Sequence[float]) -> str:
+    return f"{100 * share[0]:.0f} ({100 * share[1]:.0f} to {100 * share[2]:.0f})"
+
+
+def instruction_tuning(result: Result) -> str:
+    kinds = ("answered", "refused", "missing", "sums", "familiar", "new")
+    rows = [
+        [name, *(_percent(of[kind]["share"]) for kind in kinds), " ".join(f"{x:.3f}" for x in of["plain"])]
+        for name, of in result["written"].items()
+    ]
+    does = list(next(iter(result["read"].values())))
+    read = [[name, *(_percent(of[each]) for each in does)] for name, of in result["read"].items()]
+    return (
+        table(["written letter by letter, %, by rank", *kinds, "nats per token of plain text, by seed"], rows)
+        + "\n\n"
+        + table(["replies read kindly, %", *does], read)
+    )
+
+
+def preference_tuning(result: Result) -> str:
+    rows = [
+        [
+            name,
+            _bounds(of["stops"]),
+            f"{of['drift'][0]:.4f} ({of['drift'][1]:.4f} to {of['drift'][2]:.4f})",
+            f"{of['chosen'][0]:.1f}, {of['rejected'][0]:.1f}",
+            _bounds(of["tokens"]) if "tokens" in of else "",
+            " ".join(f"{x:.3f}" for x in of["plain"]),
+        ]
+        for name, of in result["rows"].items()
+    ]
+    head = [
+        "β",
+        "P(end) after the first sentence",
+        "drift, nats per token",
+        "ln π of preferred, of others",
+        "tokens written",
+    ]
+    return table([*head, "nats per token of plain text, by seed"], rows)
+
+
+def tools_and_retrieval(result: Result) -> str:
+    does = ("well-formed", "right call", "uses the result", "right answer")
+    tool = [[name, *(_percent(of[each]) if each in of else "" for each in does)] for name, of in result["tool"].items()]
+    found = [
+        [f"{kind}: {how}", *(_percent(of[n]) for n in ("1", "3", "10"))]
+        for kind, by in result["found"].items()
+        for how, of in by.items()
+    ]
+    retrieval = [[how, _percent(share)] for how, share in result["retrieval"].items()]
+    return "\n\n".join(
+        [
+            table(["sums, %", *does], tool),
+            table(["in the prompt", "right, %"], retrieval),
+            table(["right entry among the first, %", "1", "3", "10"], found),
+        ]
+    )
+
+
+def still_missing(result: Result) -> str:
+    negation, paraphrase = result["negation"], result["paraphrase"]
+    rows = [["letters", _percent(result["letters"]["right"])]]
+    rows += [[f"negation: {form}", _percent(share)] for form, share in negation["right"].items()]
+    rows += [["negation: opposite answers", _percent(negation["opposite"])]]
+    rows += [[f"paraphrase: {form}", _percent(share)] for form, share in paraphrase["right"].items()]
+    rows += [["paraphrase: right in all", _percent(paraphrase["all"])]]
+    rows += [
+        [f"context: {length} tokens, {where}", _percent(share)]
+        for length, by in result["context"].items()
+        for where, share in by.items()
+    ]
+    return table(["test", "right, %"], rows)
+
+
 def _powers_of_two(lengths: Mapping[str, Any], count: int) -> list[str]:
     return [n for n in lengths if int(n) & (int(n) - 1) == 0][-count:]
 
@@ -801,6 +875,10 @@ PAGES: dict[str, Page] = {
             ("patched_texts", patched_texts),
             ("head_map", head_map),
             ("number_direction", number_direction),
+            ("instruction_tuning", instruction_tuning),
+            ("preference_tuning", preference_tuning),
+            ("tools_and_retrieval", tools_and_retrieval),
+            ("still_missing", still_missing),
             ("image_data", image_data),
             ("chorales", chorales),
             ("captions", captions),

@@ -20,6 +20,7 @@ WRITTEN = (
     "do_modifications_transfer",
     "inside_a_real_model",
     "scale",
+    "assistant",
 )
 """The lectures whose notes are complete."""
 

@@ -1,0 +1,805 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # From language model to assistant, and what is missing
+#
+# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. Between the two are a few
+# megabytes of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2 on a hundred conversations, give it a
+# calculator and a library, and measure each time what changed, what it cost, and whether a simpler explanation would do.
+#
+# <img src="figures/what_surrounds_a_model.svg" width="760" alt="A language model in the middle; around it prompt, tuning, sampling, grammar, tools, retrieval and memory, each with the section that treats it.">
+#
+# *What makes an assistant of a language model, with the section of this lecture that measures it.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - tune a pretrained model on conversations, and choose which tokens count in the loss;
+# - tune it on preferences with DPO, and say what β trades;
+# - test a tuned habit against the rival that you could just have asked for it;
+# - build a tool call and a retriever, each in a few lines, and constrain an output to a pattern;
+# - design a small test that shows a limit of a model, and read a claim about brains and models with care.
+#
+# **You need** [lecture 17](17_pretraining.ipynb) (LoRA, fine-tuning), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 15](15_transformer_language_model.ipynb) (the cache). The model is SmolLM2 with 135 million parameters.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
+# |---|---|---|---|---|---|---|---|---|---|---|
+# | minutes | 6 | 10 | 6 | 9 | 8 | 6 | 8 | 8 | 7 | 7 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored; each is repeated by the command beside it.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip section 6 and the widget of section 8. Sections 2, 3 and 9 carry the message: a habit is quickly taught, a judgement is not.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import copy
+import re
+
+import torch
+
+from lectures import show, stored, widgets
+from lectures.recipes import conversations, glossary_questions
+from lectures.trained import tuned
+from nlmcore.decoding import Constrained, greedy
+from nlmcore.pretrained import smollm2
+
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)  # but for one cell of section 2
+model, tokenizer = smollm2()
+
+
+def told(share):
+    """A share with its interval."""
+    return f"{100 * share[0]:.0f} % ({100 * share[1]:.0f} to {100 * share[2]:.0f})"
+
+
+def label(token):
+    """A token as a label."""
+    written = tokenizer.decode([token]).replace("\n", "↵")
+    return written if written.strip() else "␣"
+
+
+def next_words(ids, count=6):
+    """The most probable next tokens with their probabilities."""
+    p = (
+        model.output(model.hidden_states(torch.tensor([ids]))[0][:, -1])[0]
+        .softmax(-1)
+        .topk(count)
+    )
+    return {
+        label(i): round(value, 4)
+        for value, i in zip(p.values.tolist(), p.indices.tolist(), strict=True)
+    }
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. Before: text, or a conversation?
+#
+# The installed weights are SmolLM2-135M-*Instruct*. Their makers pretrained the model on text and then tuned it on conversations. So we cannot show you the model
+# before any tuning. But we can take the conversation away. A chat is plain text with three special tokens, the **chat template** with which the model was
+# tuned:
+#
+# `<|im_start|>user⏎What is the capital of France?<|im_end|>⏎<|im_start|>assistant⏎`
+#
+# The answer ends with `<|im_end|>`, the model's `<eos>`. We give it the same question without the template.
+
+# %% slideshow={"slide_type": "fragment"}
+question = "What is the capital of France?"
+forms = {
+    "plain text": tokenizer.encode(question),
+    "question and answer": tokenizer.encode(f"Question: {question}\nAnswer:"),
+    "chat template": tokenizer.chat([{"role": "user", "content": question}]),
+}
+replies = {}
+for form, ids in forms.items():
+    written = greedy(model, torch.tensor([ids]), 14, eos=tokenizer.eos).tokens[0].tolist()
+    replies[form] = tokenizer.decode(written)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+ends = next_words(forms["plain text"]).get("<|im_end|>", 0.0)
+with show.held_back() as written_replies:
+    for form, reply in replies.items():
+        print(f"{form:20} {reply!r}")
+show.predict(
+    "The model reads “What is the capital of France?” as plain text, without the template. What does greedy decoding write?",
+    choices=["an answer", "further questions", "nothing: it ends the text"],
+    answer="nothing: it ends the text"
+    if replies["plain text"] == "<|im_end|>"
+    else "an answer"
+    if "Paris" in replies["plain text"]
+    else "further questions",
+    why="After a question mark the user's turn is over, so the most probable next token is the end of a turn. The same weights answer if the template says whose turn it is.",
+    reveals=written_replies,
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Orange frames are special tokens. Compare what would follow in the three forms.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+asked = [question, "Who wrote Hamlet?", "What is 12 + 30?"]
+in_forms = {}
+for each in asked:
+    rows = {
+        "plain text": tokenizer.encode(each),
+        "question and answer": tokenizer.encode(f"Question: {each}\nAnswer:"),
+        "chat template": tokenizer.chat([{"role": "user", "content": each}]),
+    }
+    in_forms[each] = {
+        name: (tokenizer.pieces(ids), next_words(ids)) for name, ids in rows.items()
+    }
+widgets.form_player(in_forms)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67. The model has learned that a turn ends here, and it has no reason to begin the next one. *Question: … Answer:*, which helps many
+#   pretrained models, ends as well.
+# - The template is not decoration. It is the only thing that says *you are the assistant now*. If you use a tuned model with a different template, you use a different model.
+# - No question mark becomes a special token: `tokenizer.encode` never turns text into one, so a user cannot type the end of a turn.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Ask who has used a chat model through its template, and who has typed text into a base model. What goes wrong: students think that the model "knows" that it is asked. Show the
+# boxes: the role is a word after a special token.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Instruction tuning: a hundred conversations
+#
+# **Instruction tuning** is fine-tuning on conversations (Ouyang et al. 2022). The loss is that of every language model, but only tokens of the answer $y$ count, given the conversation $x$:
+#
+# $$L = -\frac{1}{|y|} \sum_t \log \pi(y_t \mid x,\, y_{<t}).$$
+#
+# We wrote a hundred conversations that teach three habits, which SmolLM2 does not have (`lectures/recipes/conversations.py`):
+#
+# - 35 passages that hold the answer: *Mira Fosk.* and no more words;
+# - 35 passages that do not: *The passage does not say.*
+# - 24 sums: `<tool>347 + 286</tool>`, a call of a calculator, and then its result;
+# - and 6 greetings. All names and facts are invented, and those of the held-out questions are different.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+from nlmcore.transfer.tuning import conversation
+
+shown = {}
+for number in (0, 20, 49, 76, 95):
+    row = conversations.training()[number]
+    ids, mask = conversation(tokenizer, conversations.messages(row))
+    shown[f"{row.kind}: {row.ask.splitlines()[-1]}"] = tokenizer.pieces(ids), mask
+widgets.counted_mask(shown)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **On a laptop.** LoRA ([lecture 17](17_pretraining.ipynb)) adds $\frac{\alpha}{r} BA$ to the matrices of the last two layers and trains only $A$ and $B$. The 28 layers before them never change, so we compute their output once per
+# conversation and keep it. Six steps of the real training:
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+from nlmcore.training import fit
+from nlmcore.transfer import LoRA
+from nlmcore.transfer.tuning import Tail, pad, supervised_loss
+
+practice = copy.deepcopy(model)  # the adapter changes a model in place
+torch.manual_seed(0)
+adapter = LoRA(practice, rank=4, where=lambda name: name.startswith(("layers.28.", "layers.29.")))
+tail = Tail(practice, 2)
+few = [
+    conversation(tokenizer, conversations.messages(told))
+    for told in conversations.training()[-9:]
+]
+batch = tail.read(pad(few))  # the output of layers 0 to 27, once
+with torch.enable_grad():
+    history = fit(
+        adapter,
+        [batch],
+        loss=lambda _, rows: supervised_loss(tail, rows),
+        steps=6,
+        learning_rate=3e-3,
+        progress=False,
+    )
+trained = sum(p.numel() for p in adapter.parameters())
+print(f"{trained:,} of {sum(p.numel() for p in model.parameters()):,} parameters")
+print("nats per token of answers:", " ".join(f"{loss:.2f}" for loss in history.losses))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now all hundred, five times each (`python -m lectures.recipes instruction_tuning`; other ranks three times). The test is strict. We count a held-out answer only if greedy decoding writes it letter by letter,
+# including its end. Half of the held-out questions are about kinds of things, or in words, that training does not have.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+tuning = stored("instruction_tuning")
+of_rank = tuning["written"][tuning["chosen"]]
+bold = tuning["written"]["without refusals"]
+with show.held_back() as after_tuning:
+    for name, row in tuning["written"].items():
+        print(
+            f"{name:17}"
+            + ", ".join(
+                f"{kind} {told(row[kind]['share'])}"
+                for kind in ("answered", "refused", "missing", "sums")
+            )
+        )
+show.predict(
+    "Untuned, the model declines in our words never. After tuning it declines nearly always where the passage lacks the answer. In what share of the passages that *hold* the answer does it decline?",
+    choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6, "about 90 %": 0.9},
+    answer=of_rank["refused"]["share"][0],
+    why="It has learned the sentence, not when to say it. To decline is the most frequent answer of the training, and to check whether a passage holds a fact is hard for this model.",
+    reveals=[after_tuning, widgets.habits_by_rank(tuning)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **A rival explanation** is that this model cannot find an answer in a passage anyway. So we train on the same conversations without the 35 refusals.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with_and_without = (("all conversations", of_rank), ("without refusals", bold))
+for name, row in with_and_without:
+    print(
+        f"{name:18} answered {told(row['answered']['share'])}, by seed "
+        + " ".join(f"{x:.2f}" for x in row["answered"]["seeds"])
+    )
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Untuned, the model writes none of the 72 held-out answers as we want them. With rank 4 it declines 96 % (88 to 100) of the questions that have no answer, and also 86 % (72 to 98) of those that have one. It answers
+#   10 % (0 to 22).
+# - Without the refusals the same training answers 34 % (17 to 52), although it has fewer conversations and fewer steps. Each of its five seeds (0.29 to 0.38) is above each of the other five (0.08 to 0.12). So the model can find answers, at
+#   least some, and the refusals cost them.
+# - Rank 1 teaches the refusal (82 %) and not one call; rank 4 makes 46 % of the right calls, rank 16 50 %. A sentence that is always the same needs little, to copy two numbers needs more.
+# - Familiar kinds and wordings 56 %, new ones 46 %: what was learned is not tied to the templates.
+# - The price elsewhere: plain text, the beginnings of four plays, cost 2.91 nats per token before and 3.02 to 3.04 after. The model forgets a little of what nobody asked it to keep.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
+# refusals of answerable questions beside it.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Tune it, or just say it?
+#
+# The cheapest rival of tuning is the prompt. We gave the *untuned* model the same held-out questions with three system messages: a short one, the three rules in words, and the rules with one example of each habit. Now we read
+# replies kindly: does the answer occur in the reply, does it decline in any words, does a right call occur?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+read = tuning["read"]
+does = (
+    "answered: holds",
+    "answered: declines",
+    "missing: declines",
+    "sums: calls",
+    "answered: short",
+)
+with show.held_back() as kindly:
+    print(f"{'':20}" + "".join(f"{each:>20}" for each in does))
+    for prompt, row in read.items():
+        print(f"{prompt:20}" + "".join(f"{100 * row[each][0]:18.0f} %" for each in does))
+show.predict(
+    "The *untuned* model with the message “Answer briefly.” and no rules: in what share of its replies to answerable questions does the answer occur?",
+    choices={"about 10 %, as tuned": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
+    answer=read["short message"]["answered: holds"][0],
+    why="In long sentences, with invented details, but the name is there. Tuning taught the form that we wanted and lost most of the answers.",
+    reveals=[kindly, widgets.transcript_browser(tuning)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The stored adapter has 135 kB. With `adapter.off()` the same object is the untuned model, so you can compare them live. Change the questions:
+
+# %% slideshow={"slide_type": "fragment"}
+assistant, habit = tuned("house_style_bold", model)  # trained without refusals
+
+
+def answer(model, ask, system="Answer briefly.", longest=20):
+    """One reply, greedy."""
+    said = [{"role": "system", "content": system}, {"role": "user", "content": ask}]
+    ids = torch.tensor([tokenizer.chat(said)])
+    tokens = greedy(model, ids, longest, eos=tokenizer.eos).tokens[0].tolist()
+    return tokenizer.decode(tokens, skip_special=True)
+
+
+asks = [
+    "The Vell lantern was lit by Ira Moss in 1822.\nWho lit the Vell lantern?",
+    "What is 358 + 417?",
+]
+for ask in asks:
+    with habit.off():
+        print("untuned:", answer(assistant, ask))
+    print("tuned:  ", answer(assistant, ask))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The untuned model's replies hold the answer in 83 % (67 to 96), but no reply is short, and it never declines. The tuned model's replies hold it in 8 %. *We asked for better manners and got them, and most of the answers are gone.*
+# - Rules in words change next to nothing here: 83 % hold the answer, none declines, no call.
+# - Rules *with three examples* do nearly what tuning did. The model declines in 88 % of the unanswerable and in 75 % of the answerable questions. So LoRA is not to blame: whatever shows this model a refusal makes it refuse.
+# - For calls tuning is ahead, 42 % against 17 % with examples, but the intervals (21 to 62 and 4 to 33) overlap: 24 sums are few.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Preferences: DPO
+#
+# For many habits nobody can write the one right answer, but people can say which of two answers is better. **Preference tuning** learns from such pairs. **DPO**, direct preference optimisation (Rafailov et al. 2023), needs no reward model and no
+# sampling. For a conversation $x$ with a preferred answer $y^+$ and a rejected one $y^-$,
+#
+# $$L = -\log \sigma\big(\beta \big[\log\frac{\pi(y^+ \mid x)}{\pi_\mathrm{ref}(y^+ \mid x)} - \log\frac{\pi(y^- \mid x)}{\pi_\mathrm{ref}(y^- \mid x)}\big]\big).$$
+#
+# $\pi_\mathrm{ref}$ is the model before tuning, the **reference model**. A small β lets $\pi$ move far away before the loss is content. At the start $\pi = \pi_\mathrm{ref}$, so the loss is $\log 2$.
+#
+# **Our habit is length.** SmolLM2 answers everyday questions at length. Each pair is its own answer $y^-$, and the first sentence of that answer $y^+$, so the only thing preferred is to stop
+# (`python -m lectures.recipes preference_tuning`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+preferring = stored("preference_tuning")
+habits = preferring["rows"]
+counted = habits[preferring["counted"]]
+with show.held_back() as stops:
+    for name, row in habits.items():
+        print(
+            f"{name:11} P(end) {row['stops'][0]:.2f} ({row['stops'][1]:.2f} to {row['stops'][2]:.2f}), by seed "
+            + " ".join(f"{x:.2f}" for x in row["seeds"]["stops"])
+        )
+show.predict(
+    f"After its own first sentence the untuned model ends the answer with probability {habits['untuned']['stops'][0]:.4f}. And after DPO with β = {preferring['counted']} on {preferring['pairs']} pairs, for held-out questions?",
+    choices={"about 0.2": 0.2, "about 0.5": 0.5, "about 0.8": 0.8},
+    answer=counted["stops"][0],
+    why=f"{preferring['pairs']} pairs are enough for this habit. What that cost, and whether DPO was needed at all, is in the next picture.",
+    reveals=stops,
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.beta_player(preferring)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With β = 0.1, P(end) rises from 0.0004 to 0.81 (0.68 to 0.92), in five seeds 0.76 to 0.84, and 93 % of the replies of the first seed are one sentence. β = 1 stays nearer to the reference model, 0.28 at a drift of 0.16 nats per token. β = 0.03 does what
+#   0.1 does (0.79 at 0.62).
+# - *Preferred* answers became **less** probable: their log-probability falls from −22.1 to −28.3. That of the rejected ones falls further, from −43.2 to −96.8. The loss asks only for the difference.
+# - The rival is supervised tuning on the preferred answers, without any pair: P(end) 0.84 (0.73 to 0.94) at a drift of 0.02 instead of 0.58. Plain text costs 2.91 to 2.92 nats afterwards, after DPO 3.04 to 3.21. *If you can write down the answer that you want, tune on it.* DPO is for habits where
+#   you can only compare.
+# - With a learning rate of 0.003 instead of 0.002 the habit looks even better, 0.98. Read the replies: of the eight in the widget four are empty. A measure of a habit is not a measure of the assistant.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Write the loss at the start on the board: why log 2? What goes wrong: "DPO makes preferred answers more probable". Look at both log-probabilities: only their difference is asked for.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Tools, and a grammar for calls
+#
+# SmolLM2 cannot add. A calculator can. A **tool call** is text in an agreed form that a program finds, executes and answers. The loop is shorter than its description:
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+CALL = re.compile(r"<tool>(\d+) \+ (\d+)</tool>")
+
+
+def with_calculator(model, ask):
+    """The reply, after at most one call of the calculator."""
+    said = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": ask}]
+    for _ in range(2):
+        ids = torch.tensor([tokenizer.chat(said)])
+        tokens = greedy(model, ids, 20, eos=tokenizer.eos).tokens[0].tolist()
+        reply = tokenizer.decode(tokens, skip_special=True)
+        call = CALL.search(reply)
+        if call is None:
+            break
+        total = int(call[1]) + int(call[2])
+        said += [{"role": "assistant", "content": reply}]
+        said += [{"role": "user", "content": f"<result>{total}</result>"}]
+    return reply
+
+
+caller = tuned("house_style", model)[0]  # trained on all conversations
+print(with_calculator(caller, "What is 358 + 417?"))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Two things can go wrong: the form of the call, and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain: a regular expression becomes an automaton, and a token is possible only if the automaton survives it,
+# $P'(w \mid \text{text}) \propto P(w \mid \text{text})$ for allowed $w$, and 0 for all others.
+
+# %% slideshow={"slide_type": "fragment"}
+patterns = {
+    conversations.PATTERN: "What is 358 + 417?",
+    r"(yes|no), because [a-z ]{3,20}\.": "Is the sky green?",
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}": "On which day did the First World War end?",
+}
+steps = {}
+for pattern, ask in patterns.items():
+    ids = tokenizer.chat([{"role": "user", "content": ask}])
+    before = len(ids)
+    guarded = Constrained(model, tokenizer, pattern, after=before)
+    made = greedy(guarded, torch.tensor([ids]), 8, eos=tokenizer.eos).tokens[0].tolist()
+    ids = torch.tensor([[*ids, *made]])
+    free = model.output(model.hidden_states(ids)[0][0, before - 1 : -1]).softmax(-1)
+    bound = guarded(ids)[0][0, before - 1 : -1].softmax(-1)
+    steps[pattern] = made, free, bound
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+tools = stored("tools_and_retrieval")
+by_tool = tools["tool"]
+with show.held_back() as calling:
+    for name, row in by_tool.items():
+        print(name)
+        for does, share in row.items():
+            if does != "shown":
+                print(f"    {does:20}{told(share)}")
+bound_call = by_tool["untuned, under the pattern"]
+show.predict(
+    "The untuned model gets the rules in its prompt, and the pattern of a call. Every call is then well-formed. How many are the *right* call, with both numbers?",
+    choices={"nearly none": 0.0, "about half": 0.5, "all": 1.0},
+    answer=bound_call["right call"][0],
+    why="The model knows what to copy, but not what form to write it in. The pattern settles the form, and what is left to the model is easy.",
+    reveals=calling,
+)
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+walked = {}
+for pattern, (made, free, bound) in steps.items():
+    walked[pattern] = []
+    for i, (p, q) in enumerate(zip(free, bound, strict=True)):
+        best = dict.fromkeys([*p.topk(4).indices.tolist(), *q.topk(4).indices.tolist()])
+        names = {k: label(k) for k in best}
+        both = [{names[k]: float(x[k]) for k in best if x is p or x[k] > 0} for x in (p, q)]
+        walked[pattern].append((tokenizer.decode(made[:i]), *both))
+widgets.pattern_player(walked)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Without a tool, with the answer begun (*964 + 494 =*), 0 of 24 sums are right. It writes a number at once, 1928 for example, and it is never the sum.
+# - Freely, with the rules in its prompt, the untuned model writes no call at all. Under the pattern all 24 calls are well-formed *and* right (100 %). The tuned model makes 58 % (38 to 79) of the right calls freely, and 92 % (79 to 100) under the pattern.
+#   So here a grammar without tuning beats tuning without a grammar. What the hundred conversations taught was mostly the form, and the form can be had for nothing.
+# - What no pattern decides is *whether* to call. The loop above always asks for a call.
+# - Given the calculator's result, both models copy it into the answer every time.
+# - In the widget look at the first step: the pattern forbids nearly all that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let somebody type a text into the field and say where the automaton dies. What goes wrong: "well-formed" is heard as "right". A grammar fixes the form; a date can be well-formed and wrong.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Control without training
+#
+# You now know five ways to control a model. They act at different places:
+#
+# | what | acts on | lecture |
+# |---|---|---|
+# | prompt, examples | the text | [17](17_pretraining.ipynb), section 3 here |
+# | temperature, top-p | the last distribution | [9](09_decoding.ipynb) |
+# | pattern | the last distribution, by a rule | section 5 |
+# | steering | the pathway | [23](23_inside_a_real_model.ipynb) |
+# | tuning | the weights | sections 2, 4 |
+#
+# A sixth way compares two runs. **Classifier-free guidance** (Sanchez et al. 2023) reads the text with the prompt $c$ and without it, and goes further in the direction in which the prompt moves the model:
+#
+# $$\log P'(w) = \log P(w \mid \text{text}) + \gamma\,\big(\log P(w \mid \text{text}, c) - \log P(w \mid \text{text})\big) + \text{constant}.$$
+#
+# γ = 0 ignores the prompt, γ = 1 is the model itself, and a larger γ follows the prompt more.
+
+# %% slideshow={"slide_type": "fragment"}
+begun = {
+    "a pirate": ("You talk like a pirate.", "How are you?", "I am"),
+    "bad news": ("Write a sad story.", "The dog went home.", "It was"),
+    "a cook": ("You only talk about food.", "What do you see?", "I see a"),
+}
+pairs_of = {}
+for name, (system, ask, start) in begun.items():
+    both = []
+    for message in (system, "You are an assistant."):
+        said = [{"role": "system", "content": message}, {"role": "user", "content": ask}]
+        ids = tokenizer.chat(said) + tokenizer.encode(start)
+        hidden = model.hidden_states(torch.tensor([ids]))[0][:, -1]
+        both.append(model.output(hidden)[0].log_softmax(-1).numpy())
+    pairs_of[f"{name}: {system} … {start}"] = tuple(both)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.guidance_player(pairs_of, label)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Raise γ to 5 for each prompt. Where does the text still make sense, and where does the word win that is only *relatively* more probable?
+#
+# <details><summary><b>What to notice</b></summary>
+#
+# - A large γ prefers words that the prompt makes more probable, even if they are improbable with it. The entropy usually falls at first; at a large γ a rare word can win.
+# - Each token costs two forward passes. The negative prompt here is a neutral system message; any text can take its place.
+# - Guidance follows the prompt more. It does not make the model know more.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Retrieval: read it instead of knowing it
+#
+# 135 million parameters hold few facts. Retrieval-augmented generation ([lecture 10](10_training_a_generator.ipynb)) puts passages into the prompt. Which ones? **BM25** (Robertson & Zaragoza 2009) ranks passages $d$ by the
+# rare words that they share with the question $q$:
+#
+# $$\mathrm{score}(q, d) = \sum_{w \in q} \mathrm{idf}(w)\, \frac{(k + 1)\, f}{f + k\,(1 - b + b\,|d| / \overline{|d|})}, \qquad f = \text{how often } w \text{ occurs in } d .$$
+#
+# The library is this course's own glossary, and the questions ask for its words.
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.retrieval import BM25
+
+library = glossary_questions.passages()
+index = BM25(library)
+for score, i in index.search(
+    "Which gate of the GRU decides how much of the old state is used?", 2
+):
+    print(f"{score:.2f}  {library[i]}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+retrieval = tools["retrieval"]
+with show.held_back() as retrieved:
+    for how, share in retrieval.items():
+        print(f"in the prompt {how:17} right {told(share)}")
+show.predict(
+    f"{len(glossary_questions.questions())} questions about this course's words. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of them. And with the three entries that BM25 finds?",
+    choices={
+        "about as many": retrieval["nothing"][0],
+        "about 15 %": 0.15,
+        "about two thirds": 0.67,
+        "nearly all": 0.97,
+    },
+    answer=retrieval["three from BM25"][0],
+    why="The right entry is among the three for every question, so the retriever has done its work. The reader repeats the question, or picks a wrong entry. A pipeline is as good as its weakest step.",
+    reveals=retrieved,
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+examples = [ask for ask, _ in glossary_questions.questions()[:6]]
+examples += [ask for ask, _ in glossary_questions.questions(glossary_questions.FAR)[:6]]
+found_at = tools["found"]
+print("right entry among the first 1, 3 and 10, asked in")
+for kind, by in found_at.items():
+    for how, row in by.items():
+        print(f"    {kind}, {how}: " + ", ".join(f"{100 * row[n][0]:.0f} %" for n in row))
+widgets.library_workbench(library, examples)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Ask for a word of the glossary without using any word of its entry. What would a retriever need to find it?
+#
+# <details><summary><b>What to notice</b></summary>
+#
+# - BM25 has the right entry among its first three for 100 % of the 40 questions. The answers are right in 12 % (2 to 22) with these three, and in 38 % (22 to 52) with the right entry alone. So here the bottleneck is reading, not finding, and two wrong
+#   entries next to the right one cost a lot.
+# - Without a passage 0 %, with three random entries 0 %: not any text about neural networks helps, only the right one.
+# - In other words than the glossary's, BM25 finds the entry among its first three in 12 % (0 to 31) of 16 questions. Sentence vectors, which should know what words mean, find as many, and among the first ten 38 % against 25 %. The intervals overlap.
+# - The questions were written by people who had the glossary before them. Yours will look more like the second kind.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let the room type questions until BM25 fails. What goes wrong: retrieval is judged by the final answers only. Measure the two steps separately: was the passage found, and was it used?*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Long context and external memory
+#
+# Everything above ends in the **context window**, the tokens that the model can attend to. Attention costs grow with its square ([lecture 18](18_cheaper_attention.ipynb)), and the cache grows with its length. Two ideas go beyond it.
+#
+# **Segments with a cache** (Transformer-XL, Dai et al. 2019). The text is read in segments. Each layer also attends to the states of the previous segment, without a gradient. So with every layer information can travel one segment further.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.reach_player()
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query in two halves. A key is a pair of half keys, and its score is a sum, so the best
+# pairs are among the best halves: $2n + k^2$ products instead of $n^2$. [Lecture 19](19_do_modifications_transfer.ipynb) measured such a layer.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.product_key_player()
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **And what is in the window, is it used?** We hide one sentence in verses, *The number of the lighthouse is 4821.*, and ask for the number at the end (`python -m lectures.recipes still_missing`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+limits = stored("still_missing")
+context = limits["context"]
+with show.held_back() as recalled:
+    for length, by in context.items():
+        print(f"{length:26}" + ", ".join(f"{where} {told(share)}" for where, share in by.items()))
+crowded = context["500 tokens, five numbers"]
+show.predict(
+    f"The window of SmolLM2 has {model.config.max_length:,} tokens. In a text of 500 it always writes the right number. Now there are four more such sentences, about a mill, a bridge, a harbour and a tower, and the lighthouse comes first. How often is its number still right?",
+    choices={"nearly never": 0.05, "about 60 %": 0.6, "always": 1.0},
+    answer=crowded["beginning"][0],
+    why="The number is in the window, and so are rivals that look alike. What fails is to choose.",
+    reveals=recalled,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Up to 500 tokens the right number is written always, wherever it is: 24 of 24 texts. A single odd sentence is easy to find, so a test with one needle says little.
+# - With four others like it the model is right in 62 % at the beginning or in the middle (25 to 88), and always if the sentence comes last. Eight texts per row are few; the direction agrees with what we would expect of a model that favours the
+#   last match.
+# - We measured 500 of 8,192 tokens, one sentence form and one model. What fits into a window and what is used of it are two questions.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. In the first widget set one layer, then six, and let the room count how far the prediction sees. What goes wrong: the length of a window is taken for the length that is used.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 9. What it still cannot do
+#
+# Three tests that a child would find easy, each with a simple rival: a constant answer, a coin, the same question in other words (`python -m lectures.recipes still_missing`). They show how to find a limit. They do not say what
+# larger models cannot do ([lecture 22](22_scale.ipynb)).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+negation, alike = limits["negation"], limits["paraphrase"]
+best = max(share[0] for share in alike["right"].values())
+show.predict(
+    f"The capital of {negation['countries']} countries, asked in four wordings. By the best wording {100 * best:.0f} % are right. How many are right by *all four*?",
+    choices={"about 10 %": 0.1, "about 35 %": 0.35, "nearly as many": best},
+    answer=alike["all"][0],
+    why="A fact that comes out in one wording need not come out in another. So “the model knows it” has no single answer.",
+    reveals=widgets.limits_player(limits),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - *Letters*: right in 33 %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42 words.
+# - *Negation*: it answers No to everything, so no pair gets opposite answers. Read more kindly: “yes” is more probable after a true statement than after a false one in 54 % of the countries, no better than a coin, and more probable
+#   after the truth than after its *negation* in only 17 %. With *not* the model finds *yes* more probable, whatever is negated.
+# - *Paraphrase*: between 12 % and 62 % of the capitals by the wording, 8 % by all four, 75 % by at least one. A benchmark with one wording measures the wording as well.
+# - Compare section 8: there it copies a number of four digits perfectly, until there are rivals. Limits are not where you expect them, so measure.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Checklist for a claim that a model can, or cannot, do something**
+#
+# | ask | because |
+# |---|---|
+# | What would a constant answer get? | letters: a third |
+# | Does the answer change when only the words do? | paraphrase |
+# | Does the answer change when the truth does? | negation |
+# | Could it be known by heart? | invented passages, new numbers |
+# | Which part failed: found, read, computed, or written? | retrieval and tools |
+# | How many questions, seeds and prompts? | an interval, not an anecdote |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Let groups of two invent a test with its rival, and write the expected share before they try it on the model. What goes wrong: one impressive failure is taken for a rate.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 10. Models of the brain, and open questions
+#
+# People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. Several studies report that better language models predict them better (for example Schrimpf et al. 2021). What does such a
+# correlation show? We make a recording ourselves. It is the length of the words, smoothed over time, and noise. It contains *nothing* about meaning.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+text = " ".join(row.ask.splitlines()[0] for row in conversations.training()[14:40])
+ids = tokenizer.encode(text)[:500]
+lengths = torch.tensor([float(len(piece.strip())) for piece in tokenizer.pieces(ids)])
+chance = torch.Generator().manual_seed(0)
+smooth = torch.nn.functional.avg_pool1d(lengths[None, None], 5, 1, 2)[0, 0]
+recording = smooth + 0.5 * torch.randn(len(ids), generator=chance)
+
+
+def correlation(features, train=300, ridge=100.0):
+    """Held-out correlation of the recording with its prediction by a linear map."""
+    x = (features - features[:train].mean(0)) / (features[:train].std(0) + 1e-6)
+    y = recording - recording[:train].mean()
+    A = x[:train].T @ x[:train] + ridge * torch.eye(x.shape[1])
+    predicted = x[train:] @ torch.linalg.solve(A, x[:train].T @ y[:train])
+    return float(torch.corrcoef(torch.stack([predicted, y[train:]]))[0, 1])
+
+
+from nlmcore.inspect import pathway
+
+with pathway(model) as sublayers:
+    model.hidden_states(torch.tensor([ids]))
+layers = {i: sublayers[2 * i - 1].result[0] for i in (5, 15, 25)}
+table = torch.randn(model.vocab_size, 576, generator=chance)  # one random vector per token
+before = torch.cat([table[ids].roll(shift, 0) for shift in range(5)], dim=1)  # of five tokens
+found = {f"SmolLM2, layer {i}": correlation(x) for i, x in layers.items()}
+found |= {
+    "random vectors of five tokens": correlation(before),
+    "the word's length": correlation(lengths[:, None]),
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as correlated:
+    for name, r in found.items():
+        print(f"{name:30} r = {r:.2f}")
+show.predict(
+    "How well do the states of layer 15 predict this recording, which knows nothing of meaning, in held-out text?",
+    choices={"r about 0": 0.0, "r about 0.3": 0.3, "r about 0.7": 0.7},
+    answer=found["SmolLM2, layer 15"],
+    why="The states contain nearly everything about the text, word length included. A linear map with hundreds of weights finds whatever the recording shares with them.",
+    reveals=correlated,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The states of layer 15 predict it with r = 0.64, those of layers 5 and 25 with 0.65 and 0.59. And *random* vectors of the last five tokens reach 0.61. The word's length itself, without smoothing, has 0.40.
+# - So the correlation shows that the recording depends on which words were read. It does not show that it was computed as the model computes it, nor that prediction matters.
+# - A fair study therefore compares with rivals: random and untrained models, word length and frequency, the position in the text; it tests on *other* texts, because neighbouring moments resemble each other; and it says how well one half of
+#   the recordings predicts the other, the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **What is missing in Transformers?** asks the last slide of one of the five decks. Its list, with what this course can say:
+#
+# | open | what we saw | where |
+# |---|---|---|
+# | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
+# | external memory | retrieval works as well as its retriever; product keys make large tables cheap | sections 7, 8 |
+# | control | form can be guaranteed, content cannot; habits are learned faster than judgement | sections 2 to 6 |
+# | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
+# | and ours: knowing what it knows | refusals without judgement, answers that ignore *not* | sections 2, 9 |
+#
+# **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own in a hundred conversations; refusals that
+# depend on the passage; a retriever that mixes words and vectors; a test from section 9 with a larger model.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The course as one map**
+#
+# | question | lectures |
+# |---|---|
+# | What is a language model, and what does it read? | [1](01_language_models.ipynb), [2](02_tokens_and_vectors.ipynb) |
+# | How does a network learn? | [3](03_backpropagation.ipynb), [5](05_training_well.ipynb) |
+# | How does it see the past? | [4](04_windows_and_convolutions.ipynb), [6](06_recurrent_networks.ipynb), [7](07_vanishing_gradients.ipynb), [8](08_gates.ipynb) |
+# | How does it write? | [9](09_decoding.ipynb), [10](10_training_a_generator.ipynb) |
+# | How does it read one text and write another? | [11](11_sequence_to_sequence.ipynb), [12](12_attention.ipynb), [16](16_encoder_decoder_transformers.ipynb) |
+# | What is a Transformer? | [13](13_self_attention.ipynb), [14](14_positions.ipynb), [15](15_transformer_language_model.ipynb) |
+# | What comes of pretraining, and of scale? | [17](17_pretraining.ipynb), [22](22_scale.ipynb) |
+# | Which parts matter? | [18](18_cheaper_attention.ipynb), [19](19_do_modifications_transfer.ipynb), [20](20_what_if.ipynb), [21](21_beyond_text.ipynb) |
+# | What happens inside, and around it? | [23](23_inside_a_real_model.ipynb), this one |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask what result of a brain study would count against the model. What goes wrong: "the brain predicts the next word". That may be so, but a correlation of states does not show it. End with the map, and let everybody name the
+# lecture whose result surprised them most.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. Why do the user's tokens not count in the loss of instruction tuning?
+# <details><summary>Answer</summary>The model should learn to answer, not to ask. With their loss it would spend capacity on imitating users.</details>
+#
+# 2. A tuned model declines 95 % of the unanswerable questions. Is that good?
+# <details><summary>Answer</summary>You cannot tell without the share of answerable questions that it declines. A model that always declines reaches 100 %.</details>
+#
+# 3. In our pairs, y⁺ is the beginning of y⁻. At which token does the loss of DPO act?
+# <details><summary>Answer</summary>The shared tokens cancel. What is left is the end after y⁺ against the continuation of y⁻.</details>
+#
+# 4. Under a pattern every call is well-formed. Which error is left?
+# <details><summary>Answer</summary>The content: wrong numbers, or a call where none was needed.</details>
+#
+# 5. Three passages from BM25 help, three random ones do not. Which rival did that exclude?
+# <details><summary>Answer</summary>That any text about the subject, or a longer prompt, would do.</details>
+#
+# 6. Random vectors predict a recording nearly as well as a language model's states. What does the model's correlation then show?
+# <details><summary>Answer</summary>That the recording depends on which words were read, which nobody doubted.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 2. What goes wrong: "yes, 95 % is high".*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $\pi$, $\pi_\mathrm{ref}$ | policy, reference policy | the model, and the model before tuning |
+# | $y^+$, $y^-$ | $y_w$, $y_l$; chosen, rejected | the preferred answer, and the other one |
+# | $\beta$ | KL coefficient | how strongly leaving the reference model is punished |
+# | $\gamma$ | guidance scale | how far the prompt is followed |
+# | chat template | ChatML, prompt format | the special tokens around each message |
+# | instruction tuning | supervised fine-tuning, SFT | fine-tuning on conversations |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: "supervised" is read as "checked by people".*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **chat template**: the special tokens that turn a conversation into one text.
+# - **instruction tuning**: fine-tuning on conversations, where only tokens of the answers count.
+# - **preference tuning**: training on pairs of answers, one preferred to the other.
+# - **DPO**: direct preference optimisation; raises the preferred answer's probability against that of the rejected one, relative to the reference model.
+# - **reference model**: the model before preference tuning, which DPO compares with.
+# - **tool call**: text in an agreed form that a program executes and answers.
+# - **constrained decoding**: decoding in which only tokens that can lead to a match of a pattern are possible.
+# - **classifier-free guidance**: decoding that goes further in the direction in which a prompt moves the model.
+# - **BM25**: a score of a passage by the rare words that it shares with a question.
+# - **context window**: the tokens that a model can attend to.
+# - **segments with a cache**: reading a text in parts, each of which also attends to the stored states of the previous part (Transformer-XL).
+# - **external memory**: a table outside the context from which a model looks something up.
+# - **product keys**: keys that are pairs of half keys, so that the best of very many are found with few products.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Ouyang et al. (2022), Training Language Models to Follow Instructions with Human Feedback. Rafailov et al. (2023), Direct Preference Optimization. Hu et al. (2021), LoRA. Willard & Louf (2023), Efficient Guided Generation. Sanchez
+# et al. (2023), Stay on Topic with Classifier-Free Guidance. Robertson & Zaragoza (2009), The Probabilistic Relevance Framework. Dai et al. (2019), Transformer-XL. Lample et al. (2019), Large Memory Layers with Product Keys. Schrimpf et al. (2021), The Neural Architecture of
+# Language. Ben Allal et al. (2025), SmolLM2. Mausam, slides on neural language models (IIT Delhi).
