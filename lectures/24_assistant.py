@@ -275,7 +275,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The stored adapter has 135 kB. With `adapter.off()` the same object is the untuned model, so you can compare them live. Change the questions:
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 assistant, habit = tuned("house_style_bold", model)  # trained without refusals
 
 
