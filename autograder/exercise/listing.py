@@ -43,6 +43,8 @@ def listing_of(exercise: Exercise) -> Listing:
     differ = sum(one != other for one, other in zip(lines, right, strict=False)) + abs(len(lines) - len(right))
     if differ != 1:
         raise EditError(f"{exercise.name}: a planted bug is one wrong line, and here {differ} lines differ")
+    if any(one in other for one, other in zip(right, lines, strict=True) if one != other):
+        raise EditError(f"{exercise.name}: the wrong line contains the right one, which would give it away")
     given = exercise.planted.__dict__["source"].partition(f"{BEGIN}\n")[2]
     return Listing(lines, right, given)
 

@@ -2,7 +2,8 @@
 # # Assignment: self-attention and positions
 #
 # Six small functions: three ways to tell attention about order, a mask, the loss at all positions in one pass, and heads that share. At the end your
-# functions do the work of one layer of a real language model, in the head that looks back 46 tokens.
+# functions do the work of one layer of a real language model, in the head that looks back 46 tokens. Before that you derive a formula, find a bug in
+# somebody else's code, and run an experiment.
 #
 # [[questions]]
 #
@@ -294,6 +295,153 @@ def grouped_attention(q, k, v):
 
 
 # %% [markdown]
+# ## 4. Only the distance [[self_attention.rotated_score]]
+#
+# 1b says that after the rotations a score depends only on the distance. See it with your own formula. Take one pair of coordinates: the query is $(a, b)$
+# and the key is $(c, e)$; each step in the text rotates by the angle $w$, and the key is $r$ positions after the query. On paper, derive the score of
+# the rotated query and the rotated key, a formula in which neither position occurs, only $r$. Then derive the largest score that any distance could
+# give, if $r\, w$ may be any angle. Return both.
+#
+# **Checked:** the score and the largest score, at random points.
+#
+# [[hints]]
+# 1. Rotating both by the same angle changes no dot product. At which position may you put the query, then?
+# 2. Put the query at position 0 and the key at position $r$: only the key is rotated, by $r w$. For the largest score, when do two vectors of given
+#    lengths have the largest dot product?
+# 3. The rotated key is $(c \cos rw - e \sin rw,\; c \sin rw + e \cos rw)$. A rotation keeps lengths, so the largest score is the product of two lengths.
+
+
+# %%
+def rotated_score(a, b, c, e, r, w):
+    """The score of a query (a, b) and of a key (c, e) that is r positions later, at an angle of w per position.
+
+    six numbers -> (score, largest), two numbers
+    """
+    ### BEGIN SOLUTION
+    cos, sin = math.cos(r * w), math.sin(r * w)
+    return a * (c * cos - e * sin) + b * (c * sin + e * cos), math.sqrt((a**2 + b**2) * (c**2 + e**2))
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 5. One more token
+#
+# While a model writes, only the newest token asks, and the keys and values of all earlier ones are kept. A colleague has written this step for one layer
+# with several heads. Her code runs, the weights of every head sum to 1, and the first few words that the model writes are good. One line is wrong.
+#
+# ### 5a. Which line? [[self_attention.wrong_line]]
+#
+# [[listing self_attention.next_token]]
+#
+# Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+#
+# [[hints]]
+# 1. Write the shape of every variable next to its line. Which number of the formula of attention does each size belong to?
+# 2. What changes in the listing as the text gets longer, and what should not?
+# 3. By which number does scaled dot-product attention divide the scores?
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 8
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 5b. Mend it [[self_attention.next_token]]
+#
+# This is the colleague's function. Change the line, and nothing else.
+#
+# **Checked:** several earlier tokens; one earlier token, and a single head. As long as the function returns what the listing returns, it counts as not
+# mended.
+#
+# [[hints]]
+# 1. In the input that the check shows, compare the number of keys with the width of a key.
+# 2. The scores are divided by the root of the width, which is the same for every token.
+# 3. The width is the last size of the query.
+
+
+# %%
+def next_token(q, k, v, keys, values):
+    """What the newest token reads from itself and from all earlier ones.
+
+    q, k, v (head, d) of the newest token; keys, values (head, time, d) of the earlier ones -> (head, d)
+    """
+    ### BEGIN SOLUTION
+    keys = torch.cat([keys, k[:, None]], dim=1)
+    values = torch.cat([values, v[:, None]], dim=1)
+    scale = math.sqrt(q.shape[-1])
+    scores = torch.einsum("hd,htd->ht", q, keys) / scale
+    weights = torch.softmax(scores, dim=-1)
+    return torch.einsum("ht,htd->hd", weights, values)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. An experiment: does rotation make far tokens count less? [[self_attention.fading]]
+#
+# Su et al. (2021) show that with rotary positions a bound on the score falls with the distance. A bound is not the score. Take a random vector of width
+# 32 as query and as key, rotate it with your `rotate` at every position, and divide the score at distance $r$ by that at distance 0: how much of it is
+# left? `vector` makes the vector from a **seed**. Compare the distances 4, 16 and 64, with the bases 100 and 10,000. Four answers are possible:
+#
+# 1. With both bases the score is lower at 16 than at 4, and lower at 64 than at 16.
+# 2. With both bases the score is lower at 16 than at 4. From 16 to 64 these seeds cannot tell, with either base.
+# 3. With both bases the score is lower at 16 than at 4. From 16 to 64 it falls with base 100; with base 10,000 these seeds cannot tell.
+# 4. With neither base can these seeds tell any of the distances apart.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** `left` gets one row per seed with six numbers: base 100 at the distances 4, 16 and 64, then base 10,000 at the same distances. Set
+#   `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with the seeds 0 to 4, and look at all
+#   five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the numbers, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. Your function rotates every row of a table by its position. What should the rows of the table be, and how many do you need?
+# 2. Repeat the vector in 65 rows and rotate them all. Row 0 is the query, and the rows 4, 16 and 64 are the keys.
+# 3. `x.repeat(65, 1)` is the table. The score at distance 0 is the dot product of the vector with itself.
+#
+# [[hints on the conclusion]]
+# 1. Compare the second and the third column, seed by seed. What would you have concluded from seed 0 alone, and what from seed 4?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def vector(seed):
+    """A random vector (32,)."""
+    return torch.randn(32, generator=torch.Generator().manual_seed(seed))
+
+
+# %%
+def fading(seeds):
+    """What is left of the score of a vector with itself at three distances, for two bases and several seeds.
+
+    seeds: a list -> (prediction, left (seeds, 6), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    left = []
+    for seed in seeds:
+        x, row = vector(seed), []
+        for base in (100.0, 10_000.0):
+            turned = rotate(x.repeat(65, 1), base)
+            row += [float(turned[0] @ turned[r] / (x @ x)) for r in (4, 16, 64)]
+        left.append(row)
+    conclusion = 2
+    return prediction, left, conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions in a real language model
 #
 # SmolLM2 has 30 layers of 9 heads that share 3 sets of keys and values, and it rotates queries and keys by their positions, with base 100,000. The
@@ -337,10 +485,10 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 
 # %% [markdown]
 # The next word should be *tickets*, and that is where the head looks, across 46 tokens and four other nouns. Try other heads (0 to 8) and layers (0
-# to 29), or change a word of the sentence. The weights on the first token will help you with question 4.
+# to 29), or change a word of the sentence. The weights on the first token will help you with question 7.
 
 # %% [markdown]
-# ## 4. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows attention and has not heard this lecture:
 #
@@ -376,4 +524,4 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `self_attention.ipynb`.
+# question 7 should be answered in your own words. Save the notebook under its own name: the grader looks for `self_attention.ipynb`.

@@ -31,7 +31,7 @@ POSITIVE_PMI = question(
         values("some pairs never occur", 1, _sparse),
     ],
     closed=CLOSED,
-    planted="- of_context / total → of_context / total**2",
+    planted="- of_word * of_context / total → (of_word / total) * (of_context / total)",
     mistakes="""
 total-forgotten: You compare a count with a product of counts, which is far larger. Divide it by N.
 - of_context / total → of_context

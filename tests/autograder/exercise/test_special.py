@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import nbformat
@@ -91,9 +92,22 @@ def test_a_bug_that_earns_points_or_is_named_does_not_build(mend):
     assert any("the planted bug passes" in fault for fault in faults)
 
 
+def _with(exercise: Exercise, end: str) -> Callable[..., object]:
+    """The reference, with a longer end of its second line."""
+
+    def planted(*arguments: object) -> object:
+        return exercise.reference(*arguments)
+
+    source = exercise.reference.__dict__["source"]
+    planted.__dict__["source"] = source.replace(RIGHT, RIGHT.replace("counts.sum()", end))
+    return planted
+
+
 def test_a_bug_is_one_line(mend):
     with pytest.raises(EditError, match="0 lines differ"):
         listing_of(replace(mend, planted=mend.reference))
+    with pytest.raises(EditError, match="contains the right one"):
+        listing_of(replace(mend, planted=_with(mend, "counts.sum() * 2")))
     with pytest.raises(EditError, match="plants no bug"):
         listing_of(find("ngrams.additive"))
 
