@@ -21,6 +21,7 @@
 
 # %%
 import math
+import re
 
 import torch
 from IPython.display import HTML
@@ -133,6 +134,42 @@ def adamw_step(weights, gradients, memory, rate, decay, beta1=0.9, beta2=0.999, 
             w = (1 - rate * decay) * w
         new[name] = w - rate * m_hat / (v_hat.sqrt() + eps)
     return new, kept
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 1c. The same gradient, again and again [[training.same_gradient]]
+#
+# Suppose that a parameter gets the same gradient $g > 0$ at every step. On paper, derive three formulas:
+#
+# 1. momentum's velocity after $t$ steps, from a velocity of 0;
+# 2. the number of steps after which the velocity has reached the fraction $q$ of the value that it approaches, as a real number;
+# 3. the length of Adam's step number $t$ *without* the two corrections, divided by the learning rate, for $\varepsilon = 0$. (With them it is 1.)
+#
+# The last one is the reason for the corrections: for $\beta_1 = 0.9$ and $\beta_2 = 0.999$ it is 3.16 at the first step. Return all three as formulas with
+# nothing but the symbols, without a loop.
+#
+# **Checked:** the three formulas at random points, one by one, to the last digits.
+#
+# [[hints]]
+# 1. Write down the velocity after one, two and three steps. Which sum is it, and what are the weights of the gradients in Adam's averages?
+# 2. Both are geometric sums. The second formula asks when the velocity has reached a fraction of its limit: solve for $t$, for which you need a
+#    logarithm. In the third, $g$ cancels.
+# 3. $1 + \beta + \dots + \beta^{t-1} = (1 - \beta^t) / (1 - \beta)$. After how many steps is $\beta^t$ the part that is still missing? Adam divides the first
+#    average by the root of the second.
+
+
+# %%
+def same_gradient(g, beta, q, beta1, beta2, t):
+    """Momentum and Adam when every gradient is g > 0.
+
+    numbers; 0 < q < 1, t an integer -> (velocity after t steps, steps to reach the fraction q, Adam's uncorrected step / rate)
+    """
+    ### BEGIN SOLUTION
+    velocity = g * (1 - beta**t) / (1 - beta)
+    steps = math.log(1 - q) / math.log(beta)
+    uncorrected = (1 - beta1**t) / math.sqrt(1 - beta2**t)
+    return velocity, steps, uncorrected
     ### END SOLUTION
 
 
@@ -270,10 +307,10 @@ def early_stopping(losses, patience):
 
 
 # %% [markdown]
-# ## 5. The loop [[training.train]]
+# ## 5. A friend's minibatches
 #
-# The network is given: the window model of the lecture, whose gradients you derived in the assignment `backpropagation`. It uses *your* `dropout` on its
-# hidden layer. `sample` picks a random minibatch and the seed for the dropout of that step.
+# From here on, the network is given: the window model of the lecture, whose gradients you derived in the assignment `backpropagation`. It uses *your*
+# `dropout` on its hidden layer. `sample` picks a random minibatch and the seed for the dropout of that step.
 
 
 # %%
@@ -308,6 +345,67 @@ def fresh(weights, seed):
 
 
 # %% [markdown]
+# A friend's minibatches do not fit into the memory of her computer. So she computes loss and gradients piece by piece and adds them up. The result should be
+# exactly that of the whole minibatch, however it is cut. It nearly is; only one line is wrong.
+#
+# ### 5a. Which line? [[training.wrong_line]]
+#
+# [[listing training.in_pieces]]
+#
+# Say for each line what it should compute, before you run anything. Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. To try the function, copy it into a cell of your own; the check of 5b shows you an input.
+#
+# [[hints]]
+# 1. `loss_and_gradients` returns a mean. Over which windows is it, and over which should the result be?
+# 2. Take 5 windows and pieces of 2. How much should a single window contribute to the loss, and how much does it contribute in the listing?
+# 3. The last piece of the five windows has one window. Compare its weight in the sum with that of the others.
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 10
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 5b. Mend it [[training.in_pieces]]
+#
+# This is your friend's function. Change the line, and nothing else.
+#
+# **Checked:** the loss, and the gradients, where the last piece is shorter; pieces of all but one window. As long as the function returns what the
+# listing returns, it counts as not mended.
+#
+# [[hints]]
+# 1. Work out the input that the check shows: how many windows has each piece?
+# 2. The whole mean is the sum over all windows, divided by their number. Which part of that sum is the mean of one piece?
+# 3. Weigh each piece by the fraction of all windows that it holds; `len` counts them.
+
+
+# %%
+def in_pieces(weights, windows, size):
+    """Loss and gradients of a minibatch, at most `size` windows at a time, exactly those of the whole minibatch.
+
+    weights: name -> tensor, windows (batch, n + 1) ids, size: 1 or more -> (loss, gradients: name -> tensor)
+    """
+    ### BEGIN SOLUTION
+    total, gradients = 0.0, {name: torch.zeros_like(w) for name, w in weights.items()}
+    for start in range(0, len(windows), size):
+        piece = windows[start : start + size]
+        loss, found = loss_and_gradients(weights, piece, 0.0, False, 0)
+        share = len(piece) / len(windows)
+        total = total + share * float(loss)
+        for name, g in found.items():
+            gradients[name] = gradients[name] + share * g
+    return total, gradients
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. The loop [[training.train]]
+#
 # A **run** is a dictionary with all that a training run needs to continue as if nothing had happened:
 #
 # | key | what it is |
@@ -383,9 +481,99 @@ def train(run, plan, windows, dev, steps):
 
 
 # %% [markdown]
+# ## 7. An experiment: dropout or early stopping? [[training.which_remedy]]
+#
+# A small network learns from only 30 windows of a play, 3 characters to read and one to predict, and overfits within 30 steps. Two remedies are at hand:
+# dropout with a rate of 0.5, and early stopping, that is, the best weights instead of the latest. Which is better, and are both together better still?
+# Four answers are possible:
+#
+# 1. Dropout without early stopping ends at a lower loss than early stopping without dropout.
+# 2. Early stopping is the better of the two, and with both the loss is lower still.
+# 3. Early stopping is the better of the two; whether dropout adds anything to it, these seeds cannot tell.
+# 4. Early stopping is the better of the two, and dropout makes its result worse.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** For each seed, `begin` makes a run and picks its 30 windows. Train for 30 steps, once with `SMALL` as it is and once with a dropout of 0.5;
+#   both begin with the same run. `dev` decides which weights are the best. Then measure the loss on all windows of `test`, which nothing was chosen by.
+#   `losses` gets one row per seed, with four numbers: latest weights without dropout, latest with dropout, best without, best with. Set `conclusion = 0`
+#   for now and run the check: it says whether your numbers are right. Then call your function with the plays below and the seeds 0 to 4, and look at
+#   all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
+#   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the losses, for these windows and seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many runs does one seed need, and how many losses are measured on each?
+# 2. You need a loop over the seeds and one over the two rates of dropout. A run holds both kinds of weights when your loop returns it.
+# 3. `SMALL | {"dropout": 0.5}` is the second plan. The loss on `test` is the first result of `loss_and_gradients`, as for `dev` in your loop.
+#
+# [[hints on the conclusion]]
+# 1. Which two of the four columns does the first half of each answer compare, and which two the second half?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $d$ have the interval $\bar d \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+SMALL = {
+    **{"rate": 0.05, "total": 30, "warmup": 0, "floor": 1.0, "max_norm": 1.0, "decay": 0.0, "dropout": 0.0},
+    **{"batch": 16, "every": 5, "patience": 99},
+}
+
+
+def letters(play, start, count):
+    """Windows of a play as ids: 1 to 26 are the letters, 0 is everything else."""
+    text = re.sub("[^a-z]+", " ", play[: 10 * (start + count)].lower())
+    ids = torch.tensor([max(0, ord(character) - 96) for character in text])
+    return ids[start : start + count + 3].unfold(0, 4, 1)
+
+
+def begin(windows, seed):
+    """A run of a network with 24 hidden units that has not taken any step, and 30 of the windows; both follow from the seed."""
+    draw = torch.Generator().manual_seed(seed)
+    weights = {"E": torch.randn(27, 6, generator=draw), "b": torch.zeros(24), "c": torch.zeros(27)}
+    weights["W"] = torch.randn(18, 24, generator=draw) / 18**0.5
+    weights["V"] = torch.randn(24, 27, generator=draw) / 24**0.5
+    few = windows[torch.randint(len(windows), (30,), generator=draw)]
+    return fresh({name: w.double() for name, w in weights.items()}, seed), few
+
+
+# %%
+def which_remedy(windows, dev, test, seeds):
+    """Two remedies against overfitting, for several seeds.
+
+    windows, dev, test (…, 4) ids, seeds: a list -> (prediction, losses (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 3
+    losses = []
+    for seed in seeds:
+        start, few = begin(windows, seed)
+        latest, best = [], []
+        for rate in (0.0, 0.5):
+            _, run = train(start, SMALL | {"dropout": rate}, few, dev, 30)
+            latest.append(float(loss_and_gradients(run["weights"], test, 0.0, False, 0)[0]))
+            best.append(float(loss_and_gradients(run["best"], test, 0.0, False, 0)[0]))
+        losses.append(latest + best)
+    conclusion = 2
+    return prediction, losses, conclusion
+    ### END SOLUTION
+
+
+# %%
+if passes("training.train", train):
+    from nlmcore.corpora import load
+
+    play = load("shakespeare").texts("train")[0]
+    windows, dev, test = letters(play, 0, 300), letters(play, 2_000, 150), letters(play, 4_000, 150)
+    # which_remedy(windows, dev, test, [0, 1, 2, 3, 4])
+
+# %% [markdown]
 # ## Your loop at work
 #
-# There is nothing to write here. Run it when all seven checks pass. The data are the plays of Shakespeare; a window is twelve characters to read and
+# There is nothing to write here. Run it when questions 1 to 6 pass. The data are the plays of Shakespeare; a window is twelve characters to read and
 # one to predict, and the development text is a play that the network never trains on.
 
 
@@ -449,7 +637,7 @@ if ready:
 GOAL = 2.25
 settings = {"warm-up and cosine, 0.01": plan, "constant rate, 0.003": plan | {"rate": 0.003, "warmup": 0, "floor": 1.0}}
 curves = {}
-picture = "Come back here when all seven checks pass."
+picture = "Come back here when questions 1 to 6 pass."
 if ready:
     for name, setting in settings.items():
         runs = [train(fresh(initial(seed), seed), setting, windows, dev, plan["total"])[1] for seed in range(5)]
@@ -494,38 +682,36 @@ def write(text, length, draw):
 print(write("\nHAMLET.\nTo be", 300, torch.Generator().manual_seed(1)) if ready else "Come back later.")
 
 # %% [markdown]
-# ## 6. In your own words [[written, 45 minutes, 8 points]]
+# ## 8. In your own words [[written, 25 minutes, 4 points]]
 #
-# The two settings above differ in two things, the schedule and the largest rate. Which of them makes the difference, or does it take both? Choose this
-# question or one of your own about *any* entry of `plan` (or about `momentum_step` in the loop), and find out with your loop:
-#
-# 1. Say which runs you will compare, and predict the result *before* you run them, with a reason.
-# 2. Run each setting with five seeds. Report mean and interval, as a table or a picture, and the code that made them.
-# 3. What do your runs show, and what do they not show? Name one rival explanation of the difference, and the run that would decide it.
-# 4. Somebody reports the lowest development loss of 40 settings, one seed each. In two sentences: what is wrong with that number?
+# 1. The two settings above differ in two things, the schedule and the largest rate. Which two further settings would you run to find out which of them
+#    makes the difference? Predict their results with a reason, then run them with your loop and five seeds each, and say what your means and intervals
+#    show, and what they do not show.
+# 2. A run was resumed after a power cut, and its losses jump up for fifty steps. Name two entries of the run that could be missing, and say how the
+#    losses would tell which one it is.
+# 3. Somebody reports the lowest development loss of 40 settings, one seed each. What is wrong with that number?
 #
 # ### BEGIN MARK SCHEME
-# Two points for each of the four; half points are fine. The result itself earns nothing: a prediction that failed is as good as one that held.
+# Half points are fine. The results earn nothing: a prediction that failed is as good as one that held.
 #
-# 1. **Prediction** (2): the settings are named so that somebody else could run them (1); a direction or size is predicted, with a reason from the lecture
-#    (1). For the suggested question: four runs, two rates with and without the schedule.
-# 2. **Runs** (2): five seeds each, the same seeds for all settings (1); mean and interval, or all five values (1). One seed each: at most ½.
-# 3. **Conclusion** (2): it follows from the intervals; overlapping intervals are not called a difference, and one task and one length are not called
-#    "always" (1). A rival explanation with the run that decides it (1): a rate that was not tuned for one of the settings, the number of steps, a
-#    patience that ended one of them early, the size of the network.
-# 4. **Forty settings** (2): the lowest of 40 noisy numbers is too low even if all settings are equally good (1); it must be measured again, with fresh
-#    seeds and on text by which nothing was chosen (1).
+# 1. **The two settings** (½): the constant rate 0.01, and the schedule with 0.003. **Prediction** (½) of a direction with a reason from the lecture.
+#    **Runs and conclusion** (1): five seeds each, mean and interval, and a conclusion that follows from them; overlapping intervals are not called a
+#    difference, and one network and one length are not called "always".
+# 2. **Missing entries** (1): the memory (the first loss after the cut is right, because it needs only the weights; then Adam takes full steps in all
+#    directions); the number of the step (the schedule warms up again: losses as at a high rate); the generator (other minibatches, but no jump). Half a
+#    point for each entry with its sign.
+# 3. **Forty settings** (1): the lowest of 40 noisy numbers is too low even if all settings are equally good (½); it must be measured again, with fresh
+#    seeds and on text by which nothing was chosen (½).
 # ### END MARK SCHEME
 
 # %% [markdown]
-# I compare four settings, each with seeds 0 to 4: rates 0.003 and 0.01, each with a constant rate and with warm-up and cosine. I predict that at 0.003
-# the schedule changes the final loss by less than 0.05, because after 1,200 steps that rate still needs long steps, and that at 0.01 it lowers the loss
-# clearly, because a constant 0.01 keeps the weights dancing. So it takes both.
+# I would run the constant rate 0.01, and the schedule with 0.003. I predict that the constant 0.01 ends higher than the constant 0.003, because it keeps
+# the weights dancing, and that the schedule with 0.003 gains nothing, because it takes small steps before the weights have arrived. With my loop both end
+# higher than the constant 0.003, and their intervals overlap each other. So neither the rate nor the schedule alone lowers the loss; the schedule makes
+# the larger rate usable. This holds for 1,200 steps of this network. It does not show whether the warm-up matters or only the small steps at the end.
 #
-# The means and intervals are in the table that my cell prints. The schedule at 0.01 ends lowest and the constant 0.003 second. The constant 0.01 and the
-# schedule at 0.003 end higher, and their intervals overlap. So neither the rate nor the schedule alone lowers the loss; the schedule makes the larger
-# rate usable. This holds for 1,200 steps of this network. A rival explanation is that only the small steps at the end matter, and not the warm-up. A run with a cosine and
-# without warm-up at 0.01 would decide it.
+# The memory may be missing: then the first loss after the cut is right and the next ones jump, because Adam begins with full steps in all directions.
+# Or the number of the step may be missing: then the rate follows the warm-up again, so the losses rise later, when the rate is at its largest.
 #
 # The lowest of 40 runs is lucky as well as good, so it is lower than the same setting would be with another seed. The best setting should be run again
 # with several fresh seeds, and reported on test text that was not used to choose it.
@@ -533,4 +719,4 @@ print(write("\nHAMLET.\nTo be", 300, torch.Generator().manual_seed(1)) if ready 
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 6 should be answered in your own words. Save the notebook under its own name: the grader looks for `training.ipynb`.
+# question 8 should be answered in your own words. Save the notebook under its own name: the grader looks for `training.ipynb`.

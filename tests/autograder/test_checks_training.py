@@ -8,7 +8,7 @@ import torch
 
 from autograder.check import examine
 from autograder.checks.training import EXERCISES
-from autograder.checks.training.loop import FULL, _task
+from autograder.checks.training.loop import FULL, small_task
 from autograder.exercise.draw import Draw
 from nlmcore.training import clip_gradients, cosine_schedule
 from tests.autograder.answers import answers, second
@@ -57,7 +57,7 @@ def test_schedule_and_clipping_are_the_librarys():
 
 
 def test_the_gradients_on_the_page_are_those_of_pytorch():
-    run, windows, _ = _task(Draw(1, 5))
+    run, windows, _ = small_task(Draw(1, 5))
     on_the_page = reference("train").__globals__["loss_and_gradients"]
     found, gradients = on_the_page(run["weights"], windows, 0.4, True, 3)
     leaves = {name: w.clone().requires_grad_() for name, w in run["weights"].items()}
@@ -70,7 +70,7 @@ def test_the_gradients_on_the_page_are_those_of_pytorch():
 
 
 def test_a_run_that_was_saved_to_a_file_continues_exactly():
-    run, windows, dev = _task(Draw(2, 5))
+    run, windows, dev = small_task(Draw(2, 5))
     train = reference("train")
     whole, end = train(run, FULL, windows, dev, 8)
     losses, after = train(run, FULL, windows, dev, 3)

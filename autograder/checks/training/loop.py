@@ -1,4 +1,4 @@
-"""Question 5: the loop, which can be interrupted anywhere."""
+"""Question 6: the loop, which can be interrupted anywhere."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ FULL = {
 }
 
 
-def _task(draw: Draw) -> tuple[Run, Tensor, Tensor]:
+def small_task(draw: Draw) -> tuple[Run, Tensor, Tensor]:
     """A run of a tiny network that has not taken any step, and its texts: two tokens to read, one to predict."""
     vocab, hidden = draw.integer(4, 6), draw.integer(3, 4)
     shapes = {"E": (vocab, 2), "W": (4, hidden), "b": (hidden,), "V": (hidden, vocab), "c": (vocab,)}
@@ -35,12 +35,12 @@ def _task(draw: Draw) -> tuple[Run, Tensor, Tensor]:
 
 
 def _plain(draw: Draw) -> list[Case]:
-    run, windows, dev = _task(draw)
+    run, windows, dev = small_task(draw)
     return [case("a plain run", run, PLAIN, windows, dev, 4), case(EQUAL, run, PLAIN, windows[:3], dev[:3], 2)]
 
 
 def _full(draw: Draw) -> list[Case]:
-    run, windows, dev = _task(draw)
+    run, windows, dev = small_task(draw)
     return [case("a run with everything", run, FULL, windows, dev, 7)]
 
 
@@ -58,7 +58,7 @@ def _lengths(run: Run) -> tuple[Tensor, ...]:
 def _best(draw: Draw) -> list[Case]:
     """Of five evaluations one of the first two is the best; the fourth is better than the third, and than the last."""
     while True:
-        run, windows, dev = _task(draw)
+        run, windows, dev = small_task(draw)
         plan = {**PLAIN, "rate": 0.6, "every": 2, "dropout": 0.3}
         _, after = TRAIN.reference(run, plan, windows, dev, 10)
         *early, third, fourth, last = after["dev"]
@@ -70,7 +70,7 @@ def _best(draw: Draw) -> list[Case]:
 def _stops(draw: Draw) -> list[Case]:
     """The patience is used up after some of the steps, and not at the first occasion."""
     while True:
-        run, windows, dev = _task(draw)
+        run, windows, dev = small_task(draw)
         plan = {**PLAIN, "rate": 0.5, "every": 2, "patience": 2}
         losses, _ = TRAIN.reference(run, plan, windows, dev, 14)
         if 6 <= len(losses) < 14:
@@ -80,7 +80,7 @@ def _stops(draw: Draw) -> list[Case]:
 def _resumed(draw: Draw) -> list[Case]:
     """Saved between two evaluations; the best weights are those of the first part, and it gets worse and worse."""
     while True:
-        run, windows, dev = _task(draw)
+        run, windows, dev = small_task(draw)
         plan = {**FULL, "rate": 0.7, "max_norm": 0.5}
         _, saved = TRAIN.reference(run, plan, windows, dev, 3)
         _, after = TRAIN.reference(saved, plan, windows, dev, 4)
@@ -96,7 +96,7 @@ RESUMED = both(same_values(NAMES, [0]), run_holds(RUN))
 
 TRAIN = question(
     "training.train",
-    minutes=75,
+    minutes=60,
     difficulty="hard",
     returns=NAMES,
     properties=[

@@ -42,7 +42,7 @@ def _end(draw: Draw) -> list[Case]:
 
 SCHEDULE = question(
     "training.schedule",
-    minutes=20,
+    minutes=15,
     difficulty="easy",
     returns=("factor",),
     properties=[
