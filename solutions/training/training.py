@@ -357,7 +357,7 @@ def fresh(weights, seed):
 # **Checked:** the number. To try the function, copy it into a cell of your own; the check of 5b shows you an input.
 #
 # [[hints]]
-# 1. `loss_and_gradients` returns a mean. Over which windows is it, and over which should the result be?
+# 1. The loss of the network is a mean. Over which windows does the listing take it, and over which should the result be?
 # 2. Take 5 windows and pieces of 2. How much should a single window contribute to the loss, and how much does it contribute in the listing?
 # 3. The last piece of the five windows has one window. Compare its weight in the sum with that of the others.
 
@@ -379,7 +379,7 @@ def wrong_line():
 # listing returns, it counts as not mended.
 #
 # [[hints]]
-# 1. Work out the input that the check shows: how many windows has each piece?
+# 1. Take the input that the check shows. How many windows does each piece have?
 # 2. The whole mean is the sum over all windows, divided by their number. Which part of that sum is the mean of one piece?
 # 3. Weigh each piece by the fraction of all windows that it holds; `len` counts them.
 
@@ -483,7 +483,7 @@ def train(run, plan, windows, dev, steps):
 # %% [markdown]
 # ## 7. An experiment: dropout or early stopping? [[training.which_remedy]]
 #
-# A small network learns from only 30 windows of a play, 3 characters to read and one to predict, and overfits within 30 steps. Two remedies are at hand:
+# A small network learns from only 30 windows of a play, 3 characters to read and one to predict, and overfits within 20 steps. Two remedies are at hand:
 # dropout with a rate of 0.5, and early stopping, that is, the best weights instead of the latest. Which is better, and are both together better still?
 # Four answers are possible:
 #
@@ -495,7 +495,7 @@ def train(run, plan, windows, dev, steps):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, `begin` makes a run and picks its 30 windows. Train for 30 steps, once with `SMALL` as it is and once with a dropout of 0.5;
+# - **Run.** For each seed, `begin` makes a run and picks its 30 windows. Train for 20 steps, once with `SMALL` as it is and once with a dropout of 0.5;
 #   both begin with the same run. `dev` decides which weights are the best. Then measure the loss on all windows of `test`, which nothing was chosen by.
 #   `losses` gets one row per seed, with four numbers: latest weights without dropout, latest with dropout, best without, best with. Set `conclusion = 0`
 #   for now and run the check: it says whether your numbers are right. Then call your function with the plays below and the seeds 0 to 4, and look at
@@ -518,8 +518,8 @@ def train(run, plan, windows, dev, steps):
 
 # %%
 SMALL = {
-    **{"rate": 0.05, "total": 30, "warmup": 0, "floor": 1.0, "max_norm": 1.0, "decay": 0.0, "dropout": 0.0},
-    **{"batch": 16, "every": 5, "patience": 99},
+    **{"rate": 0.08, "total": 20, "warmup": 0, "floor": 1.0, "max_norm": 1.0, "decay": 0.0, "dropout": 0.0},
+    **{"batch": 16, "every": 4, "patience": 99},
 }
 
 
@@ -553,7 +553,7 @@ def which_remedy(windows, dev, test, seeds):
         start, few = begin(windows, seed)
         latest, best = [], []
         for rate in (0.0, 0.5):
-            _, run = train(start, SMALL | {"dropout": rate}, few, dev, 30)
+            _, run = train(start, SMALL | {"dropout": rate}, few, dev, 20)
             latest.append(float(loss_and_gradients(run["weights"], test, 0.0, False, 0)[0]))
             best.append(float(loss_and_gradients(run["best"], test, 0.0, False, 0)[0]))
         losses.append(latest + best)

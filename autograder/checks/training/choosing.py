@@ -9,6 +9,7 @@ from torch import Tensor
 from autograder.checks.training.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
 from autograder.exercise.special import concluded, on_the_page, predicted
 from autograder.exercise.specification import Both, Case, case
 from nlmcore.corpora import load
@@ -31,8 +32,16 @@ _page = on_the_page("the five seeds of the page", *_windows(0, 0), [0, 1, 2, 3, 
 
 
 def _fresh(draw: Draw) -> list[Case]:
-    seed = draw.integer(10, 99)
-    return [case("other windows and another seed", *_windows(draw.integer(1, 20), draw.integer(0, 8_000)), [seed])]
+    seeds = [draw.integer(10 * n, 10 * n + 9) for n in (1, 2)]
+    return [case("other windows and seeds", *_windows(draw.integer(1, 20), draw.integer(0, 8_000)), seeds)]
+
+
+def _equal(draw: Draw) -> list[Case]:
+    parts = _windows(draw.integer(1, 20), draw.integer(0, 8_000))
+    return [case(EQUAL, *(windows[:4] for windows in parts), [draw.integer(30, 39)])]
+
+
+_both = Both((_page, _fresh))
 
 
 WHICH_REMEDY = question(
@@ -43,10 +52,10 @@ WHICH_REMEDY = question(
     chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.25, _page, 4),
-        values("the losses of every seed", 2.25, Both((_page, _fresh)), "losses"),
+        values("the losses of every seed", 2.25, Both((_page, _fresh, _equal)), "losses"),
         concluded(
             2.5,
-            _page,
+            _both,
             ["lower", 1, 2],
             [["lower", 2, 1], ["lower", 3, 2]],
             [["lower", 2, 1], ["undecided", 2, 3]],
@@ -67,7 +76,7 @@ overfitting to be seen there: measure on `test`.
 * test, 0.0, False, 0 → few, 0.0, False, 0
 
 trained-on-all: You trained on all windows, so there is hardly any overfitting. Train on the 30 that `begin` returns.
-- few, dev, 30 → windows, dev, 40
+- few, dev, 20 → windows, dev, 40
 
 latest-for-best: Your last two columns are those of the latest weights again. Early stopping means the weights in
 `run["best"]`.

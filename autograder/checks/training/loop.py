@@ -216,8 +216,8 @@ loss-after-the-step: Your losses are those of the minibatches *after* the step. 
 gradients came.
 - losses.append(float(loss)) → losses.append(float(loss_and_gradients(weights, batch, plan["dropout"], True, seed)[0]))
 
-saved-run-changed: You changed the run that you were given: probably you appended to its list of development losses. A
-saved run must be good for a second resume: append to a copy.
+saved-run-changed: You changed the run that you were given: you appended to its list of development losses, wrote into
+the dictionary or changed its tensors in place. A saved run must be good for a second resume: work on copies.
 - list(run["dev"]) → run["dev"]
 """,
 )
