@@ -539,8 +539,8 @@ def convolution_backward(x, weight, d_y, dilation):
 # %% [markdown]
 # ## 6. An experiment: what do the filters use? [[convolutions.what_filters_use]]
 #
-# Was a line printed in the First Folio of 1623, or is it in modern spelling? Your classifiers read letters now. Filters of width 3 have four times as
-# many parameters as an average, so if they are better, is it because they know the order of the letters, or because they are larger? To find out, train
+# Was a line printed in the First Folio of 1623, or is it in modern spelling? Your classifiers read letters now. Filters of width 3 have more than
+# twice as many parameters as an average, so if they are better, is it because they know the order of the letters, or because they are larger? To find out, train
 # the filters once more, on lines whose letters are **shuffled**: the same letters, the same number of parameters, but no order. Four answers are
 # possible:
 #
