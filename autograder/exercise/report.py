@@ -17,7 +17,7 @@ from torch import Tensor
 from autograder.exercise.arrays import as_data, brief, difference, grid, pair, text_of_input, text_of_output
 from autograder.exercise.outcome import Fault
 from autograder.exercise.specification import Case
-from autograder.exercise.verdict import Finding, Verdict
+from autograder.exercise.verdict import Finding, Verdict, can_be_shown
 from autograder.pages import points, render
 
 MACHINE = "application/vnd.nlm-course.verdict+json"  # the verdict in a cell's output, for a table over a class
@@ -171,7 +171,7 @@ class Report:
         for finding in (*([] if self.smallest is None else [self.smallest]), *self.verdict.findings):
             shown = [o for o in finding.got if o.fault is None]
             told = bool(shown) and not any(o.changed for o in shown)
-            if finding.case is not None and told and self.verdict.exercise.computes(finding.about):
+            if finding.case is not None and told and can_be_shown(self.verdict.exercise, finding):
                 return self._example_of(finding, finding.case)
         return None
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from autograder.exercise.draw import Draw
 from autograder.exercise.interview import Question, Recording, answers, heard_answers, questions
 from autograder.exercise.specification import Case, Exercise, Small, parts
-from autograder.exercise.verdict import Finding, Verdict, findings
+from autograder.exercise.verdict import Finding, Verdict, can_be_shown, findings
 
 SIZES, ROUNDS, KEPT = (2, 3), 6, 2
 PATIENCE = 2000
@@ -60,7 +60,7 @@ def _drawn(exercise: Exercise) -> tuple[tuple[Small, ...], ...]:
 def smallest(exercise: Exercise, verdict: Verdict, function: Callable[..., Any]) -> Finding | None:
     """Of the first property that failed, the smallest known case in which it does; None if none has failed. A case
     with values to show comes before one in which the function raises."""
-    failed = [f for f in verdict.findings if not f.holds and f.case is not None and exercise.computes(f.about)]
+    failed = [f for f in verdict.findings if not f.holds and f.case is not None and can_be_shown(exercise, f)]
     if not failed:
         return None
     first = next((f for f in failed if _has_values(f)), failed[0])

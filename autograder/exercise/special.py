@@ -117,6 +117,7 @@ def concluded(
     def row(names: tuple[str, ...]) -> Any:
         table = 1 if numbers is None else names.index(numbers)
         judge = is_supported(result, names.index(result), table, within, [list(claim) for claim in claims])
-        return judged("your own numbers support the conclusion", points, cases, judge, result)(names)
+        both = names[table], result  # a conclusion is mistaken only for the numbers from which it was drawn
+        return judged("your own numbers support the conclusion", points, cases, judge, *both)(names)
 
     return row

@@ -141,11 +141,6 @@ class Exercise:
         """The function of a student who makes this mistake."""
         return next(m.implementation for m in self.misconceptions if m.id == id)
 
-    def computes(self, prop: Property) -> bool:
-        """Whether a property is about any result that is not chosen."""
-        results = self.returns if prop.outputs is None else [self.returns[index] for index in prop.outputs]
-        return not set(self.chosen).issuperset(results)
-
     @property
     def function(self) -> str:
         """The name of the student's function."""

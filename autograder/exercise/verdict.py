@@ -45,6 +45,17 @@ class Finding:
         return next((number for number, mine in enumerate(self.got) if mine.fault is not None), 0)
 
 
+def can_be_shown(exercise: Exercise, finding: Finding) -> bool:
+    """Whether an example of a finding would show anything but a right choice: a result that is computed is wrong."""
+    if not exercise.chosen:
+        return True
+    computed = [number for number, name in enumerate(exercise.returns) if name not in exercise.chosen]
+    return any(
+        mine.fault is not None or any(not close(mine.outputs[i], right.outputs[i]) for i in computed)
+        for mine, right in zip(finding.got, finding.expected, strict=True)
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     exercise: Exercise
