@@ -594,7 +594,7 @@ mine = {
 }
 ready = all(passes(f"training.{name}", function) for name, function in mine.items())
 plan = {"rate": 0.01, "total": 1_200, "warmup": 100, "floor": 0.0, "max_norm": 1.0, "decay": 0.01, "dropout": 0.0}
-plan |= {"batch": 64, "every": 100, "patience": 3}
+plan |= {"batch": 64, "every": 100, "patience": 12}  # of 12 evaluations: all runs take all steps
 if ready:
     from nlmcore.corpora import load
 
