@@ -503,8 +503,8 @@ def loss_in_pieces(tokens, weights, sizes, length):
         piece = inputs[:, begin : begin + length]
         wanted = targets[:, begin : begin + length]
         logits, state = language_model(piece, weights, sizes, state)
-        log_p = torch.log_softmax(logits, dim=-1)
-        losses = -log_p.gather(-1, wanted[..., None])[..., 0]
+        log_chances = torch.log_softmax(logits, dim=-1)
+        losses = -log_chances.gather(-1, wanted[..., None])[..., 0]
         total += losses.sum()
         count += losses.numel()
     return total / count
@@ -684,10 +684,10 @@ if smollm2_weights is not None:
 # %%
 def random_start(seed, width):
     """(x (1, 12, width), 16 random blocks, sizes): the same for the same seed."""
-    generator = torch.Generator().manual_seed(seed)
+    numbers = torch.Generator().manual_seed(seed)
 
     def matrix(rows, columns):
-        return torch.randn(rows, columns, generator=generator) / rows**0.5
+        return torch.randn(rows, columns, generator=numbers) / rows**0.5
 
     shapes = {
         "query": (1, 1),
@@ -698,7 +698,7 @@ def random_start(seed, width):
         "up": (1, 2),
         "down": (2, 1),
     }
-    x = torch.randn(1, 12, width, generator=generator)
+    x = torch.randn(1, 12, width, generator=numbers)
     blocks = [{name: matrix(int(a * width), int(b * width)) for name, (a, b) in shapes.items()} for _ in range(16)]
     gains = {"attention_norm": torch.ones(width), "feed_forward_norm": torch.ones(width)}
     return x, [gains | part for part in blocks], {"n_heads": 4, "n_kv_heads": 2, "base": 10_000.0, "eps": 1e-5}
