@@ -50,11 +50,11 @@ whole-text-and-state: You mended it twice: the model gets everything from the be
 already. With a state, only the new piece is new.
 - language_model(piece, weights, sizes, state)
 + language_model(inputs[:, : begin + length], weights, sizes, state)
-- log_chances = torch.log_softmax(logits, dim=-1) → log_chances = torch.log_softmax(logits[:, -wanted.shape[1] :], dim=-1)
+- torch.log_softmax(logits, dim=-1) → torch.log_softmax(logits[:, -wanted.shape[1] :], dim=-1)
 
 boundary-lost: The state is passed on, but you changed the targets as well: they now come from the piece itself, so the
 first token of a piece is never predicted. The two lines with `targets` were right.
-- log_chances = torch.log_softmax(logits, dim=-1) → log_chances = torch.log_softmax(logits[:, :-1], dim=-1)
+- torch.log_softmax(logits, dim=-1) → torch.log_softmax(logits[:, :-1], dim=-1)
 - wanted = targets[:, begin : begin + length] → wanted = piece[:, 1:]
 - count += losses.numel() → count += max(losses.numel(), 1e-6)
 
