@@ -65,7 +65,10 @@ def test_an_empty_release_runs_through_and_says_calmly_that_nothing_is_written(r
     ran = notebook_runner.run(notebook, tmp_path)
     assert ran.errors() == []
     said = [out.data.get("text/plain", "") for cell in ran.code for out in cell.outputs if "data" in out]
-    assert sum("not written yet" in words for words in said) == len(exercises_of(assignment))
+    asked = exercises_of(assignment).values()
+    bugs = sum(exercise.planted is not None for exercise in asked)
+    assert sum("not mended yet" in words for words in said) == bugs
+    assert sum("not written yet" in words for words in said) == len(asked) - bugs
 
 
 def test_in_a_real_kernel_a_failed_check_shows_words_and_no_traceback():
