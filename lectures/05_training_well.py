@@ -80,7 +80,7 @@ def loss_of(model, batch):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The loss that we want to lower is a mean over *all* $N$ windows of the training text, four million of them. So is its gradient:
+# The loss that we want to lower is a mean over *all* $N$ windows of the training text, 133,383 of them. So is its gradient:
 #
 # $$L(w) = \frac{1}{N} \sum_{n=1}^{N} \ell_n(w), \qquad \nabla L = \frac{1}{N} \sum_{n=1}^{N} \nabla \ell_n .$$
 #
@@ -594,7 +594,7 @@ compared(everything, 2.9, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Overfitting, on purpose
 #
-# So far nearly every example was new, because we used 64,000 of four million. To see **overfitting**, a loss that falls on the
+# So far most examples were new, because we sampled 64,000 from 133,383. To see **overfitting**, a loss that falls on the
 # training text while it rises on new text, we give the network 5,000 characters, two pages, and let it read them about nineteen
 # times. One curve is the **training loss**, the other is the **development loss**, measured on a play that the network never
 # trains on.

@@ -328,7 +328,7 @@ counted = habits[preferring["counted"]]
 with show.held_back() as stops:
     for name, row in habits.items():
         print(
-            f"{name:11} P(end) {row['stops'][0]:.2f} ({row['stops'][1]:.2f} to {row['stops'][2]:.2f}), by seed "
+            f"{'β = ' + name if name in preferring['betas'] else name:11} P(end) {row['stops'][0]:.2f} ({row['stops'][1]:.2f} to {row['stops'][2]:.2f}), by seed "
             + " ".join(f"{x:.2f}" for x in row["seeds"]["stops"])
         )
 show.predict(

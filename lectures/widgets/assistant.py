@@ -153,6 +153,9 @@ def beta_player(facts: Mapping[str, Any]) -> Live:
     rows = facts["rows"]
     names = list(rows)
 
+    def label(name: str) -> str:
+        return f"β = {name}" if name in facts["betas"] else name
+
     def draw(beta: str, which: int) -> str:
         canvas = Canvas("probability of the end after the first sentence, against drift", size=16)
         high = 1.15 * max(rows[name]["drift"][2] for name in names)
@@ -170,14 +173,18 @@ def beta_player(facts: Mapping[str, Any]) -> Live:
             plot.marks([x], [y], Look(colour, mark="diamond" if name == beta else "ring", wide=0), 7)
             left, top = plot.at(x, y)
             top += 16 if name == "0.03" else -10
-            canvas.text(left + 10, top + 5, f"β = {name}" if name in facts["betas"] else name, 15, bold=name == beta)
+            canvas.text(left + 10, top + 5, label(name), 15, bold=name == beta)
         of = rows[beta]
         told = "; ".join(f"{name} {row['stops'][0]:.2f} at drift {row['drift'][0]:.3f}" for name, row in rows.items())
-        words_ = f"log-probability of the preferred answers {of['chosen'][0]:z.1f} (untuned {rows['untuned']['chosen'][0]:z.1f}), of the others {of['rejected'][0]:z.1f} (untuned {rows['untuned']['rejected'][0]:z.1f})"
+        chosen, rejected = (
+            f"{of[pair][0]:z.1f} (untuned {rows['untuned'][pair][0]:z.1f})".replace("-", "−")
+            for pair in ("chosen", "rejected")
+        )
+        words_ = f"log-probability of the preferred answers {chosen}, of the others {rejected}"
         replies = of.get("answers")
         shown = (
             _bubble("user", facts["questions"][which], GREY)
-            + _bubble(f"assistant, {beta}", replies[which] or "(nothing)", ORANGE)
+            + _bubble(f"assistant, {label(beta)}", replies[which] or "(nothing)", ORANGE)
             if replies
             else ""
         )

@@ -201,7 +201,7 @@ def same_gradient(g, beta, q, beta1, beta2, t):
 def schedule(step, total, warmup, floor):
     """The factor of the learning rate at `step`, which counts from 1 -> a number"""
     ### BEGIN SOLUTION
-    if step < warmup:
+    if warmup > step:
         return step / warmup
     done = min(1.0, (step - warmup) / (total - warmup))
     return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2
@@ -268,8 +268,8 @@ def dropout(x, rate, training, seed):
     ### BEGIN SOLUTION
     if not training:
         return x.clone()
-    generator = torch.Generator().manual_seed(seed)
-    keep = torch.rand(x.shape, generator=generator) >= rate
+    draws = torch.Generator().manual_seed(seed)
+    keep = torch.rand(x.shape, generator=draws) >= rate
     return x * keep / (1 - rate)
     ### END SOLUTION
 

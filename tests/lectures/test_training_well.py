@@ -59,6 +59,10 @@ def test_adams_first_step_is_the_rate(ran: dict) -> None:
     assert ran["first_steps"] == pytest.approx({0.001: 0.05, 1.0: 0.05, 1000.0: 0.05}, rel=1e-4)
 
 
+def test_the_windows_are_counted(ran: dict, prose: str) -> None:
+    assert prose.count(f"{len(ran['train']):,}") == 2
+
+
 def test_signals_through_twenty_layers(ran: dict, prose: str) -> None:
     def left(gain: float, activation: str = "ReLU", norm: bool = False) -> float:
         forward, _ = ran["signal"](gain, activation, norm)

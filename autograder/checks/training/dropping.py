@@ -50,7 +50,7 @@ def _odd(draw: Draw) -> list[Case]:
 
 
 FORMS = """
-- torch.rand(x.shape, generator=generator) >= rate → {}
+- torch.rand(x.shape, generator=draws) >= rate → {}
 - x * keep / (1 - rate) → x * keep
 """
 """Other ways to sample the same mask, which drop other entries."""
@@ -89,7 +89,7 @@ Divide the survivors by the probability to survive.
 - x * keep / (1 - rate) → x * keep
 """
     + ways(
-        FORMS, "torch.rand(x.shape, generator=generator) < 1 - rate", "torch.rand(x.shape, generator=generator) > rate"
+        FORMS, "torch.rand(x.shape, generator=draws) < 1 - rate", "torch.rand(x.shape, generator=draws) > rate"
     )
     + """
 multiplied: You multiplied the survivors by 1 − rate. They should become larger, to make up for those that are

@@ -56,14 +56,14 @@ SCHEDULE = question(
 warm-up-from-zero: Your warm-up counts from 0, so the whole first step is wasted at rate 0, and step `warmup` is not
 at 1. Steps count from 1.
 - return step / warmup → return (step - 1) / warmup
-- step < warmup → step <= warmup
+- warmup > step → warmup >= step
 
 warm-up-too-long: Your warm-up ends one step late: step `warmup` should have the factor 1.
 - return step / warmup → return step / (warmup + 1)
-- step < warmup → step <= warmup
+- warmup > step → warmup >= step
 
 no-warm-up: There is no warm-up in your schedule. Before step `warmup` the factor grows in proportion to the step.
-- if step < warmup:
+- if warmup > step:
 -     return step / warmup →
 - (step - warmup) → max(0, step - warmup)
 
