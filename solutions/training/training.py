@@ -203,8 +203,8 @@ def schedule(step, total, warmup, floor):
     ### BEGIN SOLUTION
     if warmup > step:
         return step / warmup
-    done = min(1.0, (step - warmup) / (total - warmup))
-    return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2
+    fallen = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (1 - floor) * (1 + math.cos(math.pi * fallen)) / 2
     ### END SOLUTION
 
 

@@ -85,11 +85,11 @@ rises-again: After `total` your factor rises again, because a cosine does. Stop 
 - min(1.0, (step - warmup) / (total - warmup)) → (step - warmup) / (total - warmup)
 
 whole-wave: Your cosine runs through a whole wave: down and up again. Half a wave, the angles from 0 to π, only falls.
-- math.pi * done → 2 * math.pi * done
+- math.pi * fallen → 2 * math.pi * fallen
 
 quarter-wave: Your cosine falls over a quarter of a wave, so its end is steep. Half a wave, the angles from 0 to π, is
 flat at both ends.
-- (1 + math.cos(math.pi * done)) / 2 → math.cos(math.pi * done / 2)
+- (1 + math.cos(math.pi * fallen)) / 2 → math.cos(math.pi * fallen / 2)
 
 floor-on-top: You added the floor to a curve that falls from 1 to 0, so the factor starts above 1. Between 1 and the
 floor there is only 1 − floor to fall.
@@ -97,13 +97,13 @@ floor there is only 1 − floor to fall.
 
 floor-as-a-limit: You cut the curve off at the floor: it falls towards 0, meets the floor early and stays there. The
 whole curve should be squeezed between 1 and the floor.
-- floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2 → max(floor, (1 + math.cos(math.pi * done)) / 2)
+- floor + (1 - floor) * (1 + math.cos(math.pi * fallen)) / 2 → max(floor, (1 + math.cos(math.pi * fallen)) / 2)
 
 floor-ignored: Your factor falls to 0. It should end at `floor`.
 - floor + (1 - floor) * →
 
 line: Your factor falls along a straight line. Half a cosine is flat at both ends and steep in the middle.
-- (1 + math.cos(math.pi * done)) / 2 → (1 - done)
+- (1 + math.cos(math.pi * fallen)) / 2 → (1 - fallen)
 
 cosine-not-halved: 1 + cos goes from 2 to 0. Halve it, or the factor starts at nearly 2.
 -  / 2 →
