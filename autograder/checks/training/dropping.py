@@ -88,9 +88,7 @@ not-scaled: The remaining entries are not scaled, so in training the layer's out
 Divide the survivors by the probability to survive.
 - x * keep / (1 - rate) → x * keep
 """
-    + ways(
-        FORMS, "torch.rand(x.shape, generator=draws) < 1 - rate", "torch.rand(x.shape, generator=draws) > rate"
-    )
+    + ways(FORMS, "torch.rand(x.shape, generator=draws) < 1 - rate", "torch.rand(x.shape, generator=draws) > rate")
     + """
 multiplied: You multiplied the survivors by 1 − rate. They should become larger, to make up for those that are
 dropped: divide.
