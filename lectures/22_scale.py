@@ -610,9 +610,7 @@ closed(
         [
             f"Below the threshold: from width {small} to {before} exact match rises from {mean_of[small]['exact']:.1%} to {mean_of[before]['exact']:.1%}, which looks like nothing. On the same answers the edit distance falls from {mean_of[small]['edits']:.2f} to {mean_of[before]['edits']:.2f} and the loss from {mean_of[small]['loss']:.2f} to {mean_of[before]['loss']:.2f}. This much progress the metric hides, as Schaeffer et al. say.",
             f"At the threshold: from width {before} to {after} the digits right go from {mean_of[before]['digits']:.0%} to {mean_of[after]['digits']:.0%} and the loss from {mean_of[before]['loss']:.2f} to {mean_of[after]['loss']:.2f}. The jump is in the smooth metrics as well, so the metric does not explain it. Du et al. (2024) also find thresholds in the loss.",
-            f"pᴸ is not exact match: at width {small} it would give {law[small]:.1%} instead of {mean_of[small]['exact']:.1%}, because the digits of a sum are not equally hard and not independent.".replace(
-                "$p^L$", "pᴸ"
-            ),
+            f"pᴸ is not exact match: at width {small} it would give {law[small]:.1%} instead of {mean_of[small]['exact']:.1%}, because the digits of a sum are not equally hard and not independent.",
             f"At width {turning} the seeds have {', '.join(f'{value:.0f} %' for value in found)}, and their losses {', '.join(f'{loss:.2f}' for loss in sorted((run['loss'] for run in by_width[turning]), reverse=True))}. Whether a run crosses the threshold is chance there, and the probability of crossing grows with the size.",
             "Slide L to 32 digits: with a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.",
         ]
