@@ -24,7 +24,7 @@ def _equal(draw: Draw) -> list[Case]:
 
 def _ragged(draw: Draw) -> list[Case]:
     time = draw.size() + 2
-    return [_weights(draw, [draw.integer(1, time - 2), time - 1, draw.integer(1, time - 2)], time)]
+    return [_weights(draw, [draw.integer(1, time - 1), time, draw.integer(1, time - 1)], time)]
 
 
 KEYS_LOOKED_AT = question(
