@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Assignment: subwords
 #
-# Six small functions that make a tokenizer. It uses byte-pair encoding, with which nearly every large language model splits its text. At the end your
+# Six small functions that make a tokenizer. It uses byte-pair encoding, with which nearly every large language model splits its text. Then you derive
+# how to compare models with different tokenizers, find a bug in somebody else's shortcut, and measure how much text a tokenizer needs. At the end your
 # functions learn sixty tokens from Shakespeare, and you watch the same line get shorter.
 #
 # [[questions]]
@@ -11,9 +12,11 @@
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the first half of the lecture *Tokens and word vectors*. Nothing is downloaded.
+# You need the first half of the lecture *Tokens and word vectors*, and perplexity from the lecture *What is a language model?* Nothing is downloaded.
 
 # %%
+import math
+import random
 import re
 from collections import Counter
 
@@ -263,6 +266,177 @@ def decode(tokens, merges, symbols):
 
 
 # %% [markdown]
+# ## 4. Two tokenizers, one text [[subwords.comparable]]
+#
+# Perplexities per token cannot be compared if the tokens differ: whoever cuts a text into smaller tokens has easier ones to predict. But what a whole
+# text costs, the sum of $-\log_2 P$ over its tokens, does not depend on how many parts it is divided into. So two models with different tokenizers
+# can be compared by what the same text costs them.
+#
+# A model has perplexity $\mathrm{PP}$ per token, and its tokens have $n$ letters on average. On paper, derive how many **bits per letter** a text costs
+# it. Another model has tokens of $m$ letters. Which perplexity per token must it have, so that the same text costs both the same? Return both, each as a
+# formula with nothing but the symbols.
+#
+# By hand: with $\mathrm{PP} = 16$ a token costs $\log_2 16 = 4$ bits. If a token has $n = 2$ letters, a letter costs 2 bits. A token of $m = 3$ letters then
+# costs 6 bits, and the other model has perplexity $2^6 = 64$. It is just as good, although its perplexity is four times as large.
+#
+# **Checked:** the bits per letter, and the other perplexity, at random points.
+#
+# [[hints]]
+# 1. Perplexity is the exponential of a mean over tokens. In the example, which of the numbers belong to a token, and which to a letter?
+# 2. A text of $N$ letters has $N/n$ tokens, each of which costs $\log_2 \mathrm{PP}$ bits on average. The other model cuts it into $N/m$ tokens. Set both
+#    costs equal and solve for its perplexity; $N$ vanishes.
+# 3. $\frac{1}{m} \log_2 \mathrm{PP}' = \frac{1}{n} \log_2 \mathrm{PP}$. Multiply by $m$, and raise 2 to the power of both sides.
+
+
+# %%
+def comparable(perplexity, n, m):
+    """What a letter costs, and the perplexity at which tokens of another length cost as much.
+
+    perplexity per token of n letters; m: letters per token of the other model -> (bits, other), two numbers
+    """
+    ### BEGIN SOLUTION
+    return math.log2(perplexity) / n, perplexity ** (m / n)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 5. A friend's shortcut
+#
+# A friend wants to know how long a text is, in tokens, before the first merge and after each of them. Splitting all of it again after every merge takes
+# her too long, so she subtracts from each length what the next merge saves. Her code runs, and for many texts its numbers are right. One line is
+# wrong.
+#
+# ### 5a. Which line? [[subwords.wrong_line]]
+#
+# [[listing subwords.text_lengths]]
+#
+# Say for each line what it should contain, and find a word for which it contains something else. Return the number of the wrong line, as in this
+# listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+#
+# [[hints]]
+# 1. For words such as *low* and *we* every number is right. What kind of word did you have to be careful with in 2a?
+# 2. Take one word that occurs once, and one merge. Compare what is subtracted with how much shorter the word has become.
+# 3. Try the word *o o o* with the merge of *o o*. How often does the table of 1a count the pair, and how often does 2a merge it?
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 11
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 5b. Mend it [[subwords.text_lengths]]
+#
+# This is your friend's function. Change the line, and nothing else. It should still compute what the merge saves.
+#
+# **Checked:** the lengths after one or two merges, and after three. As long as the function returns what the listing returns, it counts as not mended;
+# the check shows an input for which that is wrong.
+#
+# [[hints]]
+# 1. How many symbols does a word lose each time the pair is replaced?
+# 2. After the merge you can see in the words how often it was done. Each word counts as often as it occurs.
+# 3. Each new symbol stands for one that was saved: `short.count(new)` says how many there are in the merged word `short`.
+
+
+# %%
+def text_lengths(words, counts, merges, symbols):
+    """How many tokens the text has before the first merge, and after each.
+
+    words: a list of lists of ids below `symbols`, counts: how often each word occurs, merges: a list of [left, right]
+    -> lengths, one more than there are merges
+    """
+    ### BEGIN SOLUTION
+    lengths = [sum(count * len(word) for word, count in zip(words, counts, strict=True))]
+    for number, pair in enumerate(merges):
+        new = symbols + number
+        merged = [merge(word, pair, new) for word in words]
+        saved = sum(count * short.count(new) for short, count in zip(merged, counts, strict=True))
+        lengths.append(lengths[-1] - saved)
+        words = merged
+    return lengths
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. An experiment: how much text does a tokenizer need? [[subwords.how_much_text]]
+#
+# Learn 30 merges from 25 words, and 30 from 150 words of the same play. Which of the two tokenizers makes longer tokens, that is, has more letters per
+# token? And does it matter on which words you measure: on those that the merges were learned from, or on words that were held out? `text` has 250
+# words, each with a symbol for its beginning (which counts as a letter here). `split` shuffles them by a **seed** and holds out 100. Four answers
+# are possible:
+#
+# 1. The merges from 25 words make longer tokens, both on the words that they were learned from and on words held out.
+# 2. The merges from 150 words make longer tokens, both on the words that they were learned from and on words held out.
+# 3. On the words that they were learned from, the merges from 25 words make longer tokens; on words held out, those from 150 words do.
+# 4. On the words that they were learned from, the merges from 25 words make longer tokens; on words held out these samples cannot tell.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** For each seed, `split` the text; learn 30 merges from the first 25 words, and then from all 150. Measure each, on the words that it was learned
+#   from and on the words held out: all their letters, divided by all their tokens. `rates` gets one row per seed, with four numbers: (25 words, its own),
+#   (25, held out), (150, its own), (150, held out). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then
+#   call your function with `text` and the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the letters per token, for this text and these seeds and for others; that your own numbers support the
+# conclusion.
+#
+# [[hints on the run]]
+# 1. How many times do you learn merges for one seed, and how many measurements does each list of merges need?
+# 2. Use two loops, over seeds and over numbers of words. `distinct` turns words into what `learn_merges` expects, and `encode` splits one word.
+# 3. `learn_merges(*distinct(heard[:n]), symbols, 30)` gives the merges. For the words `measured`, divide `sum(map(len, measured))` by the sum of the lengths
+#    of their `encode(…)`.
+#
+# [[hints on the conclusion]]
+# 1. Compare the first column with the second. What did the 25 words lend their tokenizer that no other words have?
+# 2. Compare columns 1 and 3, then 2 and 4. Does each difference have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def split(text, seed):
+    """(150 words to learn from, 100 to measure), shuffled by the seed."""
+    shuffled = random.Random(seed).sample(text, len(text))
+    return shuffled[:150], shuffled[150:]
+
+
+def distinct(words):
+    """The different words, and how often each occurs."""
+    seen = Counter(map(tuple, words))
+    return [list(word) for word in seen], list(seen.values())
+
+
+# %%
+def how_much_text(text, symbols, seeds):
+    """Letters per token after learning from 25 and from 150 words, on their own words and on others, for several seeds.
+
+    text: 250 lists of ids below `symbols`, seeds: a list -> (prediction, rates (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 2
+    rates = []
+    for seed in seeds:
+        heard, unheard = split(text, seed)
+        row = []
+        for n in (25, 150):
+            merges = learn_merges(*distinct(heard[:n]), symbols, 30)
+            for measured in (heard[:n], unheard):
+                tokens = sum(len(encode(word, merges, symbols)) for word in measured)
+                row.append(sum(map(len, measured)) / tokens)
+        rates.append(row)
+    conclusion = 3
+    return prediction, rates, conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions at work
 #
 # The data are the six hundred most frequent words of eight plays, each with its count. `_` marks the start of a word, so that *the* and the end of
@@ -322,10 +496,10 @@ picture
 
 # %% [markdown]
 # Try a line of your own, from another century or in another language. Which kind of line shrinks more slowly, and why? This will help you with
-# question 4.
+# question 7.
 
 # %% [markdown]
-# ## 4. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -360,4 +534,4 @@ picture
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `subwords.ipynb`.
+# question 7 should be answered in your own words. Save the notebook under its own name: the grader looks for `subwords.ipynb`.
