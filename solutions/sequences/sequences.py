@@ -2,8 +2,9 @@
 # # Assignment: from one text to another
 #
 # Seven small functions around an encoder and a decoder: what the decoder reads and what it must predict, a context vector, training on the model's
-# own output, a decoder that writes, and how to score a translation. At the end your decoder spells numbers out of single vectors, and you measure
-# where one vector becomes too narrow.
+# own output, a decoder that writes, and how to score a translation. You derive how errors breed errors, find a bug in somebody else's count of them,
+# and measure when it helps to reverse the source. At the end your decoder spells numbers out of single vectors, and you measure where one vector
+# becomes too narrow.
 #
 # [[questions]]
 #
@@ -208,6 +209,41 @@ def mixed_inputs(truth, own, coins, share):
 
 
 # %% [markdown]
+# ### 2c. Errors that breed errors [[sequences.wrong_share]]
+#
+# In the lecture a network that had just written a wrong sound got the next one wrong several times as often; later it recovered. Here is the
+# simplest model of that. A word is wrong with probability $\varepsilon$ if the previous word was right, and with probability $\delta$ if it was wrong;
+# nothing else matters. Training with teacher forcing only ever sees $\varepsilon$. Let $p_t$ be the probability that word $t$ is wrong. The decoder starts
+# after `bos`, which is right, so $p_0 = 0$.
+#
+# On paper, express $p_t$ by $p_{t-1}$. From that, derive the share $p$ of wrong words on which a long text settles, and $p_t$ itself, without a
+# sum or a loop. Return both, each as a formula with nothing but the symbols.
+#
+# By hand: with $\varepsilon = 0.1$ and $\delta = 0.5$, $p_1 = 0.1$ and $p_2 = 0.9 \cdot 0.1 + 0.1 \cdot 0.5 = 0.14$. Then come 0.156 and 0.1624, and it settles on
+# $\tfrac16$. The distances from $\tfrac16$ are 0.1667, 0.0667, 0.0267, 0.0107, 0.0043.
+#
+# **Checked:** the share of wrong words on which it settles, and that of word $t$, at random points.
+#
+# [[hints]]
+# 1. In the example, by what factor does each distance shrink, and what is that factor in terms of the two probabilities?
+# 2. Word $t$ is wrong after a right word or after a wrong one: $p_t = (1 - p_{t-1})\, \varepsilon + p_{t-1}\, \delta$. Where it has settled, $p_t = p_{t-1} = p$.
+#    Subtract the two equations to see what happens to $p - p_t$.
+# 3. $p\,(1 + \varepsilon - \delta) = \varepsilon$, and $p - p_t = (\delta - \varepsilon)(p - p_{t-1})$. The first distance is $p - p_0 = p$.
+
+
+# %%
+def wrong_share(epsilon, delta, t):
+    """The share of wrong words on which a text settles, and the probability that word t is wrong.
+
+    epsilon: wrong after a right word, delta: wrong after a wrong one, t: 1, 2 ... -> (settled, after), two numbers
+    """
+    ### BEGIN SOLUTION
+    settled = epsilon / (1 + epsilon - delta)
+    return settled, settled * (1 - (delta - epsilon) ** t)
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## 3. From a context to words [[sequences.write]]
 #
 # The decoder has one recurrent layer. Its initial state is the context, $h_0 = c$. At each step it reads the embedding of the previous word and, if
@@ -290,6 +326,163 @@ def clipped_precision(hypothesis, reference, n):
 
 
 # %% [markdown]
+# ## 5. A friend counts errors
+#
+# A friend wants to know $\varepsilon$ and $\delta$ of 2c for her own decoder. She compares what it wrote with the references, word by word. Every word of
+# a reference counts: where her decoder has already stopped, which leaves a 0 in `written`, that word is wrong. What it writes beyond the end of a
+# reference does not count. The first word comes after `bos`, which is right. Her code runs, and both numbers look believable. One line is wrong.
+#
+# ### 5a. Which line? [[sequences.wrong_line]]
+#
+# [[listing sequences.error_rates]]
+#
+# Say for each line what its tensor should contain for a text that is shorter than its reference, and for one that is longer. Return the number of the
+# wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+#
+# [[hints]]
+# 1. Her decoder writes nothing at all: every word is missing. What should the first rate be, and what does she get?
+# 2. Follow one missing word through the listing. In which tensor does it get lost?
+# 3. Padding is where the *reference* is 0. Look for the line that decides what is counted.
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 6
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 5b. Mend it [[sequences.error_rates]]
+#
+# This is your friend's function. Change the line, and nothing else.
+#
+# **Checked:** references of one length; references of several lengths. As long as the function returns what the listing returns, it counts as not
+# mended; the check shows an input for which that is wrong.
+#
+# [[hints]]
+# 1. Copy the smallest input that the check shows, and mark every word that should count.
+# 2. Which of the two tensors says how many words there should have been?
+# 3. `reference > 0` is True for every word of the references.
+
+
+# %%
+def error_rates(written, reference):
+    """How often a word is wrong after a right word, and after a wrong one.
+
+    written, reference (batch, time) ids, 0 after the end of a text -> rates (2,)
+    """
+    ### BEGIN SOLUTION
+    counted = reference > 0
+    wrong = (written != reference) & counted
+    before = torch.zeros_like(wrong)
+    before[:, 1:] = wrong[:, :-1]
+    after_right = (wrong & ~before).sum() / (counted & ~before).sum()
+    after_wrong = (wrong & before).sum() / (counted & before).sum()
+    return torch.stack([after_right, after_wrong])
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. An experiment: when does reversing help? [[sequences.reversed_or_not]]
+#
+# Sutskever et al. reversed the source, and could only guess why it helped. The *average* distance of a word from the end of the source stays the same.
+# So is a reversed source easier to read out of the context at all? To separate this from training, take an encoder in which nothing is learned.
+#
+# `sources` draws 400 sentences from a **seed**, with `shortest` to 8 words. `encode` is a random recurrent encoder and gives all its states. `misread` fits,
+# for each position of the sources, a linear map from the context to the word, on half of the sentences. It returns the fraction of words that these
+# maps get wrong in the other half. Four answers are possible:
+#
+# 1. Reversing lowers the error, whether all sentences have 8 words or they have 4 to 8.
+# 2. If all sentences have 8 words, these seeds cannot tell; if they have 4 to 8, reversing lowers the error.
+# 3. If all sentences have 8 words, reversing lowers the error; if they have 4 to 8, these seeds cannot tell.
+# 4. These seeds cannot tell, whether all sentences have 8 words or they have 4 to 8.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** For each seed, and for `shortest` = 8 and 4, encode the sources as they are and reversed, take the context of each, and measure how many words
+#   of the source are misread. `errors` gets one row per seed, with four numbers: (8 words, as they are), (8, reversed), (4 to 8, as they are),
+#   (4 to 8, reversed). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with the
+#   seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# And why? How many steps before the end was the second word of a source read? Try `shortest` = 7 and 1. This will help you with question 7.
+#
+# **Checked:** that there is a prediction; the errors, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How many contexts does one row need? Which words should be read out of a context whose source was reversed?
+# 2. Two loops inside the one over the seeds: over the two values of `shortest`, and over the tokens as they are and from your `reverse`. Then comes your
+#    `last_states`.
+# 3. For the tokens `read`, `contexts = last_states(encode(read, seed), lengths)`. Whether reversed or not, the words to be read out are `tokens`.
+#
+# [[hints on the conclusion]]
+# 1. Compare columns 1 and 2. What would you have concluded from seed 0 alone, and what from seed 1?
+# 2. Take the differences of columns 1 and 2, and of columns 3 and 4. Do they have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def sources(seed, shortest):
+    """400 sentences of random words, with `shortest` to 8 words each: tokens (400, 8), lengths (400,)."""
+    draw = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(shortest, 9, (400,), generator=draw)
+    tokens = torch.randint(3, 15, (400, 8), generator=draw)
+    return tokens * (torch.arange(8) < lengths[:, None]), lengths
+
+
+def encode(tokens, seed):
+    """All states of a random recurrent encoder: (sentences, time, 32)."""
+    draw = torch.Generator().manual_seed(seed)
+    E = 0.5 * torch.randn(15, 32, generator=draw, dtype=torch.float64)
+    U = 0.9 * torch.randn(32, 32, generator=draw, dtype=torch.float64) / 32**0.5
+    h, states = torch.zeros(len(tokens), 32, dtype=torch.float64), []
+    for t in range(tokens.shape[1]):
+        h = torch.tanh(E[tokens[:, t]] + h @ U)
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+def misread(contexts, tokens, lengths):
+    """The fraction of words that linear maps from the contexts get wrong, in sentences that they were not fitted to."""
+    words = torch.nn.functional.one_hot(tokens, 15).to(contexts.dtype)
+    fitted, wrong, ridge = torch.arange(len(tokens)) < 200, 0, 0.1 * torch.eye(32, dtype=contexts.dtype)
+    for t in range(tokens.shape[1]):
+        learn, measure = (lengths > t) & fitted, (lengths > t) & ~fitted
+        x = contexts[learn]
+        weights = torch.linalg.solve(x.T @ x + ridge, x.T @ words[learn, t])
+        wrong += ((contexts[measure] @ weights).argmax(1) != tokens[measure, t]).sum()
+    return wrong / lengths[~fitted].sum()
+
+
+# %%
+def reversed_or_not(seeds):
+    """The words misread from contexts of sources as they are and reversed, of one length and of several, for several seeds.
+
+    seeds: a list -> (prediction, errors (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    errors = []
+    for seed in seeds:
+        row = []
+        for shortest in (8, 4):
+            tokens, lengths = sources(seed, shortest)
+            for read in (tokens, reverse(tokens, lengths)):
+                contexts = last_states(encode(read, seed), lengths)
+                row.append(misread(contexts, tokens, lengths))
+        errors.append(torch.stack(row))
+    conclusion = 2
+    return prediction, torch.stack(errors), conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your functions at work
 #
 # Here are 24-dimensional vectors for the numbers from 0 to 99, and a decoder that spells them in letters. Both are learned in a few seconds, with
@@ -354,10 +547,10 @@ else:
 picture
 
 # %% [markdown]
-# The numbers get longer, but the vector does not. This will help you with question 5.
+# The numbers get longer, but the vector does not. This will help you with question 7.
 
 # %% [markdown]
-# ## 5. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows recurrent networks and has not heard these lectures:
 #
@@ -393,4 +586,4 @@ picture
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `sequences.ipynb`.
+# question 7 should be answered in your own words. Save the notebook under its own name: the grader looks for `sequences.ipynb`.

@@ -69,8 +69,8 @@ two-for-each-merge: You subtract two for each merge. Two symbols go and a new on
 length-for-saving: You subtract the whole new length. Subtract by how much the text became shorter.
 - count * short.count(new) → count * len(short)
 
-words-changed-as-well: You mended what is saved, and now every merge starts from the words as they were at first. A later
-merge needs the symbols of the earlier ones.
+words-changed-as-well: You mended what is saved, and now every merge starts from the words as they were at first. A
+later merge needs the symbols of the earlier ones.
 - words = merged → words = list(words)
 
 ids-changed-as-well: You mended what is saved, and changed the ids as well: merge number 0 makes the symbol `symbols`.
@@ -87,8 +87,8 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes=f"""
-start-suspected: Line {_at("lengths = [")} is right: before the first merge every letter is a token, and each word counts as
-often as it occurs.
+start-suspected: Line {_at("lengths = [")} is right: before the first merge every letter is a token, and each word
+counts as often as it occurs.
 - {_listing.wrong} → {_at("lengths = [")}
 
 id-suspected: Line {_at("new = ")} is right: merge number i makes the symbol `symbols` + i.
@@ -100,11 +100,12 @@ merge-suspected: Line {_at("merged = [")} is right: it does to every word what 2
 update-suspected: Line {_at("words = merged")} is right: the next merge works on the words that this one made.
 - {_listing.wrong} → {_at("words = merged")}
 
-order-suspected: Line {_at("for number, pair")} is right: it goes through the merges in the order in which they were learned.
+order-suspected: Line {_at("for number, pair")} is right: it goes through the merges in the order in which they were
+learned.
 - {_listing.wrong} → {_at("for number, pair")}
 
-symptom-not-cause: Line {_at("lengths.append")} writes wrong lengths, but it subtracts what was saved, as it should. Where was
-that computed?
+symptom-not-cause: Line {_at("lengths.append")} writes wrong lengths, but it subtracts what was saved, as it should.
+Where was that computed?
 - {_listing.wrong} → {_at("lengths.append")}
 """,
 )
