@@ -360,8 +360,8 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** references of one length; references of several lengths. As long as the function returns what the listing returns, it counts as not
-# mended; the check shows an input for which that is wrong.
+# **Checked:** both rates for two texts, and for several. As long as the function returns what the listing returns, it counts as not mended; the check
+# shows an input for which that is wrong.
 #
 # [[hints]]
 # 1. Copy the smallest input that the check shows, and mark every word that should count.

@@ -17,8 +17,8 @@ WRONG_SHARE = question(
     ],
     closed=CLOSED,
     mistakes="""
-errors-breed-nothing: Your shares do not depend on δ. A word after a wrong word is wrong with probability δ, so the share
-becomes larger than ε.
+errors-breed-nothing: Your shares do not depend on δ. A word after a wrong word is wrong with probability δ, so the
+share becomes larger than ε.
 - return settled, settled * (1 - (delta - epsilon) ** t) → return epsilon, epsilon
 
 after-right-words-too-often: You used ε after every previous word, p = ε + p δ. Only the fraction 1 − p of the previous

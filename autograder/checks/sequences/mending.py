@@ -11,36 +11,29 @@ from autograder.exercise.special import wrong_line
 from autograder.exercise.specification import Case, case
 
 
-def _texts(draw: Draw, label: str, batch: int, time: int, several: bool) -> Case:
-    """A first text that stops too early, after two wrong words; if there are several lengths, a second one that is too
-    long, and a third that ends where its reference does. Errors follow right words and wrong ones, as do right words."""
+def _texts(draw: Draw, label: str, batch: int, time: int) -> Case:
+    """A first text that stops too early, a second one that is too long, and others that end where their references do;
+    with wrong words after right words and after wrong ones, and right words after both."""
     while True:
-        lengths = torch.full((batch,), time)
-        if several:
-            lengths[1], lengths[2:] = time - 2, time - 1
-        place = torch.arange(time)
-        reference = draw.integers(3, 40, batch, time) * (place < lengths[:, None])
+        lengths = torch.tensor([time, time - 2, *[time - 1] * (batch - 2)])
+        reference = draw.integers(3, 40, batch, time) * (torch.arange(time) < lengths[:, None])
         coins = torch.rand(batch, time, generator=torch.Generator().manual_seed(draw.integer(0, 10**9)))
-        written = torch.where(coins < 0.4, reference + 40, reference) * (reference > 0)
+        written = torch.where((coins < 0.4) & (reference > 0), reference + 40, reference)
         written[0, -3], written[0, -2:] = 2, 0
-        if several:
-            written[1, -2:] = draw.integers(3, 40, 2)
+        written[1, -2:] = draw.integers(3, 40, 2)
         rates = ERROR_RATES.reference(written, reference)
-        others = [mistake.implementation(written, reference) for mistake in ERROR_RATES.misconceptions]
-        needed = others if several else [one for one in others[2:]]
-        if all((rates > 0) & (rates < 1)) and not any(torch.equal(rates, other) for other in needed):
+        wrong = [ERROR_RATES.planted, *(mistake.implementation for mistake in ERROR_RATES.misconceptions)]
+        others = [function(written, reference) for function in wrong if function is not None]
+        if all((rates > 0) & (rates < 1)) and not any(torch.equal(rates, other) for other in others):
             return case(label, written, reference)
 
 
-def _one_length(draw: Draw) -> list[Case]:
-    return [_texts(draw, "references of one length", 3, draw.largest + 2, False)]
+def _two(draw: Draw) -> list[Case]:
+    return [_texts(draw, "two texts", 2, draw.largest + 3)]
 
 
 def _several(draw: Draw) -> list[Case]:
-    return [
-        _texts(draw, "references of several lengths", 3, draw.largest + 2, True),
-        _texts(draw, EQUAL, 5, 5, True),
-    ]
+    return [_texts(draw, "several texts", 4, draw.largest + 2), _texts(draw, EQUAL, 5, 5)]
 
 
 ERROR_RATES = question(
@@ -49,13 +42,14 @@ ERROR_RATES = question(
     difficulty="easy",
     returns=("rates",),
     properties=[
-        values("references of one length", 1, _one_length),
-        values("references of several lengths", 1, _several),
+        values("two texts", 1, _two),
+        values("several texts", 1, _several),
     ],
     closed=CLOSED,
     planted="- counted = reference > 0 → counted = written > 0",
     mistakes="""
-beyond-the-end-counted: You also count what was written beyond the end of a reference. Only words of the reference count.
+beyond-the-end-counted: You also count what was written beyond the end of a reference. Only words of the reference
+count.
 - counted = reference > 0 → counted = (written > 0) | (reference > 0)
 
 padding-counted: You count padding, where there is no word to be right or wrong. Only words of the reference count.
@@ -67,7 +61,8 @@ is not blamed for what it leaves out.
 
 first-word-changed-as-well: You mended what counts, and now the first word is left out of the first rate. The line was
 right: the first word comes after `bos`, which is right.
-- (wrong & ~before).sum() / (counted & ~before).sum() → (wrong & ~before)[:, 1:].sum() / (counted & ~before)[:, 1:].sum()
+- (wrong & ~before).sum() / (counted & ~before).sum()
++ (wrong & ~before)[:, 1:].sum() / (counted & ~before)[:, 1:].sum()
 
 shift-changed-as-well: You mended what counts, and turned the shift around: `before` now says whether the *next* word is
 wrong. The line was right.
@@ -95,7 +90,8 @@ comparison-suspected: Line {_at("written != reference")} is right: a word is wro
 if it counts. Is it the first condition that fails, or the second?
 - {_listing.wrong} → {_at("written != reference")}
 
-start-suspected: Line {_at("zeros_like")} is right: the first word comes after `bos`, so the word before it is not wrong.
+start-suspected: Line {_at("zeros_like")} is right: the first word comes after `bos`, so the word before it is not
+wrong.
 - {_listing.wrong} → {_at("zeros_like")}
 
 shift-suspected: Line {_at("before[:, 1:]")} is right: at position t it says whether the word at t − 1 is wrong.
@@ -105,8 +101,8 @@ first-rate-suspected: Line {_at("after_right = ")} computes a wrong rate, but it
 after a right one by all words after a right one. Which words does it not know of?
 - {_listing.wrong} → {_at("after_right = ")}
 
-second-rate-suspected: Line {_at("after_wrong = ")} computes a wrong rate, but it divides what it should, the wrong words
-after a wrong one by all words after a wrong one. Which words does it not know of?
+second-rate-suspected: Line {_at("after_wrong = ")} computes a wrong rate, but it divides what it should, the wrong
+words after a wrong one by all words after a wrong one. Which words does it not know of?
 - {_listing.wrong} → {_at("after_wrong = ")}
 
 order-suspected: Line {_at("torch.stack")} is right: first the rate after a right word, then that after a wrong one.

@@ -62,12 +62,12 @@ best-seed-picked: You return the lowest error over all seeds, in every row. A me
 better than it is: keep the number of every seed.
 - conclusion = 2 → errors = list(torch.stack(errors).amin(0).expand(len(seeds), 4)); conclusion = 2
 
-one-seed-believed: That reversing lowers the error when all sentences have 8 words is true for one of your seeds, not for
-all, and the mean difference is within what chance explains.
+one-seed-believed: That reversing lowers the error when all sentences have 8 words is true for one of your seeds, not
+for all, and the mean difference is within what chance explains.
 - conclusion = 2 → conclusion = 1
 
-lengths-exchanged: You have the two lengths the wrong way round. Compare columns 1 and 2 for 8 words, and columns 3 and 4
-for 4 to 8.
+lengths-exchanged: You have the two lengths the wrong way round. Compare columns 1 and 2 for 8 words, and columns 3
+and 4 for 4 to 8.
 - conclusion = 2 → conclusion = 3
 
 undecided-although-all-agree: With 4 to 8 words your own numbers decide it: reversing lowers the error for every seed.
