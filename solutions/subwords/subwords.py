@@ -268,7 +268,7 @@ def decode(tokens, merges, symbols):
 # %% [markdown]
 # ## 4. Two tokenizers, one text [[subwords.comparable]]
 #
-# Perplexities per token cannot be compared if the tokens differ: whoever cuts a text into smaller tokens has easier ones to predict. But what a whole
+# Perplexities per token cannot be compared if the tokens differ: if a text is cut into smaller tokens, each of them is easier to predict. But what a whole
 # text costs, the sum of $-\log_2 P$ over its tokens, does not depend on how many parts it is divided into. So two models with different tokenizers
 # can be compared by what the same text costs them.
 #
