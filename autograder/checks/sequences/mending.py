@@ -59,20 +59,20 @@ missing-words-not-counted: You count only positions at which both texts have a w
 is not blamed for what it leaves out.
 - counted = reference > 0 → counted = (written > 0) & (reference > 0)
 
-first-word-changed-as-well: You mended what counts, and now the first word is left out of the first rate. The line was
-right: the first word comes after `bos`, which is right.
+first-word-changed-as-well: You mended what counts, and now the first word is left out of the first rate. It belongs
+there: before it comes `bos`, which cannot be wrong.
 - (wrong & ~before).sum() / (counted & ~before).sum()
 + (wrong & ~before)[:, 1:].sum() / (counted & ~before)[:, 1:].sum()
 
 shift-changed-as-well: You mended what counts, and turned the shift around: `before` now says whether the *next* word is
-wrong. The line was right.
+wrong. Turn it back.
 - before[:, 1:] = wrong[:, :-1] → before[:, :-1] = wrong[:, 1:]
 
-share-of-all-words: You mended what counts, and now the second rate is divided by all words. The line was right: of the
-words after a wrong word, which fraction is wrong?
+share-of-all-words: You mended what counts, and now the second rate is divided by all words. It asks: of the words
+after a wrong word, which fraction is wrong?
 - (counted & before).sum() → counted.sum()
 
-rates-exchanged: You exchanged the two rates. First comes the one after a right word.
+rates-swapped: You swapped the two rates. First comes the one after a right word.
 - [after_right, after_wrong] → [after_wrong, after_right]
 """,
 )

@@ -66,7 +66,7 @@ one-seed-believed: That reversing lowers the error when all sentences have 8 wor
 for all, and the mean difference is within what chance explains.
 - conclusion = 2 → conclusion = 1
 
-lengths-exchanged: You have the two lengths the wrong way round. Compare columns 1 and 2 for 8 words, and columns 3
+lengths-swapped: You have the two lengths the wrong way round. Compare columns 1 and 2 for 8 words, and columns 3
 and 4 for 4 to 8.
 - conclusion = 2 → conclusion = 3
 

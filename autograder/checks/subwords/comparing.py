@@ -30,7 +30,7 @@ perplexity-divided: You divided the perplexity before you took the logarithm. Th
 what the letters of a token share.
 - math.log2(perplexity) / n → math.log2(perplexity / n)
 
-letters-exchanged: You exchanged n and m in the second result. Longer tokens cost more, so the perplexity of the model
+letters-swapped: You swapped n and m in the second result. Longer tokens cost more, so the perplexity of the model
 with the longer tokens is the larger one.
 - (m / n) → (n / m)
 

@@ -11,7 +11,7 @@ SYMBOLS = 36
 
 
 def _letters(draw: Draw) -> list[int]:
-    """Three different symbols, the ids of which have two digits."""
+    """Three different symbols, with ids of two digits."""
     return [10 + symbol for symbol in different(draw, 3, SYMBOLS - 10)]
 
 
