@@ -419,7 +419,8 @@ def error_rates(written, reference):
 # 1. How many contexts does one row need? Which words should be read out of a context whose source was reversed?
 # 2. Two loops inside the one over the seeds: over the two values of `shortest`, and over the tokens as they are and from your `reverse`. Then comes your
 #    `last_states`.
-# 3. For the tokens `read`, `contexts = last_states(encode(read, seed), lengths)`. Whether reversed or not, the words to be read out are `tokens`.
+# 3. The contexts are `last_states(encode(…, seed), lengths)`. Whether the encoder has read `tokens` or `reverse(tokens, lengths)`, the words to be read
+#    out are `tokens`.
 #
 # [[hints on the conclusion]]
 # 1. Compare columns 1 and 2. What would you have concluded from seed 0 alone, and what from seed 1?
