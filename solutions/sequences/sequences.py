@@ -569,7 +569,8 @@ picture
 #    small, nearly right model makes few mistakes.
 # 3. **One vector** (1): its number of entries is fixed, whatever the length of the source.
 # 4. **Reversed** (1): the *average* distance between a source word and its translation stays the same, but the first words come close together, so
-#    the beginning is easier to learn, and everything after it builds on a good beginning. Half a point without the second half.
+#    the beginning is easier to learn, and everything after it builds on a good beginning. Half a point without the second half. A full point also for
+#    what question 6 shows: word $t$ is then read $t$ steps before the end, whatever the length.
 # ### END MARK SCHEME
 
 # %% [markdown]
