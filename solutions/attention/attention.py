@@ -2,7 +2,8 @@
 # # Assignment: attention
 #
 # Seven small functions, from a dot product to multi-head attention. At the end the last of them runs inside a real network, MiniLM, and draws the
-# picture with which the lecture began: the head in which *it* looks at *animal*.
+# picture with which the lecture began: the head in which *it* looks at *animal*. In between you derive a formula, find a bug in somebody else's code,
+# and run an experiment.
 #
 # [[questions]]
 #
@@ -353,6 +354,156 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
 
 
 # %% [markdown]
+# ## 5. By which number? [[attention.score_spread]]
+#
+# In 2b you divided by $\sqrt d$. Where does that come from, and is it right for *your* vectors? Let the $d$ entries of a query be independent, each with
+# mean 0 and variance $a$, and those of a key independent of them and of each other, each with mean $m$ and variance $b$. On paper, derive the variance
+# of the dot product $q \cdot k$, and the number by which to divide it so that its variance is 1. Return both as formulas in $d$, $a$, $b$ and $m$.
+#
+# For $a = b = 1$ and $m = 0$ the divisor should be the one of 2b.
+#
+# **Checked:** the variance and the divisor, at random points. A simulation would be right to two digits only.
+#
+# [[hints]]
+# 1. The dot product is a sum of $d$ products of the same kind. What do you need to know of one of them?
+# 2. Variances of independent terms add. One product $q_i k_i$ has mean 0, so its variance is the mean of its square.
+# 3. The mean of $q_i^2 k_i^2$ is the product of two means, because the two are independent. The mean of $k_i^2$ is $b + m^2$.
+
+
+# %%
+def score_spread(d, a, b, m):
+    """The variance of a dot product, and the number to divide it by for a variance of 1.
+
+    d entries; queries of mean 0 and variance a, keys of mean m and variance b -> (variance, divisor), two numbers
+    """
+    ### BEGIN SOLUTION
+    return d * a * (b + m**2), math.sqrt(d * a * (b + m**2))
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 6. How many keys does a head look at?
+#
+# A row of weights that is spread evenly over $n$ keys has the entropy $\ln n$, so $e^H$ is the number of keys that a query looks at. A colleague wants
+# the mean of this number over all queries of a batch; padding does not count as a query. Her code runs, and its result lies between 1 and the number of
+# keys. One line is wrong.
+#
+# ### 6a. Which line? [[attention.wrong_line]]
+#
+# [[listing attention.keys_looked_at]]
+#
+# Return the number of the wrong line, as in this listing.
+#
+# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+#
+# [[hints]]
+# 1. What should the function return if every query looks at a single key, the same one? Follow the listing with such weights.
+# 2. Write the shape of each variable next to its line, and say in words what each axis is.
+# 3. In self-attention there are as many queries as keys, so a sum over the wrong one of the two raises no error.
+
+
+# %%
+def wrong_line():
+    """The number of the one line of the listing that is wrong."""
+    ### BEGIN SOLUTION
+    return 7
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 6b. Mend it [[attention.keys_looked_at]]
+#
+# This is the colleague's function. Change the line, and nothing else.
+#
+# **Checked:** texts of equal length; texts of different lengths. As long as the function returns what the listing returns, it counts as not mended.
+#
+# [[hints]]
+# 1. Take the smallest weights that the check shows, and compute the entropy of one row on paper.
+# 2. An entropy belongs to one query, so it is a sum over the keys.
+# 3. The axes are (batch, query, key), and the keys are the last one.
+
+
+# %%
+def keys_looked_at(weights, lengths):
+    """How many keys a real query looks at, in the mean: e to the entropy of its weights.
+
+    weights (batch, query, key), each row sums to 1, lengths (batch,) how many queries are real -> a number
+    """
+    ### BEGIN SOLUTION
+    log_weights = weights.clamp(min=1e-30).log()
+    entropy = -(weights * log_weights).sum(-1)
+    number = entropy.exp()
+    real = torch.arange(weights.shape[1]) < lengths[:, None]
+    total = (number * real).sum()
+    return total / real.sum()
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 7. An experiment: does width harden attention? [[attention.hardening]]
+#
+# 2b says that the softmax hardens into a choice of one key if scores of wide vectors are not divided. The **largest weight** of a row measures this: it
+# is 1 if one key gets everything. Compare vectors of width 8 and of width 128, without the division (your `attend`, with the plain dot products as
+# scores) and with it (your `scaled_dot_product_attention`). `sample` makes 12 random queries, keys and values from a **seed**. Four answers are
+# possible:
+#
+# 1. Without the division, the largest weight is larger at width 128. With it, these samples cannot tell the two widths apart.
+# 2. Without the division and with it, the largest weight is larger at width 128.
+# 3. Without the division, it is larger at width 128. With it, it is smaller at width 128.
+# 4. These samples cannot tell the two widths apart, with or without the division.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** `largest` gets one row per seed with four numbers, each the mean over the 12 queries of the largest weight: (width 8, plain),
+#   (8, divided), (128, plain), (128, divided). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your
+#   function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the numbers, for these seeds and for others; that your own numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How often do you need `sample` for one row, and what do the two numbers of one width share?
+# 2. Use two loops, over seeds and over widths. Both of your functions return the weights as their second result.
+# 3. The largest weight of each query is `amax(-1)` of the weights; its mean over the queries is one number.
+#
+# [[hints on the conclusion]]
+# 1. Compare the second and the fourth column, seed by seed. What would you have concluded from seed 0 alone, and what from seed 1?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def sample(d, seed):
+    """12 random queries, keys and values of width d, each (12, d)."""
+    draw = torch.Generator().manual_seed(seed)
+    return tuple(torch.randn(12, d, generator=draw) for _ in range(3))
+
+
+# %%
+def hardening(seeds):
+    """The largest weight at two widths, without and with the division, for several seeds.
+
+    seeds: a list -> (prediction, largest (seeds, 4), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 1
+    largest = []
+    for seed in seeds:
+        row = []
+        for d in (8, 128):
+            q, k, v = sample(d, seed)
+            _, plain = attend(q @ k.T, v)
+            _, divided = scaled_dot_product_attention(q, k, v)
+            row += [plain.amax(-1).mean(), divided.amax(-1).mean()]
+        largest.append(torch.stack(row))
+    conclusion = 1
+    return prediction, torch.stack(largest), conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your function in a real network
 #
 # MiniLM is a Transformer with 6 layers of 12 heads, trained on a billion sentence pairs. The next cell runs a sentence through it and records the
@@ -402,10 +553,10 @@ HTML(picture)
 
 # %% [markdown]
 # Hover over the words. Then change `sentence` (what if the street was too *wide*?), `layer` (0 to 5) and `head` (0 to 11), and run the cell again.
-# Many heads look at the previous or the next word, or at `[CLS]`, the special token at the start. That last habit is worth a thought for question 5.
+# Many heads look at the previous or the next word, or at `[CLS]`, the special token at the start. That last habit is worth a thought for question 8.
 
 # %% [markdown]
-# ## 5. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows what a vector is and has not heard the lecture:
 #
@@ -443,4 +594,4 @@ HTML(picture)
 # %% [markdown]
 # ---
 # **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
-# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `attention.ipynb`.
+# question 8 should be answered in your own words. Save the notebook under its own name: the grader looks for `attention.ipynb`.
