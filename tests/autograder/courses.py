@@ -3,6 +3,7 @@
 `conftest` makes each of them once and copies it.
 """
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +74,13 @@ ANSWERS = {
     "why": "Because addition is repeated.",
     "count": "def count(words):\n    return sum(1 for _ in words)",
 }
+
+
+def by_hand(assignment: str) -> float:
+    """The points of an assignment's written questions."""
+    text = (ROOT / "solutions" / assignment / f"{assignment}.py").read_text(encoding="utf-8")
+    return sum(map(float, re.findall(r"\[\[written, \d+ minutes, ([\d.]+) points\]\]", text)))
+
 
 Change = Callable[[str, dict[str, nbformat.NotebookNode], nbformat.NotebookNode], None]
 """(notebook's name, its named cells, the notebook): what a student does with a released notebook."""

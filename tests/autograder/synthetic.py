@@ -49,7 +49,6 @@ WRONG = {
         "def decoder_mask(lengths, time):\n    t = torch.arange(time)\n    causal = t[None, :] < t[:, None]\n"
         "    return (causal[None] & (t[None, None, :] < lengths[:, None, None]))[:, None]",
     ],
-    "multi_head_attention": [],
 }
 COPIED = """
 def attend(scores, values, mask=None):
@@ -103,7 +102,7 @@ def fill(root: Path, count: int, seed: int = 0) -> dict[str, str]:
         skill = chance.random()
         chosen = {}
         for name in NAMES:
-            wrong = WRONG[name]
+            wrong = WRONG.get(name, [])
             if wrong and chance.random() > 0.45 + 0.5 * skill:
                 chosen[name] = chance.choice(wrong)
             elif chance.random() < 0.1 * (1 - skill):

@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.box.tiers import IsolationMissing
+from autograder.checks.attention import EXERCISES
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from autograder.exercise.questions import read_master
@@ -67,7 +68,7 @@ def test_everybody_is_in_the_rows_with_the_state_that_is_theirs(graded):
     course, pages, _ = graded
     students = {word: path.parts[-3] for word, path in pages.items()}
     rows = {row.student: row for row in report_rows(course, "attention")}
-    assert rows[students["perfect"]].score == 26
+    assert rows[students["perfect"]].score == sum(exercise.points for exercise in EXERCISES.values())
     assert (rows[students["empty"]].state, rows[students["empty"]].score) == ("graded", 0)
     assert (rows[students["json"]].state, rows[students["json"]].score) == ("blocked", None)
     assert rows[students["tampered"]].state == "waiting"

@@ -16,7 +16,7 @@ from autograder.checks.attention import EXERCISES
 from autograder.exercise.questions import read_master
 from autograder.nbgrader_config import RELEASE
 from autograder.release.build import build_exercises
-from tests.autograder.courses import course
+from tests.autograder.courses import by_hand, course
 
 pytestmark = [pytest.mark.slow, pytest.mark.everything, pytest.mark.filterwarnings("ignore")]
 
@@ -61,6 +61,8 @@ BUGGY = {  # what is written, the mark, the mistake that must be named
     "decoder_mask": ("def decoder_mask(lengths, time):\n    return undefined_name", 0, None),
     "multi_head_attention": (BAD_HEADS, 5, "joined-without-transpose"),
 }
+POINTS = sum(exercise.points for exercise in EXERCISES.values())
+WRITTEN = by_hand("attention")
 ANSWER = "Because one vector is small. Attention looks at all words, which costs n times m."
 
 
@@ -132,11 +134,12 @@ def test_every_cell_has_exactly_the_mark_that_it_deserves(graded):
     root, _ = graded
     full = {f"check_{e.function}": (e.points, None, False) for e in EXERCISES.values()}
     assert marks(root, "ada") == {**full, "written": (None, None, True)}
+    nothing = {name: (0, None, False) for name in full}
     assert marks(root, "bob") == {
+        **nothing,
         **{f"check_{name}": (mark, None, False) for name, (_, mark, _) in BUGGY.items()},
         "written": (None, None, True),
     }
-    nothing = {name: (0, None, False) for name in full}
     assert marks(root, "eve") == {**nothing, "written": (0, None, False)}
 
 
@@ -149,7 +152,8 @@ def test_the_mistakes_travel_with_the_notebook_for_a_table_over_the_class(graded
             verdict = output.get("data", {}).get("application/vnd.nlm-course.verdict+json")
             if verdict and verdict["hidden"]:
                 found[verdict["exercise"].partition(".")[2]] = verdict["misconceptions"]
-    assert found == {name: [named] if named else [] for name, (_, _, named) in BUGGY.items()}
+    named = {name: [named] if named else [] for name, (_, _, named) in BUGGY.items()}
+    assert found == {e.function: [] for e in EXERCISES.values()} | named
 
 
 def test_the_instructor_sees_the_seed_and_the_mark_scheme(graded):
@@ -165,7 +169,7 @@ def test_marks_by_hand_feedback_and_export(graded):
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
-        for student, mark, words in (("ada", 4, "Clear."), ("bob", 1.5, "What is bought with the cost?")):
+        for student, mark, words in (("ada", WRITTEN, "Clear."), ("bob", 1.5, "What is bought with the cost?")):
             grade = book.find_grade("written", "attention", "attention", student)
             grade.manual_score, grade.needs_manual_grade = mark, False
             book.find_comment("written", "attention", "attention", student).manual_comment = words
@@ -198,9 +202,9 @@ def test_marks_by_hand_feedback_and_export(graded):
     nbgrader(root, "export")
     with (root / "grades.csv").open(encoding="utf-8") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
-    expected = {"ada": 30.0, "bob": 12.7 + 1.5, "eve": 0.0}
+    expected = {"ada": POINTS + WRITTEN, "bob": sum(mark for _, mark, _ in BUGGY.values()) + 1.5, "eve": 0.0}
     assert {student: float(row["score"]) for student, row in rows.items()} == pytest.approx(expected)
-    assert {float(row["max_score"]) for row in rows.values()} == {30.0}
+    assert {float(row["max_score"]) for row in rows.values()} == {POINTS + WRITTEN}
 
 
 def test_grading_again_gives_the_same_marks_and_keeps_those_by_hand(graded):
@@ -212,7 +216,7 @@ def test_grading_again_gives_the_same_marks_and_keeps_those_by_hand(graded):
     after = marks(root, "bob")
     assert {name: mark[:2] for name, mark in after.items()} == {name: mark[:2] for name, mark in before.items()}
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
-        assert book.find_submission("attention", "bob").max_score == 30
+        assert book.find_submission("attention", "bob").max_score == POINTS + WRITTEN
 
 
 def test_a_student_can_validate_what_was_released(graded):

@@ -11,6 +11,7 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
 MASK = "def decoder_mask(lengths, time):\n    t = torch.arange(time)\n"
 
 IDIOMATIC = {
+    **sources("attention"),  # what is not written here
     "dot_score": "def dot_score(query, keys):\n    return torch.einsum('d,nd->n', query, keys)",
     "bilinear_score": "def bilinear_score(query, keys, W):\n    return torch.einsum('a,ab,nb->n', query, W, keys)",
     "additive_score": (

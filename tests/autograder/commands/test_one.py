@@ -15,6 +15,7 @@ from nbformat.v4 import new_output
 import autograder.engine.run as run_module
 import autograder.engine.single as single_module
 from autograder.box.tiers import IsolationMissing, choose
+from autograder.checks.attention import EXERCISES
 from autograder.commands.grade import grade
 from autograder.commands.one import grade_one
 from autograder.engine import records
@@ -165,6 +166,6 @@ def test_the_zip_laid_out_as_gradescope_does_it_grades_a_submission(tmp_path):
     done = subprocess.run(line, cwd=top, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((top / "results" / "results.json").read_text(encoding="utf-8"))
-    assert found["score"] == 26
+    assert found["score"] == sum(exercise.points for exercise in EXERCISES.values())
     assert {test.get("status") for test in found["tests"]} == {"passed", None}
     assert "NLM_HIDDEN_SEED" not in json.dumps(found)

@@ -17,10 +17,11 @@ from autograder.engine.course import Course
 from autograder.engine.run import grade
 from autograder.exercise.outcome import UNREAD, Fault, Outcome
 from tests.autograder.answers import answers, second
-from tests.autograder.courses import FakeBox, copy, hand_in, nothing, snapshot, writes
+from tests.autograder.courses import FakeBox, by_hand, copy, hand_in, nothing, snapshot, writes
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
+FULL = sum(exercise.points for exercise in EXERCISES.values())
 MOST = max(len(exercise.misconceptions) for exercise in EXERCISES.values())
 STUDENTS = [f"wrong-{number}" for number in range(MOST)]
 BOTH_WAYS = ["right", *STUDENTS[:3]]
@@ -82,7 +83,10 @@ def test_the_graded_notebooks_show_the_same(both):
 
 
 def test_right_solutions_earn_everything_and_wrong_ones_do_not(both):
-    assert records.load(both[0], "attention", "right").words == "26 of 26, and 4 for a human to give"
+    assert (
+        records.load(both[0], "attention", "right").words
+        == f"{FULL:g} of {FULL:g}, and {by_hand('attention'):g} for a human to give"
+    )
     for student in STUDENTS:
         marks = records.load(both[0], "attention", student).marks
         assert len(marks) == len(EXERCISES)
@@ -125,7 +129,7 @@ def test_what_our_own_code_fails_at_waits_for_a_person_both_ways(own_template, t
             hand_in(root, "attention", "right", nothing)
         (line,) = grade(Course.load(roots[0]), "attention")
         by_nbgrader(roots[1], "attention")
-    assert "26 for a human to give" in line.words, line.words
+    assert f"{FULL:g} for a human to give" in line.words, line.words
     ours, theirs = (snapshot(root, "attention") for root in roots)
     assert ours == theirs
     grades = ours["right"]["attention"]["grades"]

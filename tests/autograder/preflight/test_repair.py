@@ -5,9 +5,11 @@ import copy
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from autograder.checks.attention import EXERCISES
 from autograder.preflight.master import Master, MasterCell, same_text
 from autograder.preflight.names import grade_id
 from autograder.preflight.repair import repair
+from tests.autograder.courses import by_hand
 from tests.autograder.preflight.conftest import kinds, place, whole
 
 ATTEND = "def attend(scores, values, mask=None):\n    return 'mine'"
@@ -191,15 +193,18 @@ def foreign_cell(nb):
     nb.cells.append(new_code_cell("1", metadata={"nbgrader": {"grade_id": "other\n", "grade": True, "points": 9}}))
 
 
+QUESTIONS = len(EXERCISES)
+NAMED = 2 * QUESTIONS + 2
+"""Every question has an answer cell and a test cell; the written one has its question and its answer."""
 ROWS = [  # the damage, what is said
     (split, ["copied-cell"]),
     (twice_all_stubs, ["copied-cell"]),
     (stub_first, ["copied-cell"]),
     (answered_twice, ["copied-cell"]),
     (answer_below_the_test, ["copied-cell", "moved-cell"]),
-    (pasted_twice, ["copied-cell"] * 16 + ["moved-cell"]),
-    (released_pasted_below, ["copied-cell"] * 16),
-    (released_pasted_above, ["copied-cell"] * 16 + ["moved-cell"]),
+    (pasted_twice, ["copied-cell"] * NAMED + ["moved-cell"]),
+    (released_pasted_below, ["copied-cell"] * NAMED),
+    (released_pasted_above, ["copied-cell"] * NAMED + ["moved-cell"]),
     (copy_of_test, ["copied-cell"]),
     (delete("check_attend"), ["deleted-cell"]),
     (delete("check_dot_score", "check_attend"), ["deleted-cell"]),
@@ -208,7 +213,7 @@ ROWS = [  # the damage, what is said
     (delete("attend", "check_attend"), ["deleted-answer", "deleted-cell"]),
     (delete("written"), ["deleted-cell"]),
     (delete("written_question", "written"), ["deleted-cell"]),
-    (delete_every_named, ["deleted-answer"] * 6 + ["answer-elsewhere", "deleted-cell"]),
+    (delete_every_named, ["deleted-answer"] * (QUESTIONS - 1) + ["answer-elsewhere", "deleted-cell"]),
     (retype("attend", "markdown"), ["retyped-cell"]),
     (retype("attend", "raw"), ["retyped-cell"]),
     (retype("check_attend", "markdown"), ["retyped-cell"]),
@@ -236,7 +241,7 @@ ROWS = [  # the damage, what is said
     (meta("check_attend", grade_id="attend"), ["lost-name"]),
     (no_metadata, ["lost-name"]),
     (edited_and_nameless, ["deleted-cell"]),
-    (no_metadata_no_ids, ["answer-elsewhere"] * 7 + ["deleted-cell", "lost-name"]),
+    (no_metadata_no_ids, ["answer-elsewhere"] * QUESTIONS + ["deleted-cell", "lost-name"]),
     (answer_in_a_new_cell_above, ["answer-elsewhere"]),
     (answer_in_a_new_cell_below, ["answer-elsewhere", "moved-cell"]),
     (answer_in_another_answer_cell, ["answer-elsewhere", "moved-cell"]),
@@ -337,7 +342,7 @@ def test_a_written_answer_that_was_deleted_is_not_given_zero_unseen(solved, mast
 
     delete("written")(solved)
     made, _ = repair(whole(solved), master)
-    assert determine_grade(cell(made, "written")) == (None, 4.0)  # None: a human must look
+    assert determine_grade(cell(made, "written")) == (None, by_hand("attention"))  # None: a human must look
 
 
 def test_what_was_written_into_the_question_is_kept_below_it(solved, master):
