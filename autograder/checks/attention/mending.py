@@ -24,7 +24,8 @@ def _equal(draw: Draw) -> list[Case]:
 
 def _ragged(draw: Draw) -> list[Case]:
     time = draw.size() + 2
-    return [_weights(draw, [draw.integer(1, time - 1), time, draw.integer(1, time - 1)], time)]
+    lengths = [draw.integer(1, time - 1), time, draw.integer(1, time - 1)]
+    return [_weights(draw, lengths, time), _weights(draw, [time - 1, draw.integer(1, time - 2)], time)]
 
 
 KEYS_LOOKED_AT = question(
