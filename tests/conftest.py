@@ -29,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--everything", action="store_true", help="also what is marked so, as CI does (.ci/run)")
 
 
+def everything(config: pytest.Config) -> bool:
+    """Whether the tests marked so run, too."""
+    return bool(config.getoption("everything") or os.environ.get("CI"))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """What fails quickly should be seen quickly: `slow` and `browser` after the rest.
@@ -38,7 +43,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     names its own group (`pytest.mark.xdist_group`). A test marked `alone` goes anywhere. The largest shares are handed
     out first and the smallest last, so that no worker waits long for another's end.
     """
-    if not (config.getoption("everything") or os.environ.get("CI")):
+    if not everything(config):
         left = {item for item in items if item.get_closest_marker("everything")}
         items[:] = [item for item in items if item not in left]
         config.hook.pytest_deselected(items=[*left])

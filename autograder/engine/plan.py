@@ -34,7 +34,7 @@ class Test:
 
     @functools.cached_property
     def right(self) -> list[Answers]:
-        return expected_answers(self.exercise, self.asked)
+        return expected_answers(self.exercise, self.asked, self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import ast
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 from autograder.exercise.closed import is_absent
@@ -21,7 +21,7 @@ from autograder.exercise.specification import Exercise
 from autograder.exercise.travel import CannotTravel
 from autograder.exercise.verdict import Verdict, judge
 
-HIDDEN_SEEDS = range(5)
+HIDDEN_SEEDS = range(3)
 SECONDS = 2.0
 """Processor time that the reference may take for all questions of one exercise, including hidden ones."""
 
@@ -96,9 +96,10 @@ def _reference_faults(exercise: Exercise, seeds: Iterable[int]) -> list[str]:
 
 def _misconception_faults(exercise: Exercise) -> list[str]:
     found = []
-    for mistake in exercise.misconceptions:
-        for number, implementation in enumerate((mistake.implementation, *mistake.also)):
-            verdict = verdict_on(exercise, implementation)
+    ways = groupby(known_mistakes(exercise), lambda known: known.misconception)
+    for mistake, known_ways in ways:
+        for number, known in enumerate(known_ways):
+            verdict = judge(exercise, questions(exercise), known.given)
             what = f"{exercise.name}: the misconception {mistake.id!r}{f' (way {number + 1})' if number else ''}"
             names = {m.id for m in verdict.misconceptions}
             if verdict.passed:

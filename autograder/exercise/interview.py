@@ -22,7 +22,8 @@ PUBLIC_SEED = 0
 PUBLIC_LARGEST = 4
 HIDDEN_LARGEST = 9
 MANY_CASES = 12
-"""A question with more public cases than these gets two rounds of hidden ones, any other three."""
+"""A question with more public cases than these gets two rounds of hidden ones, any other three. An experiment gets one:
+each of its cases has several seeds."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +47,8 @@ class Recording:
 
 
 def questions(exercise: Exercise, seed: int | None = None) -> list[Question]:
-    """The public questions; with a seed, also fresh ones of the same kinds. Properties judged on cases of one kind
-    share the fresh ones, so that a function is called once for all of them (`cases_of`)."""
-    asked = list(_public_questions(exercise))
-    if seed is None:
-        return asked
-    for number in range(2 if len(cases_of(asked)) > MANY_CASES else 3):
-        drawn: dict[Cases, Sequence[Case]] = {}
-        for prop in exercise.properties:
-            for kind in parts(prop.cases):
-                if kind not in drawn:
-                    draw = Draw(f"{exercise.name} {prop.name} hidden {seed} {number}", HIDDEN_LARGEST)
-                    drawn[kind] = kind(draw)
-                asked.extend(Question(prop, case) for case in drawn[kind])
-    return asked
+    """The public questions; with a seed, also fresh ones of the same kinds."""
+    return [*_public_questions(exercise), *(() if seed is None else _fresh_questions(exercise, seed))]
 
 
 def cases_of(asked: Sequence[Question]) -> list[Case]:
@@ -82,10 +71,32 @@ def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
     )
 
 
+@functools.lru_cache(maxsize=256)
+def _fresh_questions(exercise: Exercise, seed: int) -> tuple[Question, ...]:
+    """Properties judged on cases of one kind share them, so that a function is called once for all (`cases_of`)."""
+    asked: list[Question] = []
+    many = len(cases_of(_public_questions(exercise))) > MANY_CASES
+    for number in range(1 if exercise.chosen else 2 if many else 3):
+        drawn: dict[Cases, Sequence[Case]] = {}
+        for prop in exercise.properties:
+            for kind in parts(prop.cases):
+                if kind not in drawn:
+                    draw = Draw(f"{exercise.name} {prop.name} hidden {seed} {number}", HIDDEN_LARGEST)
+                    drawn[kind] = kind(draw)
+                asked.extend(Question(prop, case) for case in drawn[kind])
+    return tuple(asked)
+
+
 @functools.cache
 def right_answers(exercise: Exercise) -> tuple[Answers, ...]:
     """The reference's answers to the public questions, which every student is asked; computed only once."""
-    return tuple(answers(exercise.reference, exercise, questions(exercise)))
+    return tuple(answers(exercise.reference, exercise, _public_questions(exercise)))
+
+
+@functools.lru_cache(maxsize=256)
+def fresh_answers(exercise: Exercise, seed: int) -> tuple[Answers, ...]:
+    """The reference's answers to the fresh questions of a seed."""
+    return tuple(answers(exercise.reference, exercise, _fresh_questions(exercise, seed)))
 
 
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:

@@ -7,7 +7,7 @@ function itself.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
+from autograder.exercise.interview import Answers, Question, answers, fresh_answers, questions, right_answers
 from autograder.exercise.judges import close, implausible, same
 from autograder.exercise.mistakes import name_mistakes, still_planted
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
@@ -90,7 +90,7 @@ def judge(
 ) -> Verdict:
     """The verdict on the answers `given` to the questions `asked`; `right` are the `expected_answers`, if known. Raises
     GraderFault if the reference itself fails to answer a question."""
-    right = expected_answers(exercise, asked) if right is None else right
+    right = expected_answers(exercise, asked, seed) if right is None else right
     for question, outcomes in zip(asked, right, strict=True):
         fault = next((o.fault for o in outcomes if o.fault is not None), None)
         if fault is not None:
@@ -141,13 +141,12 @@ def _as_asked(got: Answers, expected: Answers) -> Answers:
     )
 
 
-def expected_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
-    """The reference's answers to the questions."""
-    known = questions(exercise)
-    if len(asked) < len(known) or any(one is not other for one, other in zip(asked, known, strict=False)):
+def expected_answers(exercise: Exercise, asked: Sequence[Question], seed: int | None) -> list[Answers]:
+    """The reference's answers to the questions, which are those of the seed or some of one's own."""
+    known = questions(exercise, seed)
+    if len(asked) != len(known) or any(one is not other for one, other in zip(asked, known, strict=True)):
         return answers(exercise.reference, exercise, asked)
-    fresh = asked[len(known) :]
-    return [*right_answers(exercise), *(answers(exercise.reference, exercise, fresh) if fresh else ())]
+    return [*right_answers(exercise), *(() if seed is None else fresh_answers(exercise, seed))]
 
 
 def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers, bool]], names: Sequence[str]) -> Finding:
