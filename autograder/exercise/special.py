@@ -34,7 +34,7 @@ import torch
 
 from autograder.exercise.declare import Row, judged, question, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.laws.experiments import chooses, is_supported
+from autograder.exercise.laws.experiments import chooses, is_supported, right_columns
 from autograder.exercise.listing import listing_of
 from autograder.exercise.specification import Case, Cases, Exercise, case
 
@@ -88,6 +88,14 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
     if made.reference() != listing_of(bug).wrong:
         raise ValueError(f"{name}: the wrong line is {listing_of(bug).wrong}, and the solution says {made.reference()}")
     return made
+
+
+def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:
+    """Some columns of an experiment's table, from 0, are the reference's: partial credit where they need different
+    code."""
+    return lambda names: judged(name, points, cases, right_columns(result, names.index(result), list(which)), result)(
+        names
+    )
 
 
 def predicted(points: float, cases: Cases, options: int, result: str = "prediction") -> Row:

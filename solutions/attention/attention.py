@@ -233,6 +233,99 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 
 # %% [markdown]
+# ### 2c. An experiment: one vector, or a look at all of them? [[attention.one_vector]]
+#
+# Before attention a decoder got one vector, whatever the length of the source. How narrow is this bottleneck, and what does attention change? Here is
+# a memory for which nothing has to be learned. A text consists of $n$ facts such as *Ram is in the forest*. Fact $j$ has a key $k_j$ for the person,
+# whose $d$ entries are $1$ or $-1$, and a value $v_j$ for the place, one of 50 vectors.
+#
+# - **One vector.** The summary is $c = \sum_j k_j \odot v_j$, as wide as one value, however many facts there are. Asked for the place of person $i$, it
+#   answers $k_i \odot c$. That is $v_i$, because $k_i \odot k_i = 1$, plus noise from all other facts.
+# - **Attention pooling.** All keys and values are kept. The question $k_i$ is the query, and *it* decides what the summary contains: the answer is
+#   the context of your `scaled_dot_product_attention`.
+#
+# `facts` makes texts with `n` facts of width `d` from a **seed**. `wrong` finds for each answer the place that it resembles most, and returns the
+# fraction of answers that resemble a wrong one. Each fact of each text is asked for. `errors` has five columns:
+#
+# | column | memory | facts | width | numbers kept |
+# |---|---|---|---|---|
+# | 1 | one vector | 4 | 64 | 64 |
+# | 2 | one vector | 16 | 64 | 64 |
+# | 3 | one vector | 16 | 256 | 256 |
+# | 4 | one vector | 16 | 2048 | 2048 |
+# | 5 | attention | 16 | 64 | 16 · (64 + 64) = 2048 |
+#
+# In all four possible answers, four times as many facts (column 2) cause more errors than column 1. They differ in the rest:
+#
+# 1. A vector four times as wide makes up for that: these seeds cannot tell columns 1 and 3 apart. One vector with as many numbers as attention keeps
+#    is as good: they cannot tell columns 4 and 5 apart either.
+# 2. Four times as wide is not enough: column 3 has more errors than column 1. These seeds cannot tell columns 4 and 5 apart.
+# 3. These seeds cannot tell columns 1 and 3 apart. Even with as many numbers, one vector (column 4) makes more errors than attention.
+# 4. Four times as wide is not enough, and even with as many numbers, one vector (column 4) makes more errors than attention.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** Write one row of five numbers per seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call
+#   your function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# **Checked:** that there is a prediction; the errors of one vector, and those of attention, for these seeds and for others; that your own numbers
+# support the conclusion.
+#
+# [[hints on the run]]
+# 1. Which axis of the keys counts the facts? How many summaries does a text have with one vector, and how many with attention?
+# 2. With one vector, all questions to a text get the same summary, and each multiplies it by its own key. With attention, the keys are also the
+#    queries.
+# 3. Keys and values have the shape (texts, n, d), so the sum over the facts is `sum(1, keepdim=True)`.
+#
+# [[hints on the conclusion]]
+# 1. What would you have concluded about columns 1 and 3 from seed 0 alone?
+# 2. Take the difference of two columns. Does it have the same sign in every row? If it is 0 in every row, then nothing distinguishes the two.
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+def facts(n, d, seed):
+    """Texts of n facts: keys (texts, n, d), values (texts, n, d), where (texts, n), places (50, d), values = places[where]."""
+    draw = torch.Generator().manual_seed(seed)
+    places = torch.randn(50, d, generator=draw, dtype=torch.float64)
+    keys = 2.0 * torch.randint(0, 2, (320 // n, n, d), generator=draw).double() - 1
+    where = torch.randint(0, 50, (320 // n, n), generator=draw)
+    return keys, places[where], where, places
+
+
+def wrong(answers, where, places):
+    """The fraction of the answers (texts, n, d) that resemble another place more than their own."""
+    return ((answers @ places.T).argmax(-1) != where).double().mean()
+
+
+# %%
+def one_vector(seeds):
+    """The errors of one vector, for several sizes, and of attention, for several seeds.
+
+    seeds: a list -> (prediction, errors (seeds, 5), conclusion)
+    """
+    ### BEGIN SOLUTION
+    prediction = 4
+    errors = []
+    for seed in seeds:
+        row = []
+        for n, d in ((4, 64), (16, 64), (16, 256), (16, 2048)):
+            keys, values, where, places = facts(n, d, seed)
+            summary = (keys * values).sum(1, keepdim=True)
+            row.append(wrong(keys * summary, where, places))
+        keys, values, where, places = facts(16, 64, seed)
+        found, _ = scaled_dot_product_attention(keys, keys, values)
+        row.append(wrong(found, where, places))
+        errors.append(torch.stack(row))
+    conclusion = 1
+    return prediction, torch.stack(errors), conclusion
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## 3. Neither the future nor the padding [[attention.decoder_mask]]
 #
 # A decoder learns to predict the next word, so the word at position $t$ may look at positions $0, \dots, t$ and no further. And the sentences of a

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Assignment: recurrence
 #
-# Six small functions: one step of a recurrent network, the loop over it, its loss, and the way back through time by hand. At the end a network made
-# of nothing else reads a comedy by Shakespeare and continues it. In between you derive a gradient, find a bug in somebody else's code, and run an
+# Eight small functions: one step of a recurrent network, the loop over it, labels for words and texts, its loss and perplexity, and the way back through
+# time by hand. At the end a network made of nothing else reads a comedy by Shakespeare and continues it. In between you derive a gradient, find a bug in somebody else's code, and run an
 # experiment.
 #
 # [[questions]]
@@ -130,7 +130,65 @@ def rnn_forward(xs, lengths, h0, W, U, b):
 
 
 # %% [markdown]
-# ## 2. The loss [[recurrence.text_loss]]
+# ### 1c. A label for every word, and one for the text [[recurrence.label_and_classify]]
+#
+# A language model must not see the next word. Labelling (one answer per word) and classification (one per text) begin when the whole text is there,
+# so a second network may read it from its last word to its first. Both networks start from a state of zeros. At each word, join the state of the
+# network that has read everything *up to* this word, and then that of the network that has read everything *from* this word *on*:
+#
+# ```text
+# text                     a           b           c         (padding)
+# forwards has read        a         a b         a b c
+# backwards has read     c b a       c b           c
+# label from             both       both         both             -
+# ```
+#
+# The logits of a label are the joined states times $V$, and 0 at padding. The logits of the text's class are the *mean* of the joined states over the
+# words of the text, times $C$.
+#
+# **Checked:** the shapes; labels and classes of texts of equal length; labels and classes where the lengths differ, with a text of one word and with
+# more padding than the longest text needs.
+#
+# [[hints on reading backwards]]
+# 1. In the table, what should the backward network read first if there is padding, and in which column does that state belong?
+# 2. Turn each text around up to its length, read it with your loop, and turn the states around in the same way.
+# 3. Inside a text, position $t$ comes from `length - 1 - t`. With such positions (batch, time), `xs[torch.arange(batch)[:, None], positions]` looks
+#    everything up, and a second time the states.
+#
+# [[hints on the two answers]]
+# 1. How many words does the mean of a short text have, and which states must not be in its sum?
+# 2. Set the joined states at padding to 0. Then one product gives all labels, and the sum over time contains only words.
+# 3. `torch.cat([forwards, backwards], dim=-1)` joins; `(torch.arange(time) < lengths[:, None])[..., None]` is 1 at words; divide the sum by
+#    `lengths[:, None]`.
+
+
+# %%
+def label_and_classify(xs, lengths, ahead, back, V, C):
+    """Logits for a label of every word and for a class of every text, from two networks that read in both directions.
+
+    xs (batch, time, in), lengths (batch,) at least 1, ahead and back: W, U, b of a network each, V (2 hidden, labels),
+    C (2 hidden, classes) -> (labels (batch, time, labels), classes (batch, classes))
+    """
+    ### BEGIN SOLUTION
+    batch, time, _ = xs.shape
+    position, rows = torch.arange(time), torch.arange(batch)[:, None]
+    inside = position < lengths[:, None]
+    turned = torch.where(inside, lengths[:, None] - 1 - position, position)
+    zeros = xs.new_zeros(batch, len(V) // 2)
+    forwards, _ = rnn_forward(xs, lengths, zeros, *ahead)
+    backwards, _ = rnn_forward(xs[rows, turned], lengths, zeros, *back)
+    both = torch.cat([forwards, backwards[rows, turned]], dim=-1)
+    both = both * inside[..., None]
+    labels = both @ V
+    classes = both.sum(1) / lengths[:, None] @ C
+    return labels, classes
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## 2. The loss, and what it says of a text
+#
+# ### 2a. The loss of a batch [[recurrence.text_loss]]
 #
 # Each state predicts the next word: logits $z_{nt}$ for text $n$ at time $t$, a softmax, and the loss $-\ln p_{nt}$ of the correct word. The loss of
 # the batch is the mean over all predictions **that count**: those before the end of their text. If $N$ is their number,
@@ -186,6 +244,47 @@ def text_loss(logits, targets, lengths):
     hot = torch.nn.functional.one_hot(targets, logits.shape[-1])
     N = counts.sum()
     return -(of_target * counts).sum() / N, (log_p.exp() - hot) * counts[..., None] / N
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 2b. The perplexity of a long text [[recurrence.perplexity]]
+#
+# How well does a network predict a text that it has not seen? Perplexity is $e$ to the power of the mean of $-\ln p$ over all predictions: every
+# character but the first is predicted, from all characters before it. A play is too long to keep all its states and logits, so read it in
+# chunks of $k$ characters. The chunks must not change the result.
+#
+# By hand: in the text *a b a* two characters are predicted. With probabilities 0.5 and 0.25 the mean is $(\ln 2 + \ln 4) / 2 = 1.04$, and the perplexity
+# is $e^{1.04} = 2.83$.
+#
+# The inputs are one-hot vectors, the first state is zeros, and the logits are $h_t V + c$.
+#
+# **Checked:** a text in one chunk; several chunks of equal length; chunks that do not fill the text, chunks of one character, and a chunk longer
+# than the text; a character that the network hardly thinks possible.
+#
+# [[hints]]
+# 1. Write down a text of five characters and $k = 2$. Which four predictions are there, and to which chunk does each belong?
+# 2. Chunk after chunk, let your functions of 1b and 2a do the work. Two things are carried along: the state, and the sum of all losses so far.
+# 3. A chunk's targets are `ids[start + 1 : start + k + 1]`, and it has as many inputs. `text_loss` gives a mean: times the number of targets it is the
+#    sum again.
+
+
+# %%
+def perplexity(ids, W, U, b, V, c, k):
+    """The perplexity of a recurrent network on one long text, read in chunks of k characters.
+
+    ids (time,), W (vocab, hidden), U (hidden, hidden), b (hidden,), V (hidden, vocab), c (vocab,) -> a number
+    """
+    ### BEGIN SOLUTION
+    h, total = W.new_zeros(1, len(U)), 0.0
+    for start in range(0, len(ids) - 1, k):
+        targets = ids[start + 1 : start + k + 1]
+        one_hot = torch.eye(len(W), dtype=W.dtype)[ids[start : start + len(targets)]]
+        lengths = torch.tensor([len(targets)])
+        states, h = rnn_forward(one_hot[None], lengths, h, W, U, b)
+        loss, _ = text_loss(states @ V + c, targets[None], lengths)
+        total = total + loss * len(targets)
+    return torch.exp(total / (len(ids) - 1))
     ### END SOLUTION
 
 
@@ -596,7 +695,27 @@ def write(begin, length, draw):
 print(write("\nDROMIO OF EPHESUS.\n", 350, torch.Generator().manual_seed(2)) if losses else "Come back later.")
 
 # %% [markdown]
-# Not bad for 600 steps, with gradients by hand. And how much does truncation lose? Here is the gradient of $U$ for 32 chunks of 100 characters, cut
+# Not bad for 600 steps, with gradients by hand. Does the network predict a play that it has not read, too? Your `perplexity` says so. For comparison: a
+# table of how often each character follows each other one, counted in the same comedy.
+
+# %%
+if losses and passes("recurrence.perplexity", perplexity):
+    other = next(text for text in load("shakespeare").texts("test"))[:6000]
+    unread = torch.tensor([alphabet.index(character) for character in other if character in alphabet])
+    pairs = (
+        torch.zeros(len(alphabet), len(alphabet)).index_put_(
+            (ids[:-1], ids[1:]), torch.ones(len(ids) - 1), accumulate=True
+        )
+        + 0.1
+    )
+    counted = -(pairs / pairs.sum(1, keepdim=True)).log()[unread[:-1], unread[1:]].mean()
+    print(f"perplexity of the comedy: {float(perplexity(ids[:6000], W, U, b, V, c, 100)):.2f} per character")
+    print(
+        f"of a play that it has not read: {float(perplexity(unread, W, U, b, V, c, 100)):.2f}; with the table of pairs {float(counted.exp()):.2f}"
+    )
+
+# %% [markdown]
+# And how much does truncation lose? Here is the gradient of $U$ for 32 chunks of 100 characters, cut
 # off every $k$ steps by your `truncated_backward`, compared with the full gradient:
 
 # %%

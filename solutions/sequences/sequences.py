@@ -2,8 +2,8 @@
 # # Assignment: from one text to another
 #
 # Seven small functions around an encoder and a decoder: what the decoder reads and what it must predict, a context vector, training on the model's
-# own output, a decoder that writes, and how to score a translation. You derive how errors breed errors, find a bug in somebody else's count of them,
-# and measure when it helps to reverse the source. At the end your decoder spells numbers out of single vectors, and you measure where one vector
+# own output, a decoder that writes, and how to score a translation. You derive how errors breed errors, measure what a decoder's own output costs it,
+# find a bug in somebody else's count of errors, and measure when it helps to reverse the source. At the end your decoder spells numbers out of single vectors, and you measure where one vector
 # becomes too narrow.
 #
 # [[questions]]
@@ -240,6 +240,154 @@ def wrong_share(epsilon, delta, t):
     ### BEGIN SOLUTION
     settled = epsilon / (1 + epsilon - delta)
     return settled, settled * (1 - (delta - epsilon) ** t)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ### 2d. An experiment: what does its own output cost? [[sequences.own_letters]]
+#
+# Is there an exposure bias, and does training on mixed inputs reduce it? Measure it with a decoder whose training is one line of linear algebra.
+#
+# `cheques` spells out 300 numbers, made from a **seed**, and keeps 14 letters of each. Half of them are smudged: a random letter has taken their place. A decoder
+# restores the text from left to right. At each position it reads the smudged letter and the two letters *before* it, as they were restored. `fit` makes
+# such a decoder from training data, `restore` gives the letter that it chooses at every position if `before[:, t]` is the letter that it reads as the
+# previous one. Column 0 of `before` is `BOS`. Four answers are possible:
+#
+# 1. Own letters cause more errors than true ones. Training on mixed inputs lowers the errors, whichever letters the decoder reads.
+# 2. Own letters cause more errors than true ones. Training on mixed inputs lowers the errors with own letters, and raises them with true ones.
+# 3. Own letters cause more errors than true ones. Training on mixed inputs raises the errors with own letters.
+# 4. These seeds cannot tell whether own letters or true ones cause more errors.
+#
+# Proceed in this order.
+#
+# - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
+# - **Run.** For each seed, train on the first 150 texts and measure on the other 150. The first decoder is trained with teacher forcing. Let it restore
+#   the *training* texts on its own, so that each letter it chooses becomes what it reads next. Train the second decoder on your `mixed_inputs` of the
+#   true letters and these, with the given coins and a share of 0.5. `errors` gets one row per seed with four fractions of wrong letters: (first decoder,
+#   reads true letters), (first, its own), (second, true), (second, its own). Set `conclusion = 0` for now and run the check: it says whether your
+#   numbers are right. Then call your function with the seeds 0 to 4, and look at all five rows.
+# - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
+#   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
+#
+# All four numbers of a row are about the same letters with the same smudges, so only training and reading can make the difference.
+#
+# **Checked:** that there is a prediction; the errors with true letters, and with the decoder's own, for these seeds and for others; that your own
+# numbers support the conclusion.
+#
+# [[hints on the run]]
+# 1. How often do you need a decoder's own letters for one row, and of which texts? It pays to write a function for that.
+# 2. On its own, the decoder knows nothing but `BOS` at first. Call `restore` once per position, and each time copy one column of its answer to where the
+#    next position reads it.
+# 3. The true letters as inputs are the shifted ones of 1a, or `BOS` followed by `letters[:, :-1]`. After step t, `before[:, t + 1] = chosen[:, t]`.
+#
+# [[hints on the conclusion]]
+# 1. Each answer makes a claim about columns 1 and 2, and some about 1 and 3 or 2 and 4. Which columns does "with own letters" mean?
+# 2. Take the difference of two columns. Does it have the same sign in every row?
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+
+
+# %%
+ONES = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+TENS = ["zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+LETTERS = "._ abcdefghijklmnopqrstuvwxyz-"
+BOS = 1
+LONG = 14
+
+
+def spelled(number):
+    """341 -> "three hundred and forty-one", below a million."""
+    for size, name, link in ((1000, " thousand", " "), (100, " hundred", " and ")):
+        if number >= size:
+            return spelled(number // size) + name + (link + spelled(number % size) if number % size else "")
+    return ONES[number] if number < 20 else TENS[number // 10] + ("-" + ONES[number % 10] if number % 10 else "")
+
+
+def cheques(seed):
+    """The first 14 letters of 300 numbers, smudged and true, both (300, 14), and coins (300, 14)."""
+    draw = torch.Generator().manual_seed(seed)
+    names = [
+        spelled(number)[:LONG].ljust(LONG) for number in torch.randint(1000, 1_000_000, (300,), generator=draw).tolist()
+    ]
+    letters = torch.tensor([[LETTERS.index(letter) for letter in name] for name in names])
+    others = torch.randint(2, len(LETTERS), letters.shape, generator=draw)
+    smudged = torch.where(torch.rand(letters.shape, generator=draw) < 0.5, others, letters)
+    return smudged, letters, torch.rand(letters.shape, generator=draw)
+
+
+def seen(smudged, before):
+    """What the decoder reads at each position: the smudged letter and the two letters before."""
+    return smudged, before, torch.cat([torch.full_like(before[:, :1], BOS), before[:, :-1]], dim=1)
+
+
+def fit(smudged, before, letters):
+    """A linear decoder, a table of scores for each letter that it reads: the least-squares solution for the true letters."""
+    *x, y = (
+        torch.nn.functional.one_hot(part, len(LETTERS)).double().flatten(0, 1)
+        for part in (*seen(smudged, before), letters)
+    )
+    x = torch.cat(x, dim=1)
+    return torch.linalg.solve(x.T @ x + 0.1 * torch.eye(x.shape[1], dtype=x.dtype), x.T @ y).view(3, len(LETTERS), -1)
+
+
+def restore(decoder, smudged, before):
+    """The letter with the largest score at every position, (texts, 14), given what the decoder reads as the letters before."""
+    return sum(table[part] for table, part in zip(decoder, seen(smudged, before), strict=True)).argmax(-1)
+
+
+smudged, letters, _ = cheques(0)
+for row in range(3):
+    print(*("".join(LETTERS[letter] for letter in part[row].tolist()) for part in (smudged, letters)), sep="   →   ")
+
+
+# %%
+def own_letters(seeds):
+    """The errors of two decoders that read true letters and their own, for several seeds.
+
+    seeds: a list -> (prediction, errors (seeds, 4), conclusion)
+    """
+
+    ### BEGIN SOLUTION
+    def alone(decoder, smudged):
+        before = torch.full_like(smudged, BOS)
+        for t in range(LONG - 1):
+            before[:, t + 1] = restore(decoder, smudged, before)[:, t]
+        return restore(decoder, smudged, before)
+
+    prediction = 2
+    errors = []
+    for seed in seeds:
+        smudged, letters, coins = cheques(seed)
+        before = teacher_forcing(letters.tolist(), BOS, 0)[0][:, :-1]
+        first = fit(smudged[:150], before[:150], letters[:150])
+        mixed = mixed_inputs(before[:150], alone(first, smudged[:150]), coins[:150], 0.5)
+        row = []
+        for decoder in (first, fit(smudged[:150], mixed, letters[:150])):
+            for found in (restore(decoder, smudged[150:], before[150:]), alone(decoder, smudged[150:])):
+                row.append((found != letters[150:]).double().mean())
+        errors.append(torch.stack(row))
+    conclusion = 2
+    return prediction, torch.stack(errors), conclusion
     ### END SOLUTION
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.exercise.judges import Outcomes
+from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 from nlmcore.metrics.significance import critical
@@ -26,6 +26,20 @@ from nlmcore.metrics.significance import critical
 def chooses(case: Case, got: Outcomes, expected: Outcomes, name: str, which: int, options: int) -> str | None:
     """Result `which` is one of 1, …, options."""
     return None if _choice(got[0].outputs[which], options) else f"{name} is not one of the numbers 1 to {options}"
+
+
+@travels
+def right_columns(
+    case: Case, got: Outcomes, expected: Outcomes, name: str, which: int, columns: Sequence[int]
+) -> str | None:
+    """Some columns of a table, result `which`, are the reference's."""
+    mine, right = (outcomes[0].outputs[which] for outcomes in (got, expected))
+    if mine.shape != right.shape:
+        return f"the shape of {name} is not the expected one"
+    if close(mine[:, list(columns)], right[:, list(columns)]):
+        return None
+    said = " and ".join(str(column + 1) for column in columns)
+    return f"the values of {name} in column {said} are not the expected ones"
 
 
 @travels
