@@ -2,6 +2,7 @@
 
     launcher      python -m autograder: the environment, the notebooks, JupyterLab; standard library only
     commands      the verbs around grading: options in words, exit codes
+    site          the course as static pages: lectures executed, the states of their widgets drawn
     release       source notebooks -> what students get
     instructor    after grading: the table of marks, what to teach again, which students need attention
     feedback      after grading: a page for every student

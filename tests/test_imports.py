@@ -178,6 +178,7 @@ GRADER = {
     "imported": {"box", "engine", "exercise", "launcher", "release", "scaffold"},
     "rations": {"box", "engine", "exercise", "pages", "preflight"},
     "hub": {"engine", "intake", "launcher", "release"},
+    "site": {"feedback.mathematics", "launcher", "pages"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone
     "commands": {
         "box",

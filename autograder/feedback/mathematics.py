@@ -23,6 +23,9 @@ _WHICH = (
 _ATTRIBUTES = set(_WHICH.split())
 _VALUE = re.compile(r"[\w.%+ -]{1,60}")
 _LONGEST = 4000
+_WORDS = re.compile(r"\\text[a-z]*\{[^{}]*\}")
+_NAMED = re.compile(r"(<mi>[a-z]{2,}</mi>)(?=<m(?!o))")
+"""A function's name before what is no operator: exp x, ln P."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -34,8 +37,9 @@ def mathml(latex: str, block: bool = False) -> str:
     try:
         from latex2mathml.converter import convert
 
-        tree = ElementTree.fromstring(convert(latex, display="block" if block else "inline"))
-        made = _kept(tree)
+        source = _WORDS.sub(lambda found: html.escape(found[0], quote=False), latex)  # \\text{<eos>}
+        tree = ElementTree.fromstring(convert(source, display="block" if block else "inline"))
+        made = _NAMED.sub(r'\1<mspace width="0.17em"></mspace>', _kept(tree))
     except Exception:  # a converter of free text may fail in any way, and none of them may cost a student the page
         return plain
     words = html.escape(" ".join(latex.split()))

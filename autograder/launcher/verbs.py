@@ -54,6 +54,7 @@ VERBS = {
     "setup": outside("only the set-up", "launcher.verbs:set_up"),
     "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
     "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
+    "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
     "renumber": outside("make links to lectures follow the numbers of their files", "launcher.numbering:program", None),
     "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
     "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),

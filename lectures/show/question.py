@@ -19,6 +19,8 @@ class Kind:
     is_right: Callable[[Any], bool]
     options: Sequence[str] = ()
     hint: str = ""
+    bounds: tuple[float, float] | None = None
+    """Between which numbers a guess is right, for a page without a kernel."""
 
 
 def kind_of(choices: Any, order: Any, within: Any, factor: Any, unit: str, answer: Any) -> Kind:
@@ -29,11 +31,18 @@ def kind_of(choices: Any, order: Any, within: Any, factor: Any, unit: str, answe
     told = f"{number(answer)}{unit}"
     if factor is not None:
         hint = f"a number; a factor of {number(factor)} counts as right"
+        low, high = sorted((answer / factor, answer * factor))
         return Kind(
-            "number", answer, told, lambda g: g * answer > 0 and max(g / answer, answer / g) <= factor, hint=hint
+            "number",
+            answer,
+            told,
+            lambda g: g * answer > 0 and max(g / answer, answer / g) <= factor,
+            hint=hint,
+            bounds=(low, high),
         )
     hint = f"a number; ± {number(within)}{unit} counts as right" if within else "a number, exactly"
-    return Kind("number", answer, told, lambda guess: abs(guess - answer) <= within, hint=hint)
+    bounds = answer - within, answer + within
+    return Kind("number", answer, told, lambda guess: abs(guess - answer) <= within, hint=hint, bounds=bounds)
 
 
 def _choice(choices: Any, answer: Any, unit: str) -> Kind:

@@ -18,7 +18,7 @@ def sweep_explorer(result: Mapping[str, Any]) -> Live:
     rates = {name: list(one["rates"]) for name, one in by.items()}
 
     def draw(name: str, place: int) -> str:
-        rate = rates[name][place]
+        rate = rates[name][min(place, len(rates[name]) - 1)]
         canvas, keys = Canvas("test loss by learning rate", size=16), looks(by, marks=("circle", "square", "triangle"))
         axes = Axis(1e-4, 10, "learning rate", DECADES, log=True, grid=False), Axis(2.0, 5.0, "nats per character")
         plot = Plot(canvas, *axes, across=520, down=390, keys=keys)

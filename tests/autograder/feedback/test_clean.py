@@ -134,7 +134,8 @@ def test_formulas_become_mathml_and_what_cannot_be_read_stays_as_written():
     assert "<mfrac>" in mathml(r"\frac{a}{b}")
     assert mathml(r"\frac{") == "<code>\\frac{</code>"
     assert mathml("x" * 10_000).startswith("<code>")
-    assert Page(mathml(r"\text{<b>bold</b>}")).text.strip() == "bold"
+    assert Page(mathml(r"\text{<b>bold</b>}")).text.strip() == "<b>bold</b>"
+    assert "<mi>exp</mi><mspace" in mathml(r"\exp x")
 
 
 def test_deep_nesting_costs_no_page():

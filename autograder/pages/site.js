@@ -1,0 +1,318 @@
+// The site's one script: widgets whose states were drawn beforehand, predictions, search, the theme. No library, no request
+// to another host. Without it a page shows every widget at its start and every answer in a closed <details>.
+'use strict';
+
+// --- packed data ------------------------------------------------------------------------------------
+// A script and not a fetch, since a page that was opened from a folder may not read files.
+
+const nlm = {
+  asked: new Map(),
+  load(name) {
+    if (!nlm.asked.has(name)) {
+      const entry = {};
+      entry.promise = new Promise((done, failed) => { Object.assign(entry, { done, failed }); });
+      nlm.asked.set(name, entry);
+      const script = document.createElement('script');
+      script.src = `${name}.js`;
+      script.dataset.name = name;
+      script.onerror = () => entry.failed(new Error(`${name}.js is missing`));
+      document.head.append(script);
+    }
+    return nlm.asked.get(name).promise;
+  },
+  async take(base64) {
+    const { name } = document.currentScript.dataset;
+    const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    nlm.asked.get(name).done(JSON.parse(await new Response(stream).text()));
+  },
+};
+window.nlm = nlm;
+
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+    else if (value !== false) node.setAttribute(name, value === true ? '' : value);
+  node.append(...children);
+  return node;
+}
+
+let made = 0;
+const fresh = () => `nlm-${made++}`;
+
+// --- a widget ---------------------------------------------------------------------------------------
+
+class Live {
+  constructor(box) {
+    this.box = box;
+    this.told = JSON.parse(box.dataset.told);
+    this.host = box.querySelector('.widget-html-content');
+    this.controls = this.told.controls.map((control, index) => this.control(control, index));
+    this.moved = []; // the controls that are away from the start, the last moved last
+    const panel = box.querySelector('.nlm-controls');
+    for (const row of this.told.rows)
+      panel.append(make('div', { class: 'row' }, ...row.map(i => this.controls[i].node).filter(Boolean)));
+    this.says = make('p', { class: 'only-read', role: 'status' });
+    box.append(this.says);
+    const note = this.note();
+    if (note) box.append(make('p', { class: 'note' }, note));
+    fit(this.host);
+    const load = () => this.states().catch(error => { this.says.textContent = error.message; });
+    box.addEventListener('pointerdown', load, { once: true });
+    box.addEventListener('focusin', load, { once: true });
+    if (this.told.bytes < 300_000 && 'IntersectionObserver' in window)
+      new IntersectionObserver((seen, watch) => { if (seen.some(e => e.isIntersecting)) { watch.disconnect(); load(); } }).observe(box);
+  }
+
+  // What the notebook can and this page cannot.
+  note() {
+    const { controls, moved, coarse } = this.told, many = controls.filter(({ options }) => options.length > 1).length;
+    const words = [];
+    if (moved < many)
+      words.push(`Drawn for this page: ${moved} of ${many} controls away from the start. Move one more, and the one that you moved first goes back.`);
+    if (coarse) words.push('Sliders have fewer stops here than in the notebook.');
+    if (controls.some(({ kind, options }) => kind === 'typed' && options.length < 2)) words.push('To type your own, open the notebook.');
+    return words.join(' ');
+  }
+
+  states() { return nlm.load(this.box.dataset.states); }
+
+  // A control: its node, `show(options, at)`, which puts it where the setting says.
+  control({ name, kind, label, options, at, play }, index) {
+    const id = fresh(), move = to => this.move(index, to), look = { class: `control nlm-control-${name}` };
+    const state = { options, at };
+    const kept = show => (options, at) => { Object.assign(state, { options, at }); show(options, at); };
+    if (kind === 'tick') {
+      const input = make('input', { type: 'checkbox', onchange: () => move(Number(input.checked)) });
+      input.checked = at === 1;
+      return { state, node: make('div', look, make('label', {}, input, label)), show: kept((_, to) => { input.checked = to === 1; }) };
+    }
+    if (kind === 'menu') {
+      const input = make('select', { id, onchange: () => move(input.selectedIndex) });
+      const show = kept((names, to) => { fill(input, names, name => make('option', {}, name)); input.selectedIndex = to; });
+      show(options, at);
+      return { state, node: make('div', look, make('label', { for: id }, label), input), show };
+    }
+    if (kind === 'choice') {
+      const list = make('span', { class: 'row' });
+      const show = kept((names, to) => {
+        fill(list, names, (text, i) => make('label', { class: 'option' },
+          make('input', { type: 'radio', name: id, onchange: () => move(i) }), text));
+        list.querySelectorAll('input')[to].checked = true;
+      });
+      show(options, at);
+      return { state, node: make('fieldset', look, make('legend', {}, label), list), show };
+    }
+    if (options.length < 2) return { state, node: null, show: kept(() => {}) };
+    const input = make('input', { type: 'range', id, min: 0, class: 'noUi-target', oninput: () => move(Number(input.value)) });
+    const output = make('output', { for: id });
+    const show = kept((names, to) => {
+      input.max = names.length - 1;
+      input.value = to;
+      output.textContent = kind === 'typed' ? `“${names[to]}”` : names[to];
+      input.setAttribute('aria-valuetext', names[to] || 'empty');
+    });
+    const number = text => parseFloat(text.replace('−', '-'));
+    input.noUiSlider = { set: value => { // parts of pictures that are pressed or dragged (lectures.show.touch)
+      const far = state.options.map(text => Math.abs(number(text) - value));
+      move(far.indexOf(Math.min(...far)));
+    } };
+    show(options, at);
+    const parts = [make('label', { for: id }, label), input, output];
+    if (play) parts.push(this.player(state, move, label));
+    return { state, node: make('div', look, ...parts), show };
+  }
+
+  player(state, move, label) {
+    let timer = 0;
+    const stop = () => { clearInterval(timer); timer = 0; button.textContent = 'play'; };
+    const button = make('button', { type: 'button', 'aria-label': `play: ${label}`, onclick: () => {
+      if (timer) return stop();
+      button.textContent = 'stop';
+      if (state.at === state.options.length - 1) move(0);
+      timer = setInterval(() => (state.at < state.options.length - 1 ? move(state.at + 1) : stop()), 1000);
+    } }, 'play');
+    return button;
+  }
+
+  async move(index, to) {
+    const control = this.controls[index];
+    control.show(control.state.options, to); // at once, whether or not the states are there
+    this.moved = [...this.moved.filter(i => i !== index), index];
+    this.setting(await this.states());
+  }
+
+  // The setting that is drawn and keeps what was moved last: of what was moved earlier, as much as was drawn with it.
+  setting({ tree, options, table, pictures }) {
+    const wanted = this.controls.map(({ state }) => state.options[state.at]);
+    const path = kept => {
+      const found = [];
+      let node = tree;
+      for (let i = 0; i < wanted.length; i++) {
+        const [list, begin, below] = node;
+        const at = kept.includes(i) ? options[list].indexOf(wanted[i]) : begin;
+        found.push({ options: options[list], at: at < 0 ? begin : at, begin });
+        node = below[found[i].at];
+        if (node === undefined) return null;
+      }
+      return { found, picture: node };
+    };
+    let kept = [...this.moved], seen;
+    while (!(seen = path(kept)) && kept.length) kept.shift();
+    const back = this.moved.filter(i => !kept.includes(i)).map(i => this.told.controls[i].label);
+    this.moved = kept.filter(i => seen.found[i].at !== seen.found[i].begin);
+    seen.found.forEach(({ options, at }, i) => {
+      const { state, show } = this.controls[i];
+      if (state.at !== at || state.options.join('\n') !== options.join('\n')) show(options, at);
+    });
+    this.host.innerHTML = pictures[seen.picture].map(piece => table[piece]).join('');
+    fit(this.host);
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.announce(back), 250); // a held key is not read out at every step
+  }
+
+  announce(back) {
+    const lines = [...this.host.querySelectorAll('[data-says]')].map(line => line.textContent);
+    const text = lines.join('. ') || this.host.querySelector('[aria-label]')?.getAttribute('aria-label') || 'The picture has changed.';
+    this.says.textContent = text + (back.length ? ` Back at the start: ${back.join(', ')}.` : '');
+  }
+}
+
+function fill(parent, names, node) {
+  const before = parent.contains(document.activeElement) ? [...parent.querySelectorAll('input')].indexOf(document.activeElement) : -1;
+  if ([...parent.children].map(child => child.textContent).join('\n') === names.join('\n')) return;
+  parent.replaceChildren(...names.map(node));
+  if (before >= 0) parent.querySelectorAll('input')[Math.min(before, names.length - 1)]?.focus();
+}
+
+// A picture shrinks with the page until its letters are 60 % of their size; then it is scrolled. What it says is said once,
+// by the widget's own live region.
+function fit(host) {
+  for (const svg of host.querySelectorAll('svg[width]'))
+    if (!svg.parentElement.closest('svg')) svg.style.minWidth = `${0.6 * svg.getAttribute('width')}px`;
+  for (const line of host.querySelectorAll('[role=status], [role=alert]')) { line.removeAttribute('role'); line.dataset.says = ''; }
+  reachable(host.parentElement);
+}
+
+// What scrolls can be scrolled by keyboard.
+function reachable(where) {
+  for (const box of where.querySelectorAll('pre, table, .output, .widget-html-content, math[display=block]'))
+    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0; else box.removeAttribute('tabindex');
+}
+
+// --- predictions ------------------------------------------------------------------------------------
+
+const guesses = {
+  all() { try { return JSON.parse(localStorage.getItem('nlm-predictions') || '{}'); } catch { return {}; } },
+  keep(question, entry) { try { localStorage.setItem('nlm-predictions', JSON.stringify({ [question]: entry, ...guesses.all() })); } catch { /* a private window */ } },
+};
+
+function readNumber(typed) {
+  let plain = typed.replace(/[\s%≈~]/g, '');
+  plain = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/.test(plain) ? plain.replaceAll(',', '') : plain.replaceAll(',', '.');
+  const [top, bottom] = plain.split('/').map(Number);
+  return plain === '' ? NaN : bottom === undefined ? top : top / bottom;
+}
+
+function predict(section) {
+  const { kind, right, question } = JSON.parse(section.dataset.told);
+  const list = section.querySelector('ul'), details = section.querySelector('details');
+  const options = [...list.children].map(item => item.textContent);
+  const answers = make('div', { class: 'answers', role: 'group', 'aria-label': 'Your prediction' });
+  const verdict = make('p', { role: 'status' });
+  const isRight = guess => kind === 'number' ? right[0] - 1e-9 <= guess && guess <= right[1] + 1e-9
+    : JSON.stringify(guess) === JSON.stringify(right);
+  const open = (words, guess) => {
+    verdict.textContent = words;
+    details.hidden = false;
+    details.open = true;
+    for (const part of answers.querySelectorAll('button, input')) part.disabled = true;
+    if (guess !== undefined) score();
+  };
+  const told = guess => `${isRight(guess) ? 'Right.' : 'Not quite.'} Your guess: ${[guess].flat().join(', ')}.`;
+  const commit = guess => { guesses.keep(question, { guess, right: isRight(guess) }); open(told(guess), guess); };
+  if (kind === 'number') {
+    const id = fresh(), input = make('input', { type: 'text', id, inputmode: 'decimal', autocomplete: 'off' });
+    const go = () => {
+      const guess = readNumber(input.value);
+      if (Number.isFinite(guess)) commit(guess); else verdict.textContent = 'Type a number, such as 0.25, 2/3 or 1,000.';
+    };
+    input.addEventListener('keydown', event => { if (event.key === 'Enter') go(); });
+    answers.append(make('label', { for: id }, 'guess'), input, make('button', { type: 'button', onclick: go }, 'answer'));
+  } else {
+    const chosen = [];
+    const press = (name, button) => {
+      if (kind === 'choice') return commit(name);
+      if (chosen.includes(name)) chosen.length = 0; else chosen.push(name);
+      const left = options.filter(option => !chosen.includes(option));
+      if (left.length === 1) chosen.push(left[0]);
+      for (const other of answers.querySelectorAll('[data-option]')) {
+        const at = chosen.indexOf(other.dataset.option);
+        other.textContent = at < 0 ? other.dataset.option : `${at + 1}. ${other.dataset.option}`;
+      }
+      return left.length === 1 ? commit([...chosen]) : button.focus();
+    };
+    for (const name of options) {
+      const button = make('button', { type: 'button', 'data-option': name, onclick: () => press(name, button) }, name);
+      answers.append(button);
+    }
+  }
+  answers.append(make('button', { type: 'button', onclick: () => open('') }, 'show me'));
+  list.replaceWith(answers);
+  details.before(verdict);
+  const earlier = guesses.all()[question];
+  if (earlier) open(told(earlier.guess)); else details.hidden = true;
+}
+
+function score() {
+  const asked = [...document.querySelectorAll('.nlm-predict')].map(section => JSON.parse(section.dataset.told).question);
+  const kept = guesses.all(), mine = asked.filter(question => question in kept);
+  document.querySelector('#score')?.replaceChildren(
+    mine.length ? `Your first guesses in this lecture: ${mine.filter(q => kept[q].right).length} of ${mine.length} right.` : '');
+}
+
+// --- search -----------------------------------------------------------------------------------------
+
+async function search(form) {
+  const input = form.querySelector('input'), list = document.querySelector('#found'), says = document.querySelector('#count');
+  const sections = await nlm.load('search-index');
+  const look = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const scored = !words.length ? [] : sections.map(([page, heading, to, text]) => {
+      const lower = text.toLowerCase(), title = `${page} ${heading}`.toLowerCase();
+      const each = words.map(word => (title.includes(word) ? 20 : 0) + Math.min(9, lower.split(word).length - 1));
+      return { page, heading, to, text, first: lower.indexOf(words[0]), score: each.every(Boolean) ? each.reduce((a, b) => a + b) : 0 };
+    }).filter(one => one.score).sort((a, b) => b.score - a.score);
+    says.textContent = words.length ? `${scored.length} sections` : '';
+    list.replaceChildren(...scored.slice(0, 40).map(one => make('li', {}, make('a', { href: one.to }, `${one.page}: ${one.heading}`),
+      make('div', {}, `… ${one.text.slice(Math.max(0, one.first - 80), Math.max(0, one.first - 80) + 220)} …`))));
+  };
+  input.value = new URLSearchParams(location.search).get('q') || '';
+  form.addEventListener('submit', event => { event.preventDefault(); look(); });
+  input.addEventListener('input', look);
+  look();
+}
+
+// --- the page ---------------------------------------------------------------------------------------
+
+document.querySelectorAll('.nlm-live').forEach(box => new Live(box));
+document.querySelectorAll('.nlm-predict').forEach(predict);
+document.querySelectorAll('form#search').forEach(search);
+document.querySelector('#content').append(make('p', { id: 'score', role: 'status' }));
+score();
+reachable(document);
+addEventListener('resize', () => reachable(document));
+document.addEventListener('toggle', event => reachable(event.target), true);
+addEventListener('beforeprint', () => document.querySelectorAll('details:not(.fold)').forEach(part => { part.hidden = false; part.open = true; }));
+if (innerWidth < 1200) document.querySelector('.toc details')?.removeAttribute('open');
+const theme = document.querySelector('#theme');
+theme.hidden = false;
+const dark = () => document.documentElement.dataset.theme === 'dark';
+const paint = () => theme.setAttribute('aria-pressed', String(dark()));
+theme.addEventListener('click', () => {
+  document.documentElement.dataset.theme = dark() ? 'light' : 'dark';
+  try { localStorage.setItem('nlm-theme', document.documentElement.dataset.theme); } catch { /* a private window */ }
+  paint();
+});
+paint();

@@ -1,0 +1,13 @@
+"""The course as a folder of static pages: no server, no request to another host, and every widget answers.
+
+publish    the verb: pages, contents, search; what is executed is kept, so a second build takes seconds
+kept       one lecture executed in a kernel of its own, with the states of its widgets, kept under a digest
+drawn      inside that kernel: the states of a widget, drawn
+packed     many drawn states as one small script
+sheet      a notebook as HTML
+prose      Markdown and mathematics as HTML
+
+Ours, over markdown-it, latex2mathml, Pygments and Jinja2, which JupyterLab brings along: a page of a known generator
+weighed more than a whole lecture here, and its theme could not be used by keyboard alone. Templates, style and the one
+script are in `autograder.pages`.
+"""

@@ -1,0 +1,286 @@
+"""The states of a widget, drawn without its reader: what each setting of its controls shows.
+
+A widget is a function from its controls to HTML. If all its settings together are small enough, all are drawn. If not,
+at most k controls are moved away from the start at a time, for the largest k that fits, and sliders have fewer stops.
+Runs inside the kernel that has run the lecture, because the functions are there.
+"""
+
+import html
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+from ipywidgets.widgets import widget as registry
+
+from autograder.site.packed import packed
+from lectures.show import Live, Prediction
+from lectures.show.question import marked
+
+STATES, BYTES = 2000, 2_500_000
+"""Per widget, the most states, and the most bytes that they may take, packed."""
+STOPS = (1000, 101, 51, 21, 11, 7)
+"""How many stops a slider may keep; each is tried in turn."""
+SLIDERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider, ipywidgets.SelectionSlider)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A value of a control, and its words."""
+
+    value: Any
+    label: str
+
+
+def stops_of(control: Any, most: int = STOPS[0]) -> list[Stop]:
+    """The values that a control can take now. A slider keeps at most about `most` of them, the present one among them.
+
+    Text is free; of a text that is there, each beginning is a value, as if somebody typed it.
+    """
+    if isinstance(control, ipywidgets.Checkbox):
+        return [Stop(False, "no"), Stop(True, "yes")]
+    if isinstance(control, ipywidgets.Text):
+        words = control.value
+        return (
+            [Stop(words[:n], words[:n]) for n in range(len(words) + 1)]
+            if control.continuous_update
+            else [Stop(words, words)]
+        )
+    if isinstance(control, (ipywidgets.IntSlider, ipywidgets.FloatSlider)):
+        count = round((control.max - control.min) / control.step)
+        decimals = max(0, -math.floor(math.log10(control.step) + 1e-9)) if isinstance(control.step, float) else 0
+        decimals = max(decimals, len(f"{control.step:g}".partition(".")[2]))
+        kind = type(control.value)
+        values = [kind(round(control.min + i * control.step, 10)) for i in range(count + 1)]
+        every = [Stop(value, f"{value:.{decimals}f}".replace("-", "−")) for value in values]
+    else:
+        every = [
+            Stop(value, str(label))
+            for label, value in zip(control._options_labels, control._options_values, strict=True)
+        ]
+    if not isinstance(control, SLIDERS) or len(every) <= most:
+        return every
+    at = place(every, control.value)
+    stride = math.ceil((len(every) - 1) / (most - 1))
+    keep = {0, len(every) - 1, *range(at % stride, len(every), stride)}
+    return [stop for i, stop in enumerate(every) if i in keep]
+
+
+def place(stops: Sequence[Stop], value: Any) -> int:
+    """Where a value is among stops: itself, or for numbers the nearest."""
+    for i, stop in enumerate(stops):
+        if stop.value is value or (type(stop.value) is type(value) and stop.value == value):
+            return i
+    if isinstance(value, (int, float)):
+        return min(range(len(stops)), key=lambda i: abs(stops[i].value - value))
+    return 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which settings are drawn: sliders with at most `most` stops, at most `moved` controls away from the start."""
+
+    moved: int
+    most: int
+
+
+def plan_of(controls: Sequence[Any], states: int) -> Plan:
+    """The plan with the most controls moved, then with the most stops, that has at most so many states."""
+    for moved in range(len(controls), 0, -1):
+        for most in STOPS:
+            others = [len(stops_of(control, most)) - 1 for control in controls]
+            count = sum(math.prod(chosen) for k in range(moved + 1) for chosen in combinations(others, k))
+            if count <= states:
+                return Plan(moved, most)
+    return Plan(1, STOPS[-1])
+
+
+@dataclass
+class Drawn:
+    """A widget's states: `pictures`, each once; `tree`, which of them each setting shows."""
+
+    plan: Plan
+    pictures: list[str] = field(default_factory=list)
+    options: list[list[str]] = field(default_factory=list)
+    tree: Any = None
+
+    def index(self, labels: list[str]) -> int:
+        """The place of a control's options among all that were seen."""
+        if labels not in self.options:
+            self.options.append(labels)
+        return self.options.index(labels)
+
+
+def drawn(live: Live) -> Drawn:
+    """Draw the states of a widget, and leave it as it was. A first few states tell how large one is."""
+    for control in live.controls.values():
+        control.unobserve(live.redraw, names="value")
+    few = _drawn(live, Plan(1, STOPS[-1]))
+    size = len(packed(few.tree, few.options, few.pictures)) / len(few.pictures)
+    made = _drawn(live, plan_of(list(live.controls.values()), min(STATES, int(BYTES / size))))
+    live.redraw()
+    for control in live.controls.values():
+        control.observe(live.redraw, names="value")
+    return made
+
+
+def _drawn(live: Live, plan: Plan) -> Drawn:
+    names, start = list(live.controls), {name: control.value for name, control in live.controls.items()}
+    made = Drawn(plan)
+    seen: dict[str, int] = {}
+
+    def set_to(path: Sequence[Any]) -> None:
+        """From the start, move the controls one after the other, as a reader would: some change what others offer."""
+        for name in names:
+            _try(live.controls[name], start[name])
+        for name, value in zip(names, path, strict=False):
+            _try(live.controls[name], value)
+
+    def walk(path: list[Any], left: int) -> Any:
+        set_to(path)
+        if len(path) == len(names):
+            live.redraw()
+            return seen.setdefault(live.picture.value, len(seen))
+        control = live.controls[names[len(path)]]
+        stops = stops_of(control, plan.most)
+        begin = place(stops, control.value)
+        below = {
+            i: walk([*path, stop.value], left - (i != begin)) for i, stop in enumerate(stops) if left or i == begin
+        }
+        return [made.index([stop.label for stop in stops]), begin, below]
+
+    made.tree = walk([], plan.moved)
+    made.pictures = list(seen)
+    set_to([])
+    return made
+
+
+def _try(control: Any, value: Any) -> None:
+    """Set a control; a value that it does not offer any more leaves it where it is."""
+    if control.value is value or (type(control.value) is type(value) and control.value == value):
+        return
+    if not hasattr(control, "_options_values") or value in control._options_values:
+        control.value = value
+
+
+# --- as HTML -------------------------------------------------------------------------------------
+
+
+KINDS = {ipywidgets.Dropdown: "menu", ipywidgets.Checkbox: "tick", ipywidgets.ToggleButtons: "choice"}
+
+
+def kind(control: Any) -> str:
+    return KINDS.get(type(control), "typed" if isinstance(control, ipywidgets.Text) else "slider")
+
+
+def described(live: Live, made: Drawn) -> dict[str, Any]:
+    """What the page needs to make a widget's controls before it has its states."""
+    names = list(live.controls)
+    box = live.children[0]
+    rows = [
+        [names.index(n) for part in row.children for n in names if live.controls[n] is part] for row in box.children
+    ]
+    played = {
+        names.index(n)
+        for row in box.children
+        for a, b in pairwise(row.children)
+        if isinstance(a, ipywidgets.Play)
+        for n in names
+        if live.controls[n] is b
+    }
+    controls, node = [], made.tree
+    for i, (name, control) in enumerate(live.controls.items()):
+        options, at, below = node
+        node = below[at]
+        label = control.description or getattr(control, "placeholder", "") or name.replace("_", " ")
+        controls.append(
+            {
+                "name": name,
+                "kind": kind(control),
+                "label": label,
+                "options": made.options[options],
+                "at": at,
+                "play": i in played,
+            }
+        )
+    full = [len(stops_of(control)) for control in live.controls.values()]
+    coarse = any(len(c["options"]) < n for c, n in zip(controls, full, strict=True))
+    return {"controls": controls, "rows": rows, "moved": made.plan.moved, "coarse": coarse}
+
+
+class Gathered:
+    """The displayed widgets of a lecture as HTML, and their states as scripts."""
+
+    def __init__(self) -> None:
+        self.scripts: dict[str, str] = {}
+        self.report: list[dict[str, Any]] = []
+
+    def html_of(self, widget: Any) -> str:
+        """A widget as HTML that a page can show: a `Live` with its start, a prediction with what it reveals."""
+        if isinstance(widget, Live):
+            return self._live(widget)
+        if isinstance(widget, Prediction):
+            return self._prediction(widget)
+        if isinstance(widget, (ipywidgets.HTML, ipywidgets.HTMLMath)):
+            return str(widget.value)
+        if isinstance(widget, ipywidgets.Box):
+            return "".join(f"<div>{inside}</div>" for child in widget.children if (inside := self.html_of(child)))
+        return ""
+
+    def _live(self, live: Live) -> str:
+        made = drawn(live)
+        told = described(live, made)
+        number = len(self.report)
+        script = packed(made.tree, made.options, made.pictures)
+        self.scripts[str(number)] = script
+        self.report.append(
+            {
+                "controls": [f"{c['label']} {c['kind']} {len(c['options'])}" for c in told["controls"]],
+                "states": len(made.pictures),
+                "moved": made.plan.moved,
+                "of": len(told["controls"]),
+                "coarse": told["coarse"],
+                "bytes": len(script),
+                "characters": sum(map(len, made.pictures)),
+            }
+        )
+        told["bytes"] = len(script)
+        data = html.escape(json.dumps(told, ensure_ascii=False))
+        return (
+            f'<div class="nlm-live" data-states="{number}" data-told="{data}"><div class="nlm-controls"></div>'
+            f'<div class="widget-html-content">{live.picture.value}</div></div>'
+        )
+
+    def _prediction(self, asked: Prediction) -> str:
+        options = "".join(f"<li>{marked(option)}</li>" for option in asked.kind.options)
+        revealed = "".join(part if isinstance(part, str) else self.html_of(part) for part in asked.revealed)
+        right = {"choice": asked.kind.answer, "order": asked.kind.answer, "number": asked.kind.bounds}[asked.kind.name]
+        told = html.escape(
+            json.dumps({"kind": asked.kind.name, "right": right, "question": asked.question}, ensure_ascii=False)
+        )
+        hint = f"<p><small>({asked.kind.hint})</small></p>" if asked.kind.hint else ""
+        return (
+            f'<div class="nlm-predict" role="group" aria-label="A prediction" data-told="{told}">'
+            f"<p><b>Predict.</b> {marked(asked.question)}</p>{hint}<ul>{options}</ul>"
+            f"<details><summary>Show the answer</summary><p>The answer: <b>{marked(asked.kind.told)}</b>."
+            f" {marked(asked.why)}</p>{revealed}</details></div>"
+        )
+
+
+def displayed(ids: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for name in ids:
+        if name in registry._instances:
+            yield name, registry._instances[name]
+
+
+def write(where: str, ids: Sequence[str]) -> None:
+    """For the widgets with these ids: HTML, states and what became of each, as a file of JSON."""
+    ipywidgets.Widget.send_state = lambda self, key=None: None  # nobody listens: the states are not to be sent
+    gathered = Gathered()
+    pages = {name: gathered.html_of(widget) for name, widget in displayed(ids)}
+    told = {"html": pages, "scripts": gathered.scripts, "report": gathered.report}
+    Path(where).write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,86 @@
+"""One lecture, executed once: outputs, widgets as HTML and their states, kept under a digest of what it is made of."""
+
+import functools
+import hashlib
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from autograder.files import write_whole
+from autograder.launcher import text
+
+PATIENCE = 900
+"""Seconds that one cell may take, the drawing of all states among them."""
+
+
+@functools.cache
+def _code(root: Path) -> bytes:
+    """A digest of the code and data that any lecture may use."""
+    made = hashlib.sha256()
+    parts = (
+        "nlmcore",
+        "lectures/show",
+        "lectures/widgets",
+        "lectures/prompting",
+        "lectures/results",
+        "lectures/checkpoints",
+    )
+    files = [
+        path
+        for part in parts
+        for path in (root / part).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+    ours = [Path(__file__).with_name(name) for name in ("drawn.py", "packed.py", "kept.py")]
+    for path in [*sorted(files), *sorted((root / "lectures").glob("[a-z]*.py")), *ours]:
+        made.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return made.digest()
+
+
+def digest(lecture: Path, root: Path) -> str:
+    return hashlib.sha256(_code(root) + lecture.read_bytes()).hexdigest()[:24]
+
+
+def executed(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, Any], float]:
+    """`{"notebook", "html", "scripts", "report"}` of a lecture, and the seconds that it took now."""
+    path = cache / f"{lecture.stem}-{digest(lecture, root)}.json"
+    if path.is_file():
+        return json.loads(path.read_text(encoding="utf-8")), 0.0
+    began = time.monotonic()
+    made = _execute(lecture, root, path.with_suffix(".states"))
+    for old in cache.glob(f"{lecture.stem}-*.json"):
+        old.unlink()
+    write_whole(path, json.dumps(made, ensure_ascii=False))
+    return made, time.monotonic() - began
+
+
+def _execute(lecture: Path, root: Path, where: Path) -> dict[str, Any]:
+    """Run all cells in a kernel, then draw the states there."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    where.parent.mkdir(parents=True, exist_ok=True)
+    notebook = text.from_text(lecture.read_text(encoding="utf-8"), root)
+    client = NotebookClient(
+        notebook, timeout=PATIENCE, resources={"metadata": {"path": str(root / "lectures")}}, store_widget_state=False
+    )
+    quiet = {"env": {**os.environ, "NLM_PREDICTIONS": str(where)}, "stderr": subprocess.DEVNULL}
+    with client.setup_kernel(**quiet):
+        for index, cell in enumerate(notebook.cells):
+            client.execute_cell(cell, index)
+        ids = [
+            output["data"]["application/vnd.jupyter.widget-view+json"]["model_id"]
+            for cell in notebook.cells
+            for output in cell.get("outputs", [])
+            if "application/vnd.jupyter.widget-view+json" in output.get("data", {})
+        ]
+        last = nbformat.v4.new_code_cell(f"from autograder.site import drawn\ndrawn.write({str(where)!r}, {ids!r})")
+        notebook.cells.append(last)
+        client.execute_cell(last, len(notebook.cells) - 1)
+        notebook.cells.pop()
+    told = json.loads(where.read_text(encoding="utf-8"))
+    where.unlink()
+    return {"notebook": notebook, **told}

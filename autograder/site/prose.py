@@ -1,0 +1,132 @@
+"""Markdown and mathematics as HTML, with links that lead to pages of the site.
+
+Mathematics is MathML, made here: a browser draws it without a script, and a screen reader reads it. `Pages` knows which
+file of the course became which page; a link to a file that became none keeps only its words.
+"""
+
+import html
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from autograder.feedback.mathematics import mathml
+
+_BARE = re.compile(r"(?<![\\\w$])\$(?![\s$])([^$<>]{1,400}?)(?<![\s\\])\$(?![\d$])")
+_LINK = re.compile(r"""(?P<before><(?:a|img)\b[^>]*?\b(?:href|src)=")(?P<to>[^"]*)(?P<after>")""")
+
+
+def parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    dollarmath_plugin(
+        made, allow_labels=False, double_inline=True, renderer=lambda latex, how: mathml(latex, how["display_mode"])
+    )
+    return made
+
+
+_PARSER = parser()
+
+
+def with_mathematics(markup: str) -> str:
+    """HTML in which `$…$` is set as MathML: between tags, and not in code."""
+    parts = re.split(r"(<pre.*?</pre>|<code.*?</code>|<svg.*?</svg>|<[^>]*>)", markup, flags=re.S)
+    return "".join(
+        part if part.startswith("<") else _BARE.sub(lambda found: mathml(html.unescape(found[1])), part)
+        for part in parts
+    )
+
+
+def slug(words: str, taken: set[str]) -> str:
+    """The anchor of a heading, as GitHub makes it; the second of its kind ends in -1."""
+    plain = unicodedata.normalize("NFC", words).lower()
+    base = found = re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-") or "section"
+    number = 0
+    while found in taken:
+        number += 1
+        found = f"{base}-{number}"
+    taken.add(found)
+    return found
+
+
+@dataclass
+class Heading:
+    level: int
+    anchor: str
+    words: str
+
+
+@dataclass
+class Pages:
+    """Which page of the site each file of the course became, both as paths from the root."""
+
+    made: dict[str, str]
+    copied: set[str] = field(default_factory=set)
+    """Files that are linked and go along as they are: pictures."""
+
+    def link(self, to: str, source: str, page: str) -> str | None:
+        """The address, on `page`, of what the course's file `source` links to; None if the site does not have it."""
+        if re.match(r"[a-z]+:|#|//", to):
+            return to
+        path, mark, fragment = unquote(to).partition("#")
+        target = os.path.normpath(PurePosixPath(source).parent / path).replace(os.sep, "/")
+        made = self.made.get(target)
+        if made is None and target.endswith((".svg", ".png", ".jpg")):
+            self.copied.add(target)
+            made = target
+        return None if made is None else relative(made, page) + mark + fragment
+
+
+def relative(to: str, page: str) -> str:
+    """The address of one page of the site on another."""
+    return os.path.relpath(to, PurePosixPath(page).parent).replace(os.sep, "/")
+
+
+@dataclass
+class Writer:
+    """Writes one page: it keeps the headings, and makes links those of the site."""
+
+    pages: Pages
+    source: str
+    page: str
+    headings: list[Heading] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+
+    def markdown(self, text: str) -> str:
+        tokens = _PARSER.parse(text)
+        for token, inline in zip(tokens, [*tokens[1:], None], strict=True):
+            if token.type == "heading_open" and inline is not None:
+                self._head(token, inline)
+        made = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", _PARSER.renderer.render(tokens, _PARSER.options, {}))
+        in_blocks = any(token.type == "html_block" for token in tokens)  # Markdown leaves the mathematics in them alone
+        return self.linked(with_mathematics(made) if in_blocks else made)
+
+    def linked(self, markup: str) -> str:
+        """HTML whose links lead to pages of the site."""
+
+        def known(found: re.Match[str]) -> str:
+            to = self.pages.link(html.unescape(found["to"]), self.source, self.page)
+            if to is None:
+                return found["before"].replace(" href=", " data-course=") + found["to"] + found["after"]
+            return found["before"] + html.escape(to) + found["after"]
+
+        return _LINK.sub(known, markup)
+
+    def _head(self, token: Any, inline: Any) -> None:
+        words = "".join(_words(inline.children or []))
+        anchor = slug(words, self.taken)
+        token.attrSet("id", anchor)
+        self.headings.append(Heading(int(token.tag[1]), anchor, words))
+
+
+def _words(tokens: Any) -> Iterator[str]:
+    for token in tokens:
+        yield from (
+            _words(token.children) if token.children else [token.content] if not token.type.startswith("html") else []
+        )

@@ -1,0 +1,226 @@
+"""python -m autograder site: the whole course as a folder of static pages, for a browser and nothing else.
+
+A lecture is executed once and kept (`build/site`), so that a second build takes seconds. The folder works from a file
+server, in any sub-path, and opened from a disk.
+"""
+
+import argparse
+import html
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder import pages as templates
+from autograder.files import write_whole
+from autograder.launcher import exercises, glossary
+from autograder.launcher.environment import Environment
+from autograder.site.kept import executed
+from autograder.site.packed import script
+from autograder.site.prose import Heading, Pages, Writer, relative
+from autograder.site.sheet import Sheet
+
+LISTS = {
+    "lectures/README.md": "index.html",
+    "lectures/GLOSSARY.md": "lectures/glossary.html",
+    "lectures/SYMBOLS.md": "lectures/symbols.html",
+    "lectures/decks.md": "lectures/decks.html",
+    "lectures/results/README.md": "lectures/results.html",
+    "exercises/README.md": "exercises/index.html",
+    "README.md": "install.html",
+    "autograder/pages/accessibility.md": "accessibility.html",
+}
+MENU = {
+    "Lectures": "index.html",
+    "Assignments": "exercises/index.html",
+    "Glossary": "lectures/glossary.html",
+    "Symbols": "lectures/symbols.html",
+    "Other courses": "lectures/decks.html",
+    "Results": "lectures/results.html",
+    "Install": "install.html",
+    "Search": "search.html",
+}
+FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no other computer for anything.'
+SEARCH = """<h1>Search</h1>
+<form id="search" role="search" action="search.html"><label for="words">Words</label>
+<input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
+<p id="count" role="status"></p><ol id="found"></ol>"""
+
+
+class Site:
+    """The pages of one build."""
+
+    def __init__(self, root: Path, out: Path, made: dict[str, str]) -> None:
+        self.root, self.out, self.pages = root, out, Pages(made)
+        self.index: list[tuple[str, str, str, str]] = []
+
+    def page(self, to: str, body: str, headings: Sequence[Heading] = (), before: Any = None, after: Any = None) -> None:
+        """Write one page. The first heading is its title."""
+        root = "../" * to.count("/")
+        title = next((heading.words for heading in headings if heading.level == 1), "Search")
+        sections = [heading for heading in headings if heading.level == 2]
+        values = {
+            "title": f"{title} · Neural language models" if to != "index.html" else "Neural language models",
+            "root": root,
+            "page": to,
+            "here": relative(to, to),
+            "menu": [(name, relative(target, to)) for name, target in MENU.items()],
+            "headings": sections if len(sections) > 2 else [],
+            "body": templates.Markup(body),
+            "before": before and (before[0], relative(before[1], to)),
+            "after": after and (after[0], relative(after[1], to)),
+            "foot": templates.Markup(FOOT.format(root=root)),
+        }
+        write_whole(self.out / to, templates.render("site.html", **values))
+        self.index += sections_of(title, to, body)
+
+    def text(self, source: str, to: str) -> None:
+        """A page from a file in Markdown."""
+        writer = Writer(self.pages, source, to)
+        body = writer.markdown((self.root / source).read_text(encoding="utf-8"))
+        self.page(to, body, writer.headings)
+
+    def notebook(
+        self, source: str, to: str, cells: Any, told: Any = None, before: Any = None, after: Any = None
+    ) -> int:
+        """A page from a notebook, with its widgets' states and its pictures in a folder of the same name; its bytes,
+        with all that a reader gets before a widget is touched."""
+        beside = Path(to).with_suffix("")
+        writer = Writer(self.pages, source, to)
+        sheet = Sheet(writer, told["html"] if told else {}, f"{beside.name}/")
+        body = sheet.body(cells)
+        self.page(to, body, writer.headings, before, after)
+        shutil.rmtree(self.out / beside, ignore_errors=True)
+        for number, content in (told["scripts"] if told else {}).items():
+            write_whole(self.out / beside / f"{number}.js", content)
+        for name, content in sheet.files.items():
+            write_whole(self.out / beside / name, content)
+        return (self.out / to).stat().st_size + sum(map(len, sheet.files.values()))
+
+    def finish(self) -> None:
+        """What all pages share: style, script, search, and the pictures that they link."""
+        self.page("search.html", SEARCH)
+        write_whole(self.out / "search-index.js", script(self.index))
+        for name in ("site.css", "site.js"):
+            shutil.copy(templates.FOLDER / name, self.out / name)
+        for name in sorted(self.pages.copied):
+            (self.out / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(self.root / name, self.out / name)
+
+
+def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str]]:
+    """(page, heading, address, text) of each section, for the search."""
+    parts = re.split(r'<h[1-3] id="([^"]*)">(.*?)</h[1-3]>', body, flags=re.S)[1:]
+    return [
+        (title, plain(heading), f"{to}#{anchor}", plain(text))
+        for anchor, heading, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    ]
+
+
+def plain(markup: str) -> str:
+    """The words of HTML; of a formula its LaTeX, of a drawing what it says."""
+    markup = re.sub(r'<math alttext="([^"]*)".*?</math>', r" \1 ", markup, flags=re.S)
+    markup = re.sub(r'<svg[^>]*?aria-label="([^"]*)".*?</svg>', r" \1 ", markup, flags=re.S)
+    markup = re.sub(r'<pre class="code">.*?</pre>|<style.*?</style>|<summary>Code</summary>', " ", markup, flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
+
+
+# --- the verb ---------------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m autograder site", description=__doc__.partition("\n")[0])
+    made.add_argument(
+        "--only",
+        action="append",
+        metavar="LECTURE",
+        help="its number or a part of its name; the others stay as they are",
+    )
+    made.add_argument("--out", type=Path, help="the folder (by default site/)")
+    return made
+
+
+def publish(place: Environment, rest: list[str]) -> int:
+    """Build the site."""
+    options = parser().parse_args(rest)
+    root = place.root
+    out = options.out or root / "site"
+    lectures = glossary.lectures(root)
+    chosen = [path for path in lectures if not options.only or any(_called(path, name) for name in options.only)]
+    if not chosen:
+        print(f"No lecture is called {' or '.join(options.only)}.", file=sys.stderr)
+        return 2
+    assignments = [] if options.only else _assignments(place)
+    site = Site(root, out, _addresses(out, lectures, chosen, assignments))
+    titled = [(_title(path), f"lectures/{path.stem}.html") for path in lectures]
+    for path in chosen:
+        told, seconds = executed(path, root, root / "build" / "site")
+        at = lectures.index(path)
+        around = (
+            titled[i] if 0 <= i < len(titled) and titled[i][1] in site.pages.made.values() else None
+            for i in (at - 1, at + 1)
+        )
+        source = path.relative_to(root).as_posix()
+        size = site.notebook(source, titled[at][1], told["notebook"]["cells"], told, *around)
+        _say(path.stem, told["report"], size, seconds)
+    for folder in assignments:
+        for path in sorted(folder.glob("*.ipynb")):
+            source = path.relative_to(root).as_posix()
+            site.notebook(source, site.pages.made[source], json.loads(path.read_text(encoding="utf-8"))["cells"])
+    for source, to in LISTS.items():
+        site.text(source, to)
+    site.finish()
+    whole = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    print(f"{out}: {whole / 1e6:.1f} MB. Open {out / 'index.html'}.")
+    return 0
+
+
+publish.parser = parser  # type: ignore[attr-defined]
+
+
+def _called(lecture: Path, name: str) -> bool:
+    return int(lecture.name.split("_")[0]) == int(name) if name.isdigit() else name.casefold() in lecture.stem
+
+
+def _title(lecture: Path) -> str:
+    return re.search(r"^# # (.+)$", lecture.read_text(encoding="utf-8"), re.M)[1]  # type: ignore[index]
+
+
+def _assignments(place: Environment) -> list[Path]:
+    """The folders of the assignments as students get them. One that somebody has worked in is left out."""
+    if not exercises.current(place.root):
+        exercises.build(place.root)
+    worked = {path.parent.name for path in exercises.worked_in(place.root)}
+    for name in sorted(worked):
+        print(f"  ! exercises/{name} was worked in, so the site leaves it out.")
+    return sorted(path for path in (place.root / "exercises").glob("*/") if path.name not in worked)
+
+
+def _addresses(
+    out: Path, lectures: Iterable[Path], chosen: Iterable[Path], assignments: Iterable[Path]
+) -> dict[str, str]:
+    """Which page each file of the course becomes, or became in an earlier build."""
+    made = dict(LISTS)
+    for path in lectures:
+        to = f"lectures/{path.stem}.html"
+        if path in chosen or (out / to).is_file():
+            made |= {f"lectures/{path.stem}.py": to, f"lectures/{path.stem}.ipynb": to}
+    for folder in assignments:
+        for path in sorted(folder.glob("*.ipynb")):
+            made[f"exercises/{folder.name}/{path.name}"] = f"exercises/{folder.name}/{path.stem}.html"
+    return made
+
+
+def _say(name: str, report: Sequence[Any], size: int, seconds: float) -> None:
+    """What each widget of a lecture got."""
+    print(
+        f"{name}: {size / 1e3:.0f} KB before a widget is touched"
+        + (f", executed in {seconds:.0f} s" if seconds else "")
+    )
+    for row in report:
+        tier = "all settings" if row["moved"] == row["of"] else f"{row['moved']} of {row['of']} controls at a time"
+        fewer = ", fewer stops" if row["coarse"] else ""
+        print(f"  {row['states']:5} states {row['bytes'] / 1e3:7.0f} KB  {tier}{fewer}: {'; '.join(row['controls'])}")

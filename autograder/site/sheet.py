@@ -1,0 +1,77 @@
+"""A notebook as the body of a page: what a reader sees of it in JupyterLab, without JupyterLab."""
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from autograder.site.prose import Writer, with_mathematics
+
+LIVE = "application/vnd.jupyter.widget-view+json"
+_CODE = HtmlFormatter(nowrap=True)
+_PICTURE = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
+
+
+class Sheet:
+    """Cells to HTML. `files` are the pictures that the page shows, by name: a page should not carry them itself."""
+
+    def __init__(self, writer: Writer, widgets: Mapping[str, str], states: str) -> None:
+        self.writer, self.widgets, self.states = writer, widgets, states
+        self.files: dict[str, bytes] = {}
+
+    def body(self, cells: Any) -> str:
+        return "\n".join(part for cell in cells if (part := self.cell(cell)))
+
+    def cell(self, cell: Any) -> str:
+        about = cell["metadata"]
+        if about.get("slideshow", {}).get("slide_type") == "notes":
+            return ""  # the lecturer's own
+        if cell["cell_type"] == "markdown":
+            return self.writer.markdown(cell["source"])
+        if cell["cell_type"] != "code" or not cell["source"].strip():
+            return ""
+        folded = about.get("jupyter", {}).get("source_hidden") or "hidden" in about.get("tags", [])
+        shown = "".join(self.output(output) for output in cell.get("outputs", []))
+        return code(cell["source"], bool(folded)) + (f'<div class="output">{shown}</div>' if shown else "")
+
+    def output(self, output: Any) -> str:
+        if output["output_type"] == "stream":
+            return printed(output["text"]) if output["name"] == "stdout" else ""
+        data = output.get("data", {})
+        if LIVE in data:
+            found = self.widgets.get(data[LIVE]["model_id"], "")
+            return self.apart(self.writer.linked(with_mathematics(found))).replace(
+                'data-states="', f'data-states="{self.states}'
+            )
+        if "text/html" in data:
+            return self.apart(self.writer.linked(with_mathematics(data["text/html"])))
+        if "text/markdown" in data:
+            return self.writer.markdown(data["text/markdown"])
+        return printed(data["text/plain"]) if data.get("text/plain") else ""
+
+    def apart(self, markup: str) -> str:
+        """HTML whose pictures are files, which a browser fetches when they are nearly seen."""
+
+        def file(found: re.Match[str]) -> str:
+            content = base64.b64decode(found[2])
+            name = f"{hashlib.sha256(content).hexdigest()[:16]}.{found[1][:3]}"
+            self.files[name] = content
+            return f'loading="lazy" src="{self.states}{name}"'
+
+        return _PICTURE.sub(file, markup)
+
+
+def code(source: str, folded: bool = False) -> str:
+    """Python, coloured; `folded`: closed until it is asked for."""
+    block = f'<pre class="code"><code>{highlight(source, PythonLexer(), _CODE).rstrip()}</code></pre>'
+    return f"<details class='fold'><summary>Code</summary>{block}</details>" if folded else block
+
+
+def printed(text: str) -> str:
+    return f'<pre class="printed">{html.escape(text.rstrip())}</pre>'
