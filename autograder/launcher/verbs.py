@@ -45,7 +45,7 @@ class Verb:
 
 DATABASE = (("--db", "cluster"),)
 RUNS = (("--jobs", "cluster"), ("--scheduler", "cluster"), *DATABASE)
-FOR_TESTS = ("cluster", "hub", "likeness", "tests")
+FOR_TESTS = ("cluster", "hub", "likeness", "site", "tests")
 outside = functools.partial(Verb, inside=False)
 VERBS = {
     "lab": outside("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),

@@ -21,8 +21,8 @@ from autograder.site.packed import packed
 from lectures.show import Live, Prediction
 from lectures.show.question import marked
 
-STATES, BYTES = 2000, 2_500_000
-"""Per widget, the most states, and the most bytes that they may take, packed."""
+STATES, CHARACTERS, BYTES = 3000, 50_000_000, 2_500_000
+"""Per widget, the most states, and the most characters and packed bytes that they may have together."""
 STOPS = (1000, 101, 51, 21, 11, 7)
 """How many stops a slider may keep; each is tried in turn."""
 SLIDERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider, ipywidgets.SelectionSlider)
@@ -120,8 +120,10 @@ def drawn(live: Live) -> Drawn:
     for control in live.controls.values():
         control.unobserve(live.redraw, names="value")
     few = _drawn(live, Plan(1, STOPS[-1]))
-    size = len(packed(few.tree, few.options, few.pictures)) / len(few.pictures)
-    made = _drawn(live, plan_of(list(live.controls.values()), min(STATES, int(BYTES / size))))
+    count = len(few.pictures)
+    bytes_, characters = len(packed(few.tree, few.options, few.pictures)), sum(map(len, few.pictures))
+    room = min(STATES, BYTES * count // bytes_, CHARACTERS * count // characters)
+    made = _drawn(live, plan_of(list(live.controls.values()), room))
     live.redraw()
     for control in live.controls.values():
         control.observe(live.redraw, names="value")
@@ -222,11 +224,14 @@ class Gathered:
     def html_of(self, widget: Any) -> str:
         """A widget as HTML that a page can show: a `Live` with its start, a prediction with what it reveals."""
         if isinstance(widget, Live):
-            return self._live(widget)
+            more = (part for part in widget.children[1:] if part is not widget.picture)
+            return self._live(widget) + "".join(map(self.html_of, more))
         if isinstance(widget, Prediction):
             return self._prediction(widget)
         if isinstance(widget, (ipywidgets.HTML, ipywidgets.HTMLMath)):
             return str(widget.value)
+        if isinstance(widget, ipywidgets.Box) and any(isinstance(part, ipywidgets.Button) for part in widget.children):
+            return '<p class="note">The buttons of this widget work in the notebook only.</p>'
         if isinstance(widget, ipywidgets.Box):
             return "".join(f"<div>{inside}</div>" for child in widget.children if (inside := self.html_of(child)))
         return ""

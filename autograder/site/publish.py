@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from nbclient.exceptions import CellExecutionError
+
 from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary
@@ -44,6 +46,14 @@ MENU = {
     "Search": "search.html",
 }
 FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no other computer for anything.'
+CONTENTS = """\
+# Neural language models, from counting to Transformers
+
+An interactive course. Here you can read every lecture, move the controls of its pictures, and predict results before
+you see them. Your predictions stay in this browser. To run and change the code, and to work on the
+[assignments](../exercises/README.md), [install the course](../README.md): it runs on your own computer.
+
+"""
 SEARCH = """<h1>Search</h1>
 <form id="search" role="search" action="search.html"><label for="words">Words</label>
 <input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
@@ -78,10 +88,15 @@ class Site:
         self.index += sections_of(title, to, body)
 
     def text(self, source: str, to: str) -> None:
-        """A page from a file in Markdown."""
+        """A page from a file in Markdown; of two, the part that is of use here."""
         writer = Writer(self.pages, source, to)
-        body = writer.markdown((self.root / source).read_text(encoding="utf-8"))
-        self.page(to, body, writer.headings)
+        text = (self.root / source).read_text(encoding="utf-8")
+        if to == "index.html":
+            text = CONTENTS + "".join(line for line in text.splitlines(keepends=True) if line.startswith("|"))
+        if to == "install.html":
+            start, end = text.index("You need Python"), text.index("**As an instructor.**")
+            text = "# Install the course\n\n" + text[start:end]
+        self.page(to, writer.markdown(text), writer.headings)
 
     def notebook(
         self, source: str, to: str, cells: Any, told: Any = None, before: Any = None, after: Any = None
@@ -157,7 +172,11 @@ def publish(place: Environment, rest: list[str]) -> int:
     site = Site(root, out, _addresses(out, lectures, chosen, assignments))
     titled = [(_title(path), f"lectures/{path.stem}.html") for path in lectures]
     for path in chosen:
-        told, seconds = executed(path, root, root / "build" / "site")
+        try:
+            told, seconds = executed(path, root, root / "build" / "site")
+        except CellExecutionError as error:
+            print(f"{path.name} does not run:\n{error}", file=sys.stderr)
+            return 1
         at = lectures.index(path)
         around = (
             titled[i] if 0 <= i < len(titled) and titled[i][1] in site.pages.made.values() else None

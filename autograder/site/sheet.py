@@ -15,6 +15,7 @@ from autograder.site.prose import Writer, with_mathematics
 
 LIVE = "application/vnd.jupyter.widget-view+json"
 _CODE = HtmlFormatter(nowrap=True)
+_SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
 _PICTURE = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
 
 
@@ -62,9 +63,16 @@ class Sheet:
             content = base64.b64decode(found[2])
             name = f"{hashlib.sha256(content).hexdigest()[:16]}.{found[1][:3]}"
             self.files[name] = content
-            return f'loading="lazy" src="{self.states}{name}"'
+            size = _SIZE.search(content.decode("utf-8", errors="replace"))
+            room = f'width="{_pixels(size[1])}" height="{_pixels(size[2])}" ' if size else ""
+            return f'{room}loading="lazy" src="{self.states}{name}"'
 
         return _PICTURE.sub(file, markup)
+
+
+def _pixels(points: str) -> int:
+    """A browser keeps this much room for a picture that it has not fetched yet."""
+    return round(float(points) * 4 / 3)
 
 
 def code(source: str, folded: bool = False) -> str:

@@ -90,7 +90,7 @@ def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(lab, "become", lambda *_: 0)
     monkeypatch.setattr(verbs, "_build_if_stale", lambda *_, **__: 0)
     assert main(["lab"]) == main(["test"]) == 0
-    assert asked == [(), ("cluster", "hub", "likeness", "tests")]
+    assert asked == [(), ("cluster", "hub", "likeness", "site", "tests")]
 
 
 def test_a_verb_for_the_inside_runs_under_the_environments_python(

@@ -1,0 +1,152 @@
+"""Pages from texts and notebooks: links, mathematics, code, search. Lectures are not executed here."""
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.launcher import glossary
+from autograder.site import publish
+from autograder.site.prose import Pages, Writer
+from autograder.site.sheet import Sheet
+
+ROOT = Path(__file__).resolve().parents[3]
+MADE = {"lectures/12_attention.ipynb": "lectures/12_attention.html", "README.md": "install.html"}
+
+
+def writer(page: str = "lectures/06_x.html") -> Writer:
+    return Writer(Pages(dict(MADE)), "lectures/06_x.py", page)
+
+
+def test_links_lead_to_pages_and_what_is_no_page_keeps_its_words() -> None:
+    made = writer().markdown(
+        "[a](12_attention.ipynb#now-you) [b](../README.md) [c](../nlmcore/gru.py) [d](https://example.org) [e](#here)"
+    )
+    assert 'href="12_attention.html#now-you"' in made
+    assert 'href="../install.html"' in made
+    assert re.search(r"<a data-course=[^>]*>c</a>", made)
+    assert 'href="https://example.org"' in made
+    assert 'href="#here"' in made
+    one = writer()
+    assert 'src="figures/x.svg"' in one.markdown('<img src="figures/x.svg" alt="x">')
+    assert one.pages.copied == {"lectures/figures/x.svg"}
+
+
+def test_mathematics_is_set_in_markdown_and_in_its_html() -> None:
+    assert writer().markdown("so $x_1$ and\n\n$$y$$\n").count("<math") == 2
+    assert "<math" in writer().markdown("<details><summary>A</summary>It is $x$.</details>")
+    assert "<math" not in writer().markdown("`$HOME and $PATH`")
+    assert "<msub>" not in writer().markdown("<details><pre>$a_1$</pre></details>")
+
+
+def test_headings_have_anchors_of_their_own() -> None:
+    one = writer()
+    made = one.markdown("# What is *it*?\n\n## Again\n\n## Again\n")
+    assert [heading.anchor for heading in one.headings] == ["what-is-it", "again", "again-1"]
+    assert '<h2 id="again-1">' in made
+
+
+def cell(kind: str, source: str, outputs: list[object] | None = None, **metadata: object) -> dict[str, object]:
+    return {"cell_type": kind, "source": source, "metadata": metadata, "outputs": outputs or []}
+
+
+def test_a_sheet_shows_what_a_reader_sees() -> None:
+    picture = "data:image/svg+xml;base64,PHN2ZyB3aWR0aD0iOTAuMHB0IiBoZWlnaHQ9IjQ1cHQiPjwvc3ZnPg=="
+    sheet = Sheet(writer(), {"w": '<div class="nlm-live" data-states="3"></div>'}, "06_x/")
+    made = sheet.body(
+        [
+            cell("markdown", "*ask the room*", slideshow={"slide_type": "notes"}),
+            cell("code", "secret = 1", jupyter={"source_hidden": True}),
+            cell("code", "x < 1", [{"output_type": "stream", "name": "stdout", "text": "1 < 2\n"}]),
+            cell("code", "show()", [{"output_type": "display_data", "data": {"text/html": f'<img src="{picture}">'}}]),
+            cell(
+                "code",
+                "w",
+                [{"output_type": "display_data", "data": {"text/html": "its HTML", _LIVE: {"model_id": "w"}}}],
+            ),
+        ]
+    )
+    assert "ask the room" not in made
+    assert re.search(r"<details class='fold'>.*secret", made)
+    assert "1 &lt; 2" in made
+    assert 'data-states="06_x/3"' in made
+    assert "its HTML" not in made
+    ((name, content),) = sheet.files.items()
+    assert content.startswith(b"<svg")
+    assert f'width="120" height="60" loading="lazy" src="06_x/{name}"' in made
+
+
+_LIVE = "application/vnd.jupyter.widget-view+json"
+
+
+def test_search_finds_words_formulas_and_what_pictures_say() -> None:
+    picture = '<svg aria-label="two"><text>t</text></svg>'
+    body = f'<p>x</p><h1 id="a">A <em>b</em></h1><p>one</p>{picture}<h2 id="c">C</h2><p>$</p>'
+    assert publish.sections_of("T", "p.html", body) == [
+        ("T", "A b", "p.html#a", "one two"),
+        ("T", "C", "p.html#c", "$"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All pages; the lectures as their texts say, without outputs."""
+    from autograder.launcher import text
+
+    def unexecuted(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, object], float]:
+        notebook = text.from_text(lecture.read_text(encoding="utf-8"), root)
+        return {"notebook": notebook, "html": {}, "scripts": {}, "report": []}, 0.0
+
+    out = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "executed", unexecuted)
+        patch.setattr(publish, "_assignments", lambda place: [])
+        assert publish.publish(SimpleNamespace(root=ROOT), ["--out", str(out)]) == 0  # type: ignore[arg-type]
+    return out
+
+
+def test_every_link_of_every_page_leads_somewhere(site: Path) -> None:
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    assert len(pages) == len(glossary.lectures(ROOT)) + len(publish.LISTS) + 1
+    anchors = {path: set(re.findall(r' id="([^"]+)"', page)) for path, page in pages.items()}
+    for path, page in pages.items():
+        for to in re.findall(r'<(?:a|link|img|script)\b[^>]*? (?:href|src)="([^"]*)"', page):
+            if re.match("https?:|data:", to):
+                continue
+            name, _, anchor = to.partition("#")
+            target = (path.parent / name).resolve() if name else path
+            assert target.is_file(), f"{path.name}: {to}"
+            assert not anchor or anchor in anchors[target], f"{path.name}: {to}"
+
+
+def test_no_page_asks_another_host_for_anything(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        asked = re.findall(r'<(?:link|img|script|source|iframe|audio)\b[^>]*? (?:href|src)="([^"]*)"', path.read_text())
+        assert not [to for to in asked if re.match("[a-z]+:|//", to) and not to.startswith("data:")], path
+
+
+def test_all_mathematics_is_mathml(site: Path) -> None:
+    for path in (site / "lectures").glob("*.html"):
+        words = re.sub(
+            r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", path.read_text(encoding="utf-8"), flags=re.S
+        )
+        assert not re.findall(r"\$[^$<>\n]*\\[a-z]+[^$<>\n]*\$", words), path.name
+
+
+def test_only_some_lectures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = SimpleNamespace(root=ROOT)
+    assert publish.publish(place, ["--only", "no such lecture", "--out", str(tmp_path)]) == 2  # type: ignore[arg-type]
+    assert "no such lecture" in capsys.readouterr().err
+
+
+def test_what_each_widget_got_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"states": 12, "bytes": 3456, "moved": 1, "of": 2, "coarse": True, "controls": ["n slider 7", "m slider 7"]}
+    publish._say("12_attention", [row], 800_000, 0.0)
+    assert json.dumps(capsys.readouterr().out)[1:-1] == (
+        r"12_attention: 800 KB before a widget is touched\n"
+        r"     12 states       3 KB  1 of 2 controls at a time, fewer stops: n slider 7; m slider 7\n"
+    )
