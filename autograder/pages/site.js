@@ -71,7 +71,7 @@ class Live {
     const words = [];
     if (moved < many)
       words.push(`Drawn for this page: ${moved} of ${many} controls away from the start. Move one more, and the one that you moved first goes back.`);
-    if (coarse) words.push('Sliders have fewer stops here than in the notebook.');
+    if (coarse) words.push('Some controls have fewer values here than in the notebook.');
     if (controls.some(({ kind, options }) => kind === 'typed' && options.length < 2)) words.push('To type your own, open the notebook.');
     return words.join(' ');
   }

@@ -25,7 +25,7 @@ STATES, CHARACTERS, BYTES = 3000, 50_000_000, 2_500_000
 """Per widget, the most states, and the most characters and packed bytes that they may have together."""
 STOPS = (1000, 101, 51, 21, 11, 7)
 """How many stops a slider may keep; each is tried in turn."""
-SLIDERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider, ipywidgets.SelectionSlider)
+NUMBERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider)
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class Stop:
     label: str
 
 
-def stops_of(control: Any, most: int = STOPS[0]) -> list[Stop]:
-    """The values that a control can take now. A slider keeps at most about `most` of them, the present one among them.
+def stops_of(control: Any, most: int = STOPS[0], listed: int = STOPS[0]) -> list[Stop]:
+    """The values that a control can take now. A slider keeps about `most` of them, a menu its first `listed`, and
+    the present one.
 
     Text is free; of a text that is there, each beginning is a value, as if somebody typed it.
     """
@@ -45,29 +46,36 @@ def stops_of(control: Any, most: int = STOPS[0]) -> list[Stop]:
         return [Stop(False, "no"), Stop(True, "yes")]
     if isinstance(control, ipywidgets.Text):
         words = control.value
-        return (
-            [Stop(words[:n], words[:n]) for n in range(len(words) + 1)]
-            if control.continuous_update
-            else [Stop(words, words)]
-        )
-    if isinstance(control, (ipywidgets.IntSlider, ipywidgets.FloatSlider)):
-        count = round((control.max - control.min) / control.step)
-        decimals = max(0, -math.floor(math.log10(control.step) + 1e-9)) if isinstance(control.step, float) else 0
-        decimals = max(decimals, len(f"{control.step:g}".partition(".")[2]))
-        kind = type(control.value)
-        values = [kind(round(control.min + i * control.step, 10)) for i in range(count + 1)]
-        every = [Stop(value, f"{value:.{decimals}f}".replace("-", "−")) for value in values]
-    else:
-        every = [
-            Stop(value, str(label))
-            for label, value in zip(control._options_labels, control._options_values, strict=True)
-        ]
-    if not isinstance(control, SLIDERS) or len(every) <= most:
-        return every
+        first = 0 if control.continuous_update else len(words)
+        return [Stop(words[:n], words[:n]) for n in range(first, len(words) + 1)]
+    count = size_of(control)
+    if isinstance(control, NUMBERS):
+        decimals = 0 if isinstance(control.value, int) else len(f"{control.step:f}".rstrip("0").partition(".")[2])
+        at = round((control.value - control.min) / control.step)
+        values = (type(control.value)(round(control.min + i * control.step, 10)) for i in _kept(count, at, most))
+        return [Stop(value, f"{value:.{decimals}f}".replace("-", "−")) for value in values]
+    every = [
+        Stop(value, str(label)) for label, value in zip(control._options_labels, control._options_values, strict=True)
+    ]
     at = place(every, control.value)
-    stride = math.ceil((len(every) - 1) / (most - 1))
-    keep = {0, len(every) - 1, *range(at % stride, len(every), stride)}
-    return [stop for i, stop in enumerate(every) if i in keep]
+    if isinstance(control, ipywidgets.SelectionSlider):
+        return [every[i] for i in _kept(count, at, most)]
+    return [stop for i, stop in enumerate(every) if i < listed or i == at]
+
+
+def size_of(control: Any) -> int:
+    """How many values a control has in the notebook."""
+    if isinstance(control, NUMBERS):
+        return 1 + round((control.max - control.min) / control.step)
+    return len(control._options_values) if hasattr(control, "_options_values") else len(stops_of(control))
+
+
+def _kept(count: int, at: int, most: int) -> Sequence[int]:
+    """About `most` of the numbers below `count`, evenly, `at` and both ends among them."""
+    if count <= most:
+        return range(count)
+    stride = math.ceil((count - 1) / (most - 1))
+    return sorted({0, count - 1, *range(at % stride, count, stride)})
 
 
 def place(stops: Sequence[Stop], value: Any) -> int:
@@ -86,6 +94,8 @@ class Plan:
 
     moved: int
     most: int
+    listed: int = STOPS[0]
+    """The most options of a menu: all, unless they are so many that nothing else fits."""
 
 
 def plan_of(controls: Sequence[Any], states: int) -> Plan:
@@ -96,7 +106,7 @@ def plan_of(controls: Sequence[Any], states: int) -> Plan:
             count = sum(math.prod(chosen) for k in range(moved + 1) for chosen in combinations(others, k))
             if count <= states:
                 return Plan(moved, most)
-    return Plan(1, STOPS[-1])
+    return Plan(1, STOPS[-1], max(2, states // len(controls)))
 
 
 @dataclass
@@ -119,7 +129,7 @@ def drawn(live: Live) -> Drawn:
     """Draw the states of a widget, and leave it as it was. A first few states tell how large one is."""
     for control in live.controls.values():
         control.unobserve(live.redraw, names="value")
-    few = _drawn(live, Plan(1, STOPS[-1]))
+    few = _drawn(live, Plan(1, STOPS[-1], 5))
     count = len(few.pictures)
     bytes_, characters = len(packed(few.tree, few.options, few.pictures)), sum(map(len, few.pictures))
     room = min(STATES, BYTES * count // bytes_, CHARACTERS * count // characters)
@@ -148,7 +158,7 @@ def _drawn(live: Live, plan: Plan) -> Drawn:
             live.redraw()
             return seen.setdefault(live.picture.value, len(seen))
         control = live.controls[names[len(path)]]
-        stops = stops_of(control, plan.most)
+        stops = stops_of(control, plan.most, plan.listed)
         begin = place(stops, control.value)
         below = {
             i: walk([*path, stop.value], left - (i != begin)) for i, stop in enumerate(stops) if left or i == begin
@@ -209,7 +219,7 @@ def described(live: Live, made: Drawn) -> dict[str, Any]:
                 "play": i in played,
             }
         )
-    full = [len(stops_of(control)) for control in live.controls.values()]
+    full = map(size_of, live.controls.values())
     coarse = any(len(c["options"]) < n for c, n in zip(controls, full, strict=True))
     return {"controls": controls, "rows": rows, "moved": made.plan.moved, "coarse": coarse}
 

@@ -241,5 +241,5 @@ def _say(name: str, report: Sequence[Any], size: int, seconds: float) -> None:
     )
     for row in report:
         tier = "all settings" if row["moved"] == row["of"] else f"{row['moved']} of {row['of']} controls at a time"
-        fewer = ", fewer stops" if row["coarse"] else ""
+        fewer = ", fewer values" if row["coarse"] else ""
         print(f"  {row['states']:5} states {row['bytes'] / 1e3:7.0f} KB  {tier}{fewer}: {'; '.join(row['controls'])}")

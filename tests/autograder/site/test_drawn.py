@@ -78,6 +78,19 @@ def test_too_many_settings_leave_every_control_alive(n_controls: int) -> None:
         assert moved >= {"0", start[i], "100"}, "and so are both ends"
 
 
+def test_a_menu_too_long_for_all_keeps_its_first_options_and_the_present_one() -> None:
+    long = menu(range(3000), "n")
+    long.value = 2999
+    plan = drawn.plan_of([long, tick("on")], 100)
+    assert [stop.label for stop in drawn.stops_of(long, plan.most, plan.listed)] == [*map(str, range(50)), "2999"]
+
+
+def test_a_slider_over_millions_of_numbers_costs_nothing() -> None:
+    labels = [stop.label for stop in drawn.stops_of(slider(72_000, 0, 10**9, 1, "n"), 21)]
+    assert 20 < len(labels) < 25
+    assert {"0", "72000", str(10**9)} <= set(labels)
+
+
 def test_the_plan_moves_as_many_controls_as_fit() -> None:
     controls = [slider(0, 0, 10, 1, "n"), slider(0, 0, 10, 1, "m"), tick("on")]
     assert drawn.plan_of(controls, 11 * 11 * 2) == drawn.Plan(3, 1000)

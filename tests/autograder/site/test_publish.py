@@ -148,5 +148,5 @@ def test_what_each_widget_got_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     publish._say("12_attention", [row], 800_000, 0.0)
     assert json.dumps(capsys.readouterr().out)[1:-1] == (
         r"12_attention: 800 KB before a widget is touched\n"
-        r"     12 states       3 KB  1 of 2 controls at a time, fewer stops: n slider 7; m slider 7\n"
+        r"     12 states       3 KB  1 of 2 controls at a time, fewer values: n slider 7; m slider 7\n"
     )
