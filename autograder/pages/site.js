@@ -106,7 +106,7 @@ class Live {
     }
     if (options.length < 2) return { state, node: null, show: kept(() => {}) };
     const input = make('input', { type: 'range', id, min: 0, class: 'noUi-target', oninput: () => move(Number(input.value)) });
-    const output = make('output', { for: id });
+    const output = make('span', { class: 'readout', 'aria-hidden': 'true' }); // read out as the slider's own value
     const show = kept((names, to) => {
       input.max = names.length - 1;
       input.value = to;

@@ -18,7 +18,7 @@ from nbclient.exceptions import CellExecutionError
 
 from autograder import pages as templates
 from autograder.files import write_whole
-from autograder.launcher import exercises, glossary
+from autograder.launcher import exercises, glossary, say
 from autograder.launcher.environment import Environment
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -193,7 +193,7 @@ def publish(place: Environment, rest: list[str]) -> int:
         site.text(source, to)
     site.finish()
     whole = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    print(f"{out}: {whole / 1e6:.1f} MB. Open {out / 'index.html'}.")
+    say.line(f"{out}: {whole / 1e6:.1f} MB. Open {out / 'index.html'}.")
     return 0
 
 
@@ -214,7 +214,7 @@ def _assignments(place: Environment) -> list[Path]:
         exercises.build(place.root)
     worked = {path.parent.name for path in exercises.worked_in(place.root)}
     for name in sorted(worked):
-        print(f"  ! exercises/{name} was worked in, so the site leaves it out.")
+        say.line(f"  ! exercises/{name} was worked in, so the site leaves it out.")
     return sorted(path for path in (place.root / "exercises").glob("*/") if path.name not in worked)
 
 
@@ -242,4 +242,6 @@ def _say(name: str, report: Sequence[Any], size: int, seconds: float) -> None:
     for row in report:
         tier = "all settings" if row["moved"] == row["of"] else f"{row['moved']} of {row['of']} controls at a time"
         fewer = ", fewer values" if row["coarse"] else ""
-        print(f"  {row['states']:5} states {row['bytes'] / 1e3:7.0f} KB  {tier}{fewer}: {'; '.join(row['controls'])}")
+        say.line(
+            f"  {row['states']:5} states {row['bytes'] / 1e3:7.0f} KB  {tier}{fewer}: {'; '.join(row['controls'])}"
+        )

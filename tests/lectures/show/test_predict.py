@@ -66,6 +66,8 @@ def test_a_number_is_right_within_what_is_said(typed: str, right: bool) -> None:
     asked.field.value = typed
     assert ("<b>Right.</b>" in asked.verdict.value) == right
     assert predictions.kept()[0]["right"] == right
+    assert asked.kind.bounds == pytest.approx((6 / 11 - 0.1, 6 / 11 + 0.1))
+    assert predict("How many?", factor=2, answer=-6, why="So.").kind.bounds == (-12, -3)
 
 
 def test_what_is_no_number_is_asked_again() -> None:

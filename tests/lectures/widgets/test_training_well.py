@@ -76,6 +76,15 @@ def test_the_sweep_says_which_seeds_diverged() -> None:
     assert "SGD, rate 1: 1 of 2 seeds diverged" in widget.picture.value
 
 
+def test_an_optimiser_with_fewer_rates_shows_its_largest() -> None:
+    result = sweep_of_two()
+    result["by"]["Adam"] = {"rates": {"0.01": result["by"]["SGD"]["rates"]["0.1"]}, "best": "0.01"}
+    widget = widgets.sweep_explorer(result)
+    widget.controls["place"].value = 1
+    widget.controls["name"].value = "Adam"
+    assert "Adam, rate 0.01" in widget.picture.value
+
+
 def test_the_schedule_is_drawn_with_the_sliders_values() -> None:
     widget = widgets.schedule_playground(lambda step, total, warmup, floor: floor + warmup / total * step / total)
     widget.controls["warmup"].value = 500
