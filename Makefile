@@ -5,6 +5,7 @@
 #   make lab ARGS="--no-browser --port 9999"      options for JupyterLab
 #   make present ARGS=attention   the lecture on attention slide by slide, widgets alive
 #   make test ARGS="-k attention"                 options for pytest
+#   make site ARGS="--only attention"             the course as static pages, for a browser and nothing else
 #   make setup TORCH=cuda         another build of PyTorch: cpu (default), cuda or default (the package index's own)
 #   make lab PYTHON=python3.13    another Python; NLM_VENV=/some/folder another place than .venv
 

@@ -36,16 +36,16 @@ class Stop:
     label: str
 
 
-def stops_of(control: Any, most: int = STOPS[0], listed: int = STOPS[0]) -> list[Stop]:
+def stops_of(control: Any, most: int = STOPS[0], listed: int = STOPS[0], typed: str = "") -> list[Stop]:
     """The values that a control can take now. A slider keeps about `most` of them, a menu its first `listed`, and
     the present one.
 
-    Text is free; of a text that is there, each beginning is a value, as if somebody typed it.
+    Text is free; of the text that is there, or that was `typed` at the start, each beginning is a value.
     """
     if isinstance(control, ipywidgets.Checkbox):
         return [Stop(False, "no"), Stop(True, "yes")]
     if isinstance(control, ipywidgets.Text):
-        words = control.value
+        words = control.value or (typed if control.continuous_update else "")
         first = 0 if control.continuous_update else len(words)
         return [Stop(words[:n], words[:n]) for n in range(first, len(words) + 1)]
     count = size_of(control)
@@ -158,7 +158,7 @@ def _drawn(live: Live, plan: Plan) -> Drawn:
             live.redraw()
             return seen.setdefault(live.picture.value, len(seen))
         control = live.controls[names[len(path)]]
-        stops = stops_of(control, plan.most, plan.listed)
+        stops = stops_of(control, plan.most, plan.listed, str(start[names[len(path)]]))
         begin = place(stops, control.value)
         below = {
             i: walk([*path, stop.value], left - (i != begin)) for i, stop in enumerate(stops) if left or i == begin

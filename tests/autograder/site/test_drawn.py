@@ -64,6 +64,14 @@ def test_what_is_typed_at_every_key_has_all_its_beginnings() -> None:
     assert made.pictures == ["<>", "<c>", "<ca>", "<cat>"]
 
 
+def test_what_was_typed_can_be_typed_again_where_a_choice_empties_it() -> None:
+    text, own = choice(["a", "b"], "text"), field(value="xy", every_key=True)
+    text.observe(lambda _: setattr(own, "value", ""), names="value")
+    made = drawn.drawn(live(lambda text, own: f"{text}:{own}", text=text, own=own))
+    assert settings(made, made.tree)["b", "x"] == "b:x"
+    assert made.tree[2][1][1] == 0, "it begins empty there"
+
+
 @pytest.mark.parametrize("n_controls", [1, 2, 3, 6])
 def test_too_many_settings_leave_every_control_alive(n_controls: int) -> None:
     controls = {f"c{i}": slider(7 + i, 0, 100, 1, f"c{i}") for i in range(n_controls)}
