@@ -119,7 +119,7 @@ def _imports(path: Path) -> Iterable[str]:
 def students_makefile(text: str) -> str:
     """The Makefile with a student's targets only."""
     text = re.sub(r"^VERBS := .*$", f"VERBS := {' '.join(FOR_STUDENTS)}", text, flags=re.M)
-    return "".join(line for line in text.splitlines(keepends=True) if not re.match(r"#\s+make test\b", line))
+    return "".join(line for line in text.splitlines(keepends=True) if not re.match(r"#\s+make (test|site)\b", line))
 
 
 def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
