@@ -8,6 +8,7 @@ Runs inside the kernel that has run the lecture, because the functions are there
 import html
 import json
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
@@ -21,8 +22,8 @@ from autograder.site.packed import packed
 from lectures.show import Live, Prediction
 from lectures.show.question import marked
 
-STATES, CHARACTERS, BYTES = 3000, 50_000_000, 2_500_000
-"""Per widget, the most states, and the most characters and packed bytes that they may have together."""
+STATES, CHARACTERS, BYTES, SECONDS = 3000, 50_000_000, 2_500_000, 40.0
+"""Per widget, the most states, and the most characters, packed bytes and processor seconds that they may take."""
 STOPS = (1000, 101, 51, 21, 11, 7)
 """How many stops a slider may keep; each is tried in turn."""
 NUMBERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider)
@@ -129,10 +130,14 @@ def drawn(live: Live) -> Drawn:
     """Draw the states of a widget, and leave it as it was. A first few states tell how large one is."""
     for control in live.controls.values():
         control.unobserve(live.redraw, names="value")
+    began = time.process_time()
     few = _drawn(live, Plan(1, STOPS[-1], 5))
+    seconds = max(
+        time.process_time() - began, 0.001
+    )  # a model that runs at every setting takes longer than its picture
     count = len(few.pictures)
     bytes_, characters = len(packed(few.tree, few.options, few.pictures)), sum(map(len, few.pictures))
-    room = min(STATES, BYTES * count // bytes_, CHARACTERS * count // characters)
+    room = min(STATES, BYTES * count // bytes_, CHARACTERS * count // characters, int(SECONDS * count / seconds))
     made = _drawn(live, plan_of(list(live.controls.values()), room))
     live.redraw()
     for control in live.controls.values():
