@@ -114,6 +114,22 @@ def test_one_time_and_one_numbering(name: str) -> None:
     assert f"question {numbers[-1]} should be answered in your own words" in everywhere
 
 
+@pytest.mark.parametrize("name", COURSE)
+def test_a_third_of_the_points_is_for_longer_or_open_work(name: str) -> None:
+    """Open-ended: experiments, and the written question. Longer: more than ten lines of the solution, without comments
+    and blank lines. A bug to mend is one line, however long its function."""
+    written = sum(float(points) for points in re.findall(r"· ([\d.]+) points · written", prose(name)))
+    points, longer = written, written
+    for exercise in exercises(name).values():
+        solution = exercise.reference.__dict__["source"].partition("### BEGIN SOLUTION\n")[2]
+        lines = [line for line in solution.split("\n") if line.strip() and not line.strip().startswith("#")]
+        points += exercise.points
+        if "conclusion" in exercise.returns or (len(lines) > 10 and exercise.planted is None):
+            longer += exercise.points
+    assert written >= 4
+    assert longer >= points / 3
+
+
 HINT = re.compile(
     r"<details><summary>A hint(?: on [^:]+)?: where to look</summary>\n\n(.+?)\n\n"
     r"<details><summary>The idea</summary>\n\n(.+?)\n\n"

@@ -515,17 +515,19 @@ picture
 # Halve the learning rate, or make it ten times larger; leave out one of the gradients. What do you notice first?
 
 # %% [markdown]
-# ## 8. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 25 minutes, 6 points]]
 #
-# In about eight sentences, for somebody who knows derivatives and has not heard the lecture:
+# In about twelve sentences, for somebody who knows derivatives and has not heard the lecture:
 #
 # 1. Why do you go through the network backwards, not forwards, to get the gradients of a million weights? Say what would have to be repeated.
 # 2. What does the forward pass have to keep, and why does training run out of memory before it runs out of time?
 # 3. A friend checks her gradients by raising each weight by $10^{-12}$ in float32 and finds that all her gradients are 0. What went wrong, and what
 #    should she do?
+# 4. Report your experiment of question 7, as you would to somebody who decides on it: what did your five seeds show, and with which numbers? What
+#    does that not yet say? Which run would you do next, and what do you expect of it?
 #
 # ### BEGIN MARK SCHEME
-# One point for each of the four; half points are fine.
+# One point for each of the first four, two for the report; half points are fine.
 #
 # 1. **Backwards** (1): one loss, many weights: one pass back gives all partial derivatives, since each upstream gradient is computed once and shared;
 #    forwards (or by differences) it takes one pass *per weight*. Half a point for "the chain rule" without the saving.
@@ -534,6 +536,12 @@ picture
 #    about twice as long as the forward pass.
 # 4. **Differences** (1): float32 has about 7 digits, so 1 + 10⁻¹² is 1, and the difference of two nearly equal losses is 0 or noise; use float64 and
 #    a step of about 10⁻⁵ or 10⁻⁶, and central differences. Half a point for only the diagnosis.
+# 5. **Report, what it shows** (1): a claim that the student's own numbers support (that scale 10 ends with a higher loss than scale 0, and that the
+#    scales 0 and 1 cannot be told apart), with numbers or with how many seeds agree. Half a point for the claim without them, none for a claim that
+#    goes beyond the table.
+# 6. **Report, what it leaves open** (1): one limit of this experiment (½), for example: one network of one size, one learning rate and one number of
+#    steps; the second layer did not start at 0, and with both at 0 nothing would be learned; scale 1 may learn faster, which a final loss does not
+#    show. A next run that could turn out otherwise, with what it would tell (½). Not: "more seeds" alone, where the seeds agree.
 # ### END MARK SCHEME
 
 # %% [markdown]
@@ -547,6 +555,10 @@ picture
 #
 # A float32 has about seven digits, so a weight of 1 does not change at all when 10⁻¹² is added, and the two losses are the same number. She should
 # use float64 and a step near 10⁻⁵, on both sides, and compare relative differences.
+#
+# In my five rows scale 10 ended with a higher loss than scale 0 each time, so I believe that. Between the scales 0 and 1 the seeds disagree: four favour
+# 0 and one favours 1, which chance alone may do. And this is one small network, one learning rate and 20 steps. I would first run twenty more seeds: if
+# 0 is really better, about four in five of them should favour it; if not, about half. Then I would do the same after 200 steps.
 
 # %% [markdown]
 # ---

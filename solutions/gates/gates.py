@@ -647,17 +647,19 @@ picture
 # LSTM's line do if you halve all forget gates (`gates[1] *= 0.5` on a clone)? And the plain network's with `2 * orthogonal`?
 
 # %% [markdown]
-# ## 8. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 25 minutes, 6 points]]
 #
-# In about eight sentences, for somebody who knows plain recurrent networks:
+# In about twelve sentences, for somebody who knows plain recurrent networks:
 #
 # 1. Why does the gradient of a plain network shrink or grow with distance, and what is different along the path of the LSTM's memory?
 # 2. "An LSTM remembers." What does that depend on? Say what the forget gate's bias has to do with it, and give a number.
 # 3. A friend has loaded GRU weights from another library. There is no error, but the network writes nonsense. Name two things that may differ
 #    although all shapes fit.
+# 4. Report your experiment of question 7, as you would to somebody who decides on it: what did your five seeds show, and with which numbers? What
+#    does that not yet say? Which run would you do next, and what do you expect of it?
 #
 # ### BEGIN MARK SCHEME
-# One point for each of the four; half points are fine.
+# One point for each of the first four, two for the report; half points are fine.
 #
 # 1. **Plain** (1): one factor per step, a matrix times slopes of tanh that are at most 1; a product of many of them goes to 0 or grows exponentially.
 #    Half a point for "it is multiplied many times" without what is multiplied.
@@ -667,6 +669,12 @@ picture
 #    1 gives 0.73 (0.002 after 20), b = 4 gives 0.98 (0.7). Half a point without any number.
 # 4. **Two things** (½ each): a different order of the blocks; z and 1 − z swapped; reset before or after the product; matrices transposed (if they
 #    are square); one bias or two (d inside the reset). Not: "it was trained badly".
+# 5. **Report, what it shows** (1): a claim that the student's own numbers support (that the plain network's norm is larger at distance 5 and the
+#    LSTM's at distance 30, for every seed), with numbers or with how many seeds agree. Half a point for the claim without them, none for a claim that
+#    goes beyond the table.
+# 6. **Report, what it leaves open** (1): one limit of this experiment (½), for example: untrained networks, of one size, and one forget bias; for the
+#    LSTM only the path through the cell state was measured; the plain network's norm depends on the scale of U. A next run that could turn out
+#    otherwise, with what it would tell (½). Not: "more seeds" alone, where the seeds agree.
 # ### END MARK SCHEME
 
 # %% [markdown]
@@ -681,6 +689,10 @@ picture
 #
 # The other library may stack the blocks in a different order, z before r for example, and its z may be the fraction that is written where ours is the
 # fraction that is kept. It may also reset the state before the product with U and not after it.
+#
+# In all five rows the plain network's norm was larger at distance 5 and the LSTM's at distance 30, so the order really turns around. But nothing was
+# trained, I measured only the path through the cell state, and the forget bias of 2 is high. With a bias of 0 each step would halve the product, so I
+# would repeat the runs with biases from 0 to 4: I expect the LSTM to lose at distance 30 when the bias is 0.
 
 # %% [markdown]
 # ---

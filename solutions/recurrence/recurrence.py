@@ -748,18 +748,20 @@ picture
 # the loss and in the text that it writes?
 
 # %% [markdown]
-# ## 8. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 25 minutes, 6 points]]
 #
-# In about eight sentences, for somebody who knows feed-forward networks and has not heard the lecture:
+# In about twelve sentences, for somebody who knows feed-forward networks and has not heard the lecture:
 #
 # 1. Why is the gradient of $U$ a sum over time, and why does the way back through a long text need so much memory?
 # 2. What does truncated backpropagation pass on from chunk to chunk, and what not? Give an example of something that a network can *carry* over many
 #    chunks and yet cannot *learn* to carry.
 # 3. A friend's language model has a loss of 0.01 per character after one minute of training. Name two mistakes that could cause this, and say how you
 #    would find out.
+# 4. Report your experiment of question 7, as you would to somebody who decides on it: what did your five seeds show, and with which numbers? What
+#    does that not yet say? Which run would you do next, and what do you expect of it?
 #
 # ### BEGIN MARK SCHEME
-# One point for each of the four; half points are fine.
+# One point for each of the first four, two for the report; half points are fine.
 #
 # 1. **The sum, and memory** (1): one matrix is used at every time step, each use affects the loss, and effects along several paths add up (½); all
 #    states (or inputs and states) of all times must be kept until the backward pass has used them (½).
@@ -771,6 +773,12 @@ picture
 #    positions only, or watch the loss as a function of padding. Also good: the network sees the future (a bidirectional network; change a later
 #    character and see an earlier prediction change), or the text is tiny and learned by heart (measure on held-out text). Half a point for a mistake
 #    without the test.
+# 5. **Report, what it shows** (1): a claim that the student's own numbers support (that longer chunks have a smaller error with both memories, and
+#    that long memory with 20 steps and short memory with 5 cannot be told apart), with numbers or with how many seeds agree. Half a point for the
+#    claim without them, none for a claim that goes beyond the table.
+# 6. **Report, what it leaves open** (1): one limit of this experiment (½), for example: random networks and random gradients from the losses, one
+#    length of text, and the error of a gradient, which is not yet a worse model. A next run that could turn out otherwise, with what it would tell
+#    (½). Not: "more seeds" alone, where the seeds agree.
 # ### END MARK SCHEME
 
 # %% [markdown]
@@ -785,6 +793,10 @@ picture
 # A loss of 0.01 means that the network knows every character. Perhaps the targets are not shifted and it repeats what it has just read, so I would
 # print an input with its targets underneath, and let it write. Or most of the batch is padding and the mean includes it, so I would compute the loss
 # of the real positions only.
+#
+# In all five rows the error was smaller with chunks of 20 steps than with 5, whichever memory. Which is worse, 20 steps with the long memory or 5 with the
+# short one, changed from seed to seed. The networks were random, and an error of the gradient does not say how much worse the trained model is. I would
+# train with both lengths on a text in which brackets must be closed: if truncation matters, the short chunks fail at far brackets only.
 
 # %% [markdown]
 # ---

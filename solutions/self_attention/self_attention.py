@@ -488,18 +488,20 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 # to 29), or change a word of the sentence. The weights on the first token will help you with question 7.
 
 # %% [markdown]
-# ## 7. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 25 minutes, 6 points]]
 #
-# In about eight sentences, for somebody who knows attention and has not heard this lecture:
+# In about twelve sentences, for somebody who knows attention and has not heard this lecture:
 #
 # 1. What happens to self-attention without masks and positions when the words are shuffled, and why is that a problem for a language model?
 # 2. Sinusoids are added to words; rotary positions rotate queries and keys. Name one thing that the second does by construction and the first has to
 #    learn.
 # 3. A model was trained on 512 positions and is given 2,000. For each of the three methods of question 1: does it define a value for position 1,500
 #    at all, and would you trust it?
+# 4. Report your experiment of question 6, as you would to somebody who decides on it: what did your five seeds show, and with which numbers? What
+#    does that not yet say? Which run would you do next, and what do you expect of it?
 #
 # ### BEGIN MARK SCHEME
-# One point for each of the four; half points are fine.
+# One point for each of the first four, two for the report; half points are fine.
 #
 # 1. **Shuffled** (1): the outputs are shuffled in the same way and otherwise equal; *dog bites man* and *man bites dog* give each word the same
 #    vector. Half a point without the consequence.
@@ -507,6 +509,12 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 # 3. **Extrapolation** (2): sinusoids and rotary define a value for every position, but give sums and angles that never occurred in training (far
 #    pairs of distances); quality usually falls. The table of biases has no entry of its own: all distances beyond r share the outermost column, which
 #    at least was trained. Half a point for each method that is right, half for saying that having a value is not the same as having learned it.
+# 4. **Report, what it shows** (1): a claim that the student's own numbers support (that the score is lower at distance 16 than at 4 with both bases,
+#    and that from 16 to 64 these seeds cannot tell, with either base), with numbers or with how many seeds agree. Half a point for the claim without
+#    them, none for a claim that goes beyond the table.
+# 5. **Report, what it leaves open** (1): one limit of this experiment (½), for example: random vectors that are query and key at once, where trained
+#    ones may differ; one width, three distances; a trained model can turn its queries towards far keys. A next run that could turn out otherwise,
+#    with what it would tell (½). Not: "more seeds" alone, where the seeds agree.
 # ### END MARK SCHEME
 
 # %% [markdown]
@@ -520,6 +528,10 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 # For position 1,500 the formulas of sinusoids and rotary positions give values, but the model has never met them, nor distances of a thousand and
 # more, so I would measure before trusting it. The table of biases has no column for such distances. All of them get the outermost one, which was
 # trained on moderately distant words, and so at least does something known.
+#
+# In my rows the score at 16 was lower than at 4 with both bases. From 16 to 64 the difference was within what chance explains, although the bound falls.
+# The vectors were random, and query and key were the same vector, which in a trained model they are not. I would take queries and keys from a trained
+# model and all distances up to 64. If only the bound fades, their scores go up and down as well.
 
 # %% [markdown]
 # ---

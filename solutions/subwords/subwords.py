@@ -499,16 +499,18 @@ picture
 # question 7.
 
 # %% [markdown]
-# ## 7. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 25 minutes, 6 points]]
 #
-# In about eight sentences, for somebody who has not heard the lecture:
+# In about twelve sentences, for somebody who has not heard the lecture:
 #
 # 1. Why split words into subwords at all? Say what is wrong with a vocabulary of whole words, and what is wrong with one of single letters.
 # 2. Why must `encode` repeat the merges in the order of the training, and what could go wrong if it did not?
 # 3. A tokenizer was trained on English. What happens to a sentence in another language? Who bears the cost, and which cost?
+# 4. Report your experiment of question 6, as you would to somebody who decides on it: what did your five seeds show, and with which numbers? What
+#    does that not yet say? Which run would you do next, and what do you expect of it?
 #
 # ### BEGIN MARK SCHEME
-# One point for each of the four; half points are fine.
+# One point for each of the first four, two for the report; half points are fine.
 #
 # 1. **Words** (1): every word that was not seen is `<unk>`, and the vocabulary (and with it the softmax and the embedding) is huge; related words
 #    (*walk, walked*) share nothing. Half a point for one of these.
@@ -517,6 +519,12 @@ picture
 #    model has rarely or never seen. Half a point for only "the result would be different".
 # 4. **Another language** (1): pairs that are frequent there were rare in training, so words break into many short subwords: more tokens for the same
 #    content. It costs time and money per token, room in the context, often quality. Half a point without any cost.
+# 5. **Report, what it shows** (1): a claim that the student's own numbers support (that on the words that they were learned from the merges from 25
+#    words make longer tokens, and on words held out those from 150 words), with numbers or with how many seeds agree. Half a point for the claim
+#    without them, none for a claim that goes beyond the table.
+# 6. **Report, what it leaves open** (1): one limit of this experiment (½), for example: one play, 30 merges, words without their frequencies; letters
+#    per token is not yet the quality of a model; learned on 25 words the first number is measured on what was learned by heart. A next run that could
+#    turn out otherwise, with what it would tell (½). Not: "more seeds" alone, where the seeds agree.
 # ### END MARK SCHEME
 
 # %% [markdown]
@@ -530,6 +538,10 @@ picture
 # The frequent pairs of another language were rare in the training text, so few of them became tokens. Words break into many short subwords, at worst
 # into letters or bytes. The same content then takes more tokens, so its readers pay more and wait longer, and less of their text fits into the
 # window.
+#
+# In all five rows the merges from 25 words did better on their own words and worse on words held out. So they had learned those words by heart, as a
+# model does that is trained on too little. This is one play and 30 merges. With only 5 merges, even 25 words should show the most frequent pairs, so I
+# would vary the number of merges: I expect the gap on words held out to grow with it.
 
 # %% [markdown]
 # ---

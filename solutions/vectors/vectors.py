@@ -517,16 +517,18 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
 # Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. This will help you with question 7.
 
 # %% [markdown]
-# ## 7. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 25 minutes, 6 points]]
 #
-# In about eight sentences, for somebody who has not heard the lecture:
+# In about twelve sentences, for somebody who has not heard the lecture:
 #
 # 1. Why does skip-gram need noise at all? What would the vectors be without it?
 # 2. *Good* and *bad* end up with similar vectors. Why, and for which use is that a problem?
 # 3. A paper reports 80 % right on analogies. Name two things to ask before you believe that its vectors "understand" relations.
+# 4. Report your experiment of question 6, as you would to somebody who decides on it: what did your five seeds show, and with which numbers? What
+#    does that not yet say? Which run would you do next, and what do you expect of it?
 #
 # ### BEGIN MARK SCHEME
-# One point for each of the four; half points are fine.
+# One point for each of the first four, two for the report; half points are fine.
 #
 # 1. **Noise** (1): with neighbours only, every dot product should be as large as possible, so all vectors become alike and long; the noise shows
 #    which words do not go together.
@@ -535,6 +537,12 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
 # 3. **Analogies** (2, one for each of two): were the three words of the question left out, and how often would b itself have won? how large is the
 #    vocabulary, and does it include rare words? which kinds of relations (capitals and plurals are easy)? is another baseline, the nearest word to b,
 #    much worse? Half a point for "which corpus".
+# 4. **Report, what it shows** (1): a claim that the student's own numbers support (that with the long step the analogy has the larger share, and that
+#    with the short step these seeds cannot tell), with numbers or with how many seeds agree. Half a point for the claim without them, none for a
+#    claim that goes beyond the table.
+# 5. **Report, what it leaves open** (1): one limit of this experiment (½), for example: made-up vectors whose step is exactly the same for all pairs,
+#    one amount of noise, one number of words; real relations are neither so regular nor so alone. A next run that could turn out otherwise, with what
+#    it would tell (½). Not: "more seeds" alone, where the seeds agree.
 # ### END MARK SCHEME
 
 # %% [markdown]
@@ -547,6 +555,10 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
 # I would ask whether the three words of the question were left out, and how often b itself was the nearest. When the step between a and a* is small,
 # the answer is simply the nearest neighbour of b. I would also ask which relations were tested: capitals and plurals are regular and frequent, and a
 # mean over them says little about others.
+#
+# With the long step the analogy won in all five rows. With the short step the nearest neighbour was as often right, so an analogy that comes out right
+# says nothing about the step there. The vectors were made up, and all pairs had the same step. In real vectors the steps differ from pair to pair, so I
+# would give each step more noise of its own: I expect the analogy's lead with the long step to shrink.
 
 # %% [markdown]
 # ---

@@ -22,8 +22,8 @@ HARDENING = question(
     returns=("prediction", "largest", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("the largest weights of every seed", 1.75, _both, "largest"),
+        predicted(0.5, _page, 4),
+        values("the largest weights of every seed", 3.5, _both, "largest"),
         concluded(
             2,
             _both,

@@ -22,10 +22,10 @@ BEGINNINGS = question(
     returns=("prediction", "losses", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("the losses of every seed", 1.75, _both, "losses", tolerance=1e-3),
+        predicted(0.5, _page, 4),
+        values("the losses of every seed", 4.5, _both, "losses", tolerance=1e-3),
         concluded(
-            2,
+            3,
             _both,
             ["lower", 1, 0],
             [["undecided", 0, 1], ["lower", 0, 2]],

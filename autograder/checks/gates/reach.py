@@ -22,10 +22,10 @@ REACH = question(
     returns=("prediction", "norms", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("the norms of every seed", 1.75, _both, "norms"),
+        predicted(0.5, _page, 4),
+        values("the norms of every seed", 4.5, _both, "norms"),
         concluded(
-            2,
+            3,
             _both,
             [["lower", 0, 1], ["lower", 2, 3]],
             [["lower", 1, 0], ["lower", 3, 2]],

@@ -23,8 +23,8 @@ CHUNK_ERROR = question(
     returns=("prediction", "errors", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("the errors of every seed", 1.75, _both, "errors"),
+        predicted(0.5, _page, 4),
+        values("the errors of every seed", 3.5, _both, "errors"),
         concluded(
             2,
             _both,

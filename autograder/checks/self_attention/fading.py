@@ -23,10 +23,10 @@ FADING = question(
     returns=("prediction", "left", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("what is left for every seed", 1.75, _both, "left"),
+        predicted(0.5, _page, 4),
+        values("what is left for every seed", 4.5, _both, "left"),
         concluded(
-            2,
+            3,
             _both,
             [*_near, ["lower", 2, 1], ["lower", 5, 4]],
             [*_near, ["undecided", 2, 1], ["undecided", 5, 4]],

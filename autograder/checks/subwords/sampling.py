@@ -41,10 +41,10 @@ HOW_MUCH_TEXT = question(
     returns=("prediction", "rates", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("the letters per token of every seed", 1.75, _both, "rates"),
+        predicted(0.5, _page, 4),
+        values("the letters per token of every seed", 4, _both, "rates"),
         concluded(
-            2,
+            2.5,
             _both,
             [["lower", 2, 0], ["lower", 3, 1]],
             [["lower", 0, 2], ["lower", 1, 3]],

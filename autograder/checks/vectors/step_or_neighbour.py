@@ -22,10 +22,10 @@ STEP_OR_NEIGHBOUR = question(
     returns=("prediction", "shares", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("the shares of every seed", 1.75, _both, "shares"),
+        predicted(0.5, _page, 4),
+        values("the shares of every seed", 4.5, _both, "shares"),
         concluded(
-            2,
+            3,
             _both,
             [["lower", 0, 1], ["lower", 2, 3]],
             [["lower", 1, 0], ["lower", 2, 3]],
