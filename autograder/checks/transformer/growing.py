@@ -23,10 +23,10 @@ PATHWAY = question(
     returns=("prediction", "rms", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
-        predicted(0.25, _page, 4),
-        values("the sizes of every seed", 1.75, _both, "rms"),
+        predicted(0.5, _page, 4),
+        values("the sizes of every seed", 4, _both, "rms"),
         concluded(
-            2,
+            2.5,
             _both,
             [["lower", 1, 0, 0.75], ["lower", 3, 2, 0.75]],
             [["lower", 0, 1, 3.0], ["lower", 3, 2, 0.75]],
