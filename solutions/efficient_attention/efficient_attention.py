@@ -376,9 +376,9 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in MINE):
     def full_attention(q, k, v):
         return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v
 
-    def seconds(function):
+    def seconds(function, *arguments):
         begins = time.perf_counter()
-        function()
+        function(*arguments)
         return time.perf_counter() - begins
 
     print("tokens    full    window of 2 · 64, in blocks    Linformer, 64 mixed keys    linear")
@@ -386,10 +386,10 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in MINE):
         q, k, v = (torch.rand(1, n, 32) for _ in range(3))
         window, E = longformer_mask(n, 64, 1, []), torch.randn(64, n) / n**0.5
         taken = [
-            seconds(lambda: full_attention(q, k, v)),
-            seconds(lambda: block_attention(q, k, v, window, 64)),
-            seconds(lambda: linformer(q, k, v, E, E, torch.tensor([n]))),
-            seconds(lambda: linear_attention(q, k, v)),
+            seconds(full_attention, q, k, v),
+            seconds(block_attention, q, k, v, window, 64),
+            seconds(linformer, q, k, v, E, E, torch.tensor([n])),
+            seconds(linear_attention, q, k, v),
         ]
         print(f"{n:6}  {taken[0]:6.3f} s{taken[1]:22.3f} s{taken[2]:26.3f} s{taken[3]:13.3f} s")
 
@@ -819,12 +819,11 @@ beginning = (
 def continued(window, sinks, n=24):
     """What SmolLM2 writes through your cache, and the mean loss of the beginning's last 16 tokens, in bits."""
     use_my_cache(smollm2_model, window, sinks)
-    tokens, losses = tokenizer.encode(beginning), []
-    for token in tokens:
-        if losses or token != tokens[0]:
-            losses.append(-torch.log_softmax(logits, -1)[0, token].item() / math.log(2))
+    first, *others = tokenizer.encode(beginning)
+    logits, losses, written = read_one(smollm2_model, torch.tensor([first])), [], []
+    for token in others:
+        losses.append(-torch.log_softmax(logits, -1)[0, token].item() / math.log(2))
         logits = read_one(smollm2_model, torch.tensor([token]))
-    written = []
     for _ in range(n):
         written.append(int(logits.argmax()))
         logits = read_one(smollm2_model, torch.tensor(written[-1:]))

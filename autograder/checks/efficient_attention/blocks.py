@@ -148,7 +148,8 @@ masked-score-zero: You set the scores of hidden keys to 0, which is an ordinary 
 maximum-over-queries: Your maximum is taken over the queries. Each query has its own, over the keys.
 - scores.amax(-1) → scores.amax(-2).amax(-1, keepdim=True).expand(scores.shape[:2])
 
-begins-at-zero: Your maximum begins at 0, so it is wrong wherever all scores are negative. Before the first key it is −∞.
+begins-at-zero: Your maximum begins at 0, so it is wrong wherever all scores are negative. Before the first key it is
+−∞.
 - state = nothing - math.inf, → state = nothing,
 """,
 )
@@ -231,8 +232,8 @@ nothing-skipped: You compute all pairs of blocks. Those in which the mask allows
 what saves.
 - if part.any(): → if True:
 
-allowed-pairs-counted: You count the pairs that the mask allows. In a block that is needed *all* scores are computed, and
-some of them are thrown away.
+allowed-pairs-counted: You count the pairs that the mask allows. In a block that is needed *all* scores are computed,
+and some of them are thrown away.
 - computed += part.numel() → computed += int(part.sum())
 
 blocks-counted: You count blocks. Count their scores: a block has as many as it has pairs of tokens.
@@ -247,8 +248,8 @@ counted-for-every-head: You count the scores of all heads. Count them per head.
 all-pairs-counted: Your number is that of all pairs of tokens. Blocks without an allowed pair are not computed.
 - return output, computed → return output, mask.numel()
 
-mask-within-blocks-ignored: You skip the right blocks, but in the others every query sees every key. Mask their scores as
-well.
+mask-within-blocks-ignored: You skip the right blocks, but in the others every query sees every key. Mask their scores
+as well.
 - v[:, columns], part) → v[:, columns], torch.ones_like(part))
 
 not-divided: You did not divide by the total in the end.
@@ -265,7 +266,8 @@ query: divide once, in the end.
 
 state-not-restarted: You keep the state from one block of queries to the next. Each block of queries begins with None.
 - rows, state = slice(top, top + block), None
-+ rows, state = slice(top, top + block), (state if top and state[0].shape[1] == q[:, top : top + block].shape[1] else None)
++ rows = slice(top, top + block)
++     state = state if top and state[0].shape[1] == q[:, rows].shape[1] else None
 - computed = 0
 + computed, state = 0, None
 
@@ -280,8 +282,8 @@ only-full-blocks: You leave out the last block if it is shorter than the others.
 - range(0, q.shape[1], block) → range(0, q.shape[1] - block + 1, block)
 - range(0, k.shape[1], block) → range(0, k.shape[1] - block + 1, block)
 
-diagonal-blocks-only: Each block of queries attends to the block of keys at the same position only. Go through all blocks of
-keys.
+diagonal-blocks-only: Each block of queries attends to the block of keys at the same position only. Go through all
+blocks of keys.
 - if part.any(): → if part.any() and top == left:
 """,
 )

@@ -42,8 +42,8 @@ window-always-full-in-the-equation: Your length is that for a window which is fu
 tokens of a text need fewer scores.
 - (w - a + math.sqrt((w - a) ** 2 - 2 * a * w * (w - 1))) / (2 * a) → (w - a) / a
 
-squares-for-triangles: Full attention that writes needs n (n + 1) / 2 scores, not n² / 2: each token attends to itself as
-well.
+squares-for-triangles: Full attention that writes needs n (n + 1) / 2 scores, not n² / 2: each token attends to itself
+as well.
 - (w - a + math.sqrt((w - a) ** 2 - 2 * a * w * (w - 1))) / (2 * a)
 + (w + math.sqrt(w**2 - 2 * a * w * (w - 1))) / (2 * a)
 

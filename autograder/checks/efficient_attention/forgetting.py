@@ -5,9 +5,8 @@ from typing import Any
 import torch
 
 from autograder.checks.efficient_attention.common import CLOSED
-from autograder.exercise.declare import inputs_too, judged, question, shapes, values
+from autograder.exercise.declare import inputs_too, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import inputs_unchanged
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
 
@@ -78,11 +77,10 @@ REMEMBER = question(
     properties=[
         shapes(0.25, _room),
         values("a cache with room", 0.75, _room, "keys", "values"),
-        values("a ring that goes round", 1, _round, "keys", "values"),
-        values("more new tokens than slots", 0.5, _many, "keys", "values"),
+        inputs_too(values("a ring that goes round, the old cache unchanged", 1.25, _round)),
+        values("more new tokens than slots", 0.75, _many, "keys", "values"),
         values("how many were read", 0.5, _round, "read"),
         values("no sinks, small rings, float64", 0.5, _others),
-        judged("the old cache is unchanged", 0.5, _round, inputs_unchanged),
     ],
     closed=CLOSED,
     mistakes="""
@@ -116,7 +114,7 @@ oldest of the ring.
 
 first-of-the-new-only: You store only the first of the new tokens. There may be several.
 - for new in range(k.shape[1]): → for new in range(1):
-- return {"keys": keys, "values": values, "read": read} → return {"keys": keys, "values": values, "read": cache["read"] + k.shape[1]}
+- "read": read} → "read": cache["read"] + k.shape[1]}
 
 read-forgotten: The slots are right, but `read` has not changed. The next call would overwrite the same slots.
 - "read": read} → "read": cache["read"]}
@@ -124,8 +122,8 @@ read-forgotten: The slots are right, but `read` has not changed. The next call w
 read-one: You add 1 to `read`, however many tokens are new.
 - "read": read} → "read": cache["read"] + 1}
 
-read-stops: Your `read` stops at the number of slots. It counts all tokens of the text, because the place of the next one
-depends on it.
+read-stops: Your `read` stops at the number of slots. It counts all tokens of the text, because the place of the next
+one depends on it.
 - "read": read} → "read": min(read, keys.shape[1])}
 
 in-place: The result is right, but you wrote into the tensors of the old cache. Whoever continues from it again finds
@@ -196,7 +194,7 @@ wrong-direction: You cut the ring at the right slot, but swapped in the wrong di
 - .roll(-( → .roll((
 
 newest-first: Your ring is in the opposite order: its newest token comes first.
-- order[sinks:].roll(-((read - sinks) % (slots - sinks))) → order[sinks:].roll(-((read - sinks) % (slots - sinks))).flip(0)
+- % (slots - sinks)))]) → % (slots - sinks))).flip(0)])
 
 cut-one-late: You cut the ring one slot too late: the slot that comes next holds the oldest token.
 - (read - sinks) % (slots - sinks) → (read - sinks + 1) % (slots - sinks)
@@ -284,7 +282,9 @@ nothing-rotated: Neither the query nor the keys are rotated.
 
 rotated-keys-kept: Your cache holds the new key rotated. Its position changes when the window moves on, so keep it as it
 is.
-- cache = remember(cache, k, v, sinks) → cache = remember(cache, rotated(k, min(cache["read"], cache["keys"].shape[1] - 1), base), v, sinks)
+- cache = remember(cache, k, v, sinks)
++ last = min(cache["read"], cache["keys"].shape[1] - 1)
++ cache = remember(cache, rotated(k, last, base), v, sinks)
 
 slots-for-order: You rotate the slots in their own order. Positions follow the order of the text, so put the cache in
 order first.

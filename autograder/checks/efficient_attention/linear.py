@@ -185,8 +185,8 @@ the old ones as well.
 - return output, {"matrix": matrix[:, -1], "total": total[:, -1]}
 + return output, {"matrix": torch.einsum("htd,hte->hde", k, v), "total": k.sum(1)}
 
-softmax-for-features: You applied a softmax. Linear attention has no exponential: the weights are the plain dot products,
-divided by their sum.
+softmax-for-features: You applied a softmax. Linear attention has no exponential: the weights are the plain dot
+products, divided by their sum.
 - output = summed / (q * total).sum(-1, keepdim=True)
 + scores = (q @ k.mT).masked_fill(~torch.ones(q.shape[1], q.shape[1]).tril().bool(), -math.inf)
 + output = torch.softmax(scores, -1) @ v
@@ -201,12 +201,12 @@ mapped-again: You sent queries and keys through a feature map of your own. They 
 + matrix = torch.einsum("htd,hte->htde", k, v).cumsum(1)
 
 before-the-last: Your state lacks the last token. It is the state *after* it.
-- "matrix": matrix[:, -1], "total": total[:, -1] → "matrix": matrix[:, -1] - k[:, -1, :, None] * v[:, -1, None], "total": total[:, -1] - k[:, -1]
+- {"matrix": matrix[:, -1], "total": total[:, -1]}
++ {"matrix": matrix[:, -1] - k[:, -1, :, None] * v[:, -1, None], "total": total[:, -1] - k[:, -1]}
 
 summed-over-heads: You add up over the heads. Each head has its own sums.
-- output = summed / (q * total).sum(-1, keepdim=True)
-+ output = torch.einsum("htd,htde->hte", q, matrix.sum(0, keepdim=True).expand_as(matrix)) / (q * total.sum(0)).sum(-1, keepdim=True)
-- "matrix": matrix[:, -1], "total": total[:, -1]
-+ "matrix": matrix.sum(0, keepdim=True).expand_as(matrix)[:, -1], "total": total.sum(0, keepdim=True).expand_as(total)[:, -1]
+- summed = torch.einsum("htd,htde->hte", q, matrix)
++ matrix, total = matrix.sum(0).expand_as(matrix), total.sum(0).expand_as(total)
++ summed = torch.einsum("htd,htde->hte", q, matrix)
 """,
 )

@@ -29,7 +29,7 @@ def _global(draw: Draw) -> list[Case]:
     time = 8 + draw.size()
     return [
         case("the first token is global", time, 1, 1, [0]),
-        case("two global tokens, dilation 2", time + 1, 1, 2, [time - 2, 1]),
+        case("two global tokens, dilation 2", time + 4, 1, 2, [time + 1, 1]),
     ]
 
 
@@ -49,8 +49,8 @@ LONGFORMER = question(
     difficulty="easy",
     returns=("mask",),
     properties=[
-        shapes(0.25, _window, "a boolean mask of the right shape", boolean=True),
-        values("the window", 0.5, _window),
+        shapes(0.2, _window, "a boolean mask of the right shape", boolean=True),
+        values("the window", 0.55, _window),
         values("the dilation", 0.5, _dilated),
         values("global tokens", 0.5, _global),
         values("no window, a wide one, one token", 0.25, _odd),

@@ -82,8 +82,8 @@ tokens t − window + 1 to t.
 scores-suspected: Line {_at("scores =")} is right: each query is multiplied by the keys of its own row.
 - {_listing.wrong} → {_at("scores =")}
 
-back-suspected: Line {_at("back =")} is right: the first key of a row is `window` − 1 tokens back, and the last one is the
-token itself.
+back-suspected: Line {_at("back =")} is right: the first key of a row is `window` − 1 tokens back, and the last one is
+the token itself.
 - {_listing.wrong} → {_at("back =")}
 
 exists-suspected: Line {_at("exists =")} is right: token t has t tokens before it, and what is further back is a row of

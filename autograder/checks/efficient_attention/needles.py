@@ -43,8 +43,8 @@ one-seed-repeated: Every row is the same: you used the same seed each time. Use 
 values-mapped: You send the values through a feature map of their own. Only queries and keys go through it.
 - features(k, count, seed), v) → features(k, count, seed), features(v, 16, seed))
 
-different-features: Your queries and keys go through *different* random features, so their dot products mean nothing. The
-seed must be the same.
+different-features: Your queries and keys go through *different* random features, so their dot products mean nothing.
+The seed must be the same.
 - features(q, count, seed), features → features(q, count, seed + 1), features
 
 window-to-both-sides: Your window sees the future. Take the lower half of the mask only.
@@ -53,8 +53,8 @@ window-to-both-sides: Your window sees the future. Take the lower half of the ma
 only-the-strength-forgotten: Your queries are the keys themselves. They should be twice as long.
 - 2 * k.roll(distance, 1) → k.roll(distance, 1)
 
-rolled-backwards: Your queries ask for later tokens: roll the keys in the other direction, so that row t holds the key of
-token t − distance.
+rolled-backwards: Your queries ask for later tokens: roll the keys in the other direction, so that row t holds the key
+of token t − distance.
 - k.roll(distance, 1) → k.roll(-distance, 1)
 
 rolled-dimensions: You rolled the dimensions of the keys. Roll along axis 1, the tokens.
@@ -69,16 +69,16 @@ best-seed-picked: You return the largest share over all seeds, in every row. Kee
 near-and-far-alike: Your last two columns of each memory are the same distance. The near one is 4, the far one n // 2.
 - (4, n // 2) → (4, 4)
 
-fading-believed: Your own numbers do not say that the linear state fades: compare the fifth and the sixth column, seed by
-seed. Nothing in its sums knows how far back a token was.
+fading-believed: Your own numbers do not say that the linear state fades: compare the fifth and the sixth column, seed
+by seed. Nothing in its sums knows how far back a token was.
 - conclusion = 2 → conclusion = 1
 
 features-underrated: Your own numbers say that more features do help: compare the third with the fifth column, and the
 fourth with the sixth.
 - conclusion = 2 → conclusion = 3
 
-size-believed: Your own numbers say the opposite: the window finds nearly all near needles, and the linear state with 256
-features finds a fraction of the far ones, although it is larger than the whole cache.
+size-believed: Your own numbers say the opposite: the window finds nearly all near needles, and the linear state with
+256 features finds a fraction of the far ones, although it is larger than the whole cache.
 - conclusion = 2 → conclusion = 4
 
 not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers.
