@@ -148,7 +148,7 @@ def bigbird_mask(time, block, n_global, n_random, seed):
 # Your masks, drawn. How many of the 2,304 pairs does each leave?
 
 # %%
-picture = None
+picture = "<p>Come back here when questions 1a and 1b pass.</p>"
 if all(passes(f"efficient_attention.{f.__name__}", f) for f in (longformer_mask, bigbird_mask)):
     masks = {
         "window": longformer_mask(48, 4, 1, []),
@@ -156,16 +156,15 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in (longformer_mask,
         "window, token 0 global": longformer_mask(48, 4, 1, [0]),
         "BigBird": bigbird_mask(48, 4, 1, 1, 0),
     }
-    pairs = {name: f"{name}: {int(torch.as_tensor(mask).sum())}" for name, mask in masks.items()}
-    ticks = [str(i) if i % 8 == 0 else "" for i in range(48)]
-    picture = show.heatmaps(
-        [torch.as_tensor(mask).float() for mask in masks.values()],
-        list(pairs.values()),
-        ticks,
-        ticks,
-        alt=f"Four masks of 48 queries and 48 keys, with the number of pairs that they allow. {'; '.join(pairs.values())}.",
-    )
-picture
+    canvas, told = show.Canvas(), []
+    for i, (name, mask) in enumerate(masks.items()):
+        mask = torch.as_tensor(mask)
+        told.append(f"{name}: {int(mask.sum()):,} pairs")
+        canvas.text(215 * i, 18, name, 16, bold=True)
+        canvas.image(torch.where(mask, -1.0, math.nan), 215 * i, 28, 190, 190)
+        canvas.text(215 * i, 242, told[-1].partition(": ")[2], 16)
+    picture = canvas.svg(f"Four masks of 48 queries, the rows, and 48 keys. {'; '.join(told)}.")
+HTML(picture)
 
 # %% [markdown]
 # ## 2. Only what the mask allows
@@ -182,9 +181,9 @@ picture
 # What makes it work: if a later chunk contains a larger score, everything that was summed so far is relative to the wrong maximum. By which factor is it
 # too large?
 #
-# By hand, one query: the first chunk has the scores 0 and $\ln 3$. The maximum is $\ln 3 = 1.099$, the exponentials relative to it are $\tfrac13$ and 1, and
-# the total is $\tfrac43$. The second chunk has the score $\ln 6$, which is the new maximum. What was $\tfrac43$ now counts half of that, so the total is
-# $\tfrac23 + 1 = \tfrac53$.
+# By hand, one query: the first chunk has the scores 0 and $\ln 3$. The maximum is $\ln 3 = 1.099$, the exponentials relative to it are $\tfrac13$ and
+# 1, and the total is $\tfrac43$. The second chunk has the score $\ln 6$, which is the new maximum. What was $\tfrac43$ now counts half of that, so the
+# total is $\tfrac23 + 1 = \tfrac53$.
 #
 # `mask` says which keys of the chunk each query may see. A query may see *none* of them. If it has seen no key at all so far, its maximum is $-\infty$,
 # its total is 0 and its `mixed` is 0; nowhere may there be a NaN.
@@ -200,7 +199,8 @@ picture
 # [[hints on seeing nothing]]
 # 1. What is $-\infty$ minus $-\infty$, and in which queries does your code compute that?
 # 2. Where the new maximum is $-\infty$ there is nothing to subtract: use another number there, but still return $-\infty$.
-# 3. `torch.where(new.isinf(), 0.0, new)` can be subtracted everywhere. Masked scores are `-math.inf`, and their exponential is 0.
+# 3. `torch.where` can put a 0 wherever `new.isinf()`, and the result can be subtracted everywhere. Masked scores are `-math.inf`, and their exponential
+#    is 0.
 
 
 # %%
@@ -286,12 +286,12 @@ def block_attention(q, k, v, mask, block):
 # Linformer (Wang et al. 2020) mixes the keys of a whole text into a few before anybody asks: row 3 of the learned matrix `E` says how much of each
 # position goes into mixed key 3. `F` does the same for the values. Then each query attends to the mixed keys, without any mask.
 #
-# `E` and `F` have one column per position of the *longest* possible text. Of a shorter batch only the first columns are used. Texts of a batch have different
-# `lengths`, and what comes after the end of a text is padding, which holds arbitrary numbers. Padding must not get into the mixture, and the output at padding is
-# zero. There is one head here, and the batch comes first.
+# `E` and `F` have one column per position of the *longest* possible text. Of a shorter batch only the first columns are used. Texts of a batch have
+# different `lengths`, and what comes after the end of a text is padding, which holds arbitrary numbers. Padding must not get into the mixture, and the
+# output at padding is zero. There is one head here, and the batch comes first.
 #
-# By hand: two tokens, $E = (0.5, 0.5)$ and $F = (1, 1)$, so there is one mixed key, which gets all the weight. Each output is the sum of both values. If the
-# second token is padding, the first output is the first value, and the second output is 0.
+# By hand: two tokens, $E = (0.5, 0.5)$ and $F = (1, 1)$, so there is one mixed key, which gets all the weight. Each output is the sum of both values.
+# If the second token is padding, the first output is the first value, and the second output is 0.
 #
 # **Checked:** the shapes; texts as long as `E`; a shorter batch; padding in the mixture; the output at padding; one token, one mixed key, square matrices,
 # float64.
@@ -331,8 +331,8 @@ def linformer(q, k, v, E, F, lengths):
 # (head, d, d_v), the sum of all outer products of a key and its value, and `total` (head, d), the sum of all keys. Return the outputs at all positions and
 # the state after the last one. `state=None` means that nothing was read before.
 #
-# By hand, with $d = d_v = 1$: keys 1 and 3, values 10 and 20. The first output is 10, the second is $(1 \cdot 10 + 3 \cdot 20) / (1 + 3) = 17.5$, whatever the
-# queries are. The state after it is the matrix 70 and the total 4.
+# By hand, with $d = d_v = 1$: keys 1 and 3, values 10 and 20. The first output is 10, the second is $(1 \cdot 10 + 3 \cdot 20) / (1 + 3) = 17.5$,
+# whatever the queries are. The state after it is the matrix 70 and the total 4.
 #
 # **Checked:** the shapes; the outputs of a new text; its state; the outputs and the state of a text that continues; one token, square matrices, float64;
 # that the state that was passed is unchanged.
@@ -405,7 +405,8 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in MINE):
 # 1. How many scores does a text of $n \ge w$ tokens need with the window, from its first token to its last?
 # 2. How long must a text be for the window to save the fraction $p$ of all scores that full attention needs? Give the length as a real number, not rounded.
 #
-# An encoder reads $n$ tokens with one head of $d$ dimensions. Full attention needs $n^2 d$ multiplications for the scores and $n^2 d$ for the weighted sums.
+# An encoder reads $n$ tokens with one head of $d$ dimensions. Full attention needs $n^2 d$ multiplications for the scores and $n^2 d$ for the weighted
+# sums.
 #
 # 3. Linformer also has to mix keys and values, with matrices $E$ and $F$ of $k$ rows. From which length $n$ does full attention need $f$ times as many
 #    multiplications as Linformer?
@@ -419,8 +420,8 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in MINE):
 # 1. Which tokens of the example attend to fewer than $w$ tokens, and how many scores are missing because of them? In the third part, count four products.
 # 2. The second part says that the first formula equals a fraction of a triangular number. That is a quadratic equation in $n$; of its two solutions one is
 #    shorter than the window.
-# 3. Full attention needs $n (n + 1) / 2$ scores. If $a = (1 - p) / 2$, the equation is $a n^2 + (a - w) n + w (w - 1) / 2 = 0$. Mixing the keys costs $k n d$, as
-#    much as the scores.
+# 3. Full attention needs $n (n + 1) / 2$ scores. If $a = (1 - p) / 2$, the equation is $a n^2 + (a - w) n + w (w - 1) / 2 = 0$. Mixing the keys costs
+#    $k n d$, as much as the scores.
 
 
 # %%
@@ -442,8 +443,9 @@ def savings(n, w, p, k, d, f):
 # ## 5. Too good to be true
 #
 # A friend computes causal attention with a window without any mask of pairs. She gives each token a row of its own with the `window` keys that end with
-# itself. `x.unfold(0, window, 1)` makes such rows without copying: entry $t$ holds the rows $t$ to $t + \text{window} - 1$ of `x`, as its last axis. She adds
-# zeros, so that the first tokens have a row as well. Her model trains, its training loss is wonderfully low, and what it writes is nonsense. One line is wrong.
+# itself. `x.unfold(0, window, 1)` makes such rows without copying: entry $t$ holds the rows $t$ to $t + \text{window} - 1$ of `x`, as its last axis.
+# She adds zeros, so that the first tokens have a row as well. Her model trains, its training loss is wonderfully low, and what it writes is nonsense.
+# One line is wrong.
 #
 # ### 5a. Which line? [[efficient_attention.wrong_line]]
 #
@@ -515,21 +517,22 @@ def band_attention(q, k, v, window):
 # | the linear state with 16 features | 16 · (16 + 1) = 272 |
 # | the linear state with 256 features | 4,352 |
 #
-# `found` says which part of the needles is found: the value nearest to the output must be the needle's. Only the second half of the text is asked. Four answers
-# are possible:
+# `found` says which part of the needles is found: the value nearest to the output must be the needle's. Only the second half of the text is asked. Four
+# answers are possible:
 #
 # 1. Both memories fade: each of them finds near needles (4 positions back) more often than far ones (half a text back).
 # 2. Only the window depends on the distance. With 256 features the linear state finds at least one and a half times as many needles as with 16.
 # 3. Only the window depends on the distance. More features do not help the linear state.
-# 4. With 256 features, and a state larger than the cache of the whole text, linear attention finds far needles about as often as the window finds near ones.
+# 4. With 256 features, and a state larger than the cache of the whole text, linear attention finds far needles about as often as the window finds near
+#    ones.
 #
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** `shares` gets one row per seed with six numbers: the window, near and far; 16 features, near and far; 256 features, near and far. The window is
-#   your `longformer_mask` without its upper half (`.tril()`), in your `block_attention` with blocks of 16. For the linear state send queries and keys through
-#   `features` with the row's seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function
-#   with `n=96` and the seeds 0 to 4, and look at all five rows.
+# - **Run.** `shares` gets one row per seed with six numbers: the window, near and far; 16 features, near and far; 256 features, near and far. The
+#   window is your `longformer_mask` without its upper half (`.tril()`), in your `block_attention` with blocks of 16. For the linear state send queries
+#   and keys through `features` with the row's seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call
+#   your function with `n=96` and the seeds 0 to 4, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -602,28 +605,28 @@ def which_memory(n, seeds):
 # ## 7. A cache that forgets
 #
 # A model that writes keeps the keys and values of everything it has read. A **windowed cache** keeps the last `window` tokens only, in a fixed piece of
-# memory, so that a text may be as long as you like. Trained models often park attention on the very first tokens, the **attention sinks** (Xiao et al. 2024), so a
-# cache may keep the first `sinks` tokens for ever.
+# memory, so that a text may be as long as you like. Trained models often park attention on the very first tokens, the **attention sinks** (Xiao et al.
+# 2024), so a cache may keep the first `sinks` tokens for ever.
 #
 # ### 7a. A ring of slots [[efficient_attention.remember]]
 #
-# The cache is a dictionary: `keys` and `values` have shape (head, slot, d), and `read` is the number of tokens read so far. The first `sinks` slots are for
-# the first `sinks` tokens of the text, which stay there for ever. The other slots are a **ring**: the following tokens fill them one after the other, and when the last slot
-# is taken, the next token overwrites the oldest one of the ring. Slots that were never filled hold zeros.
+# The cache is a dictionary: `keys` and `values` have shape (head, slot, d), and `read` is the number of tokens read so far. The first `sinks` slots are
+# for the first `sinks` tokens of the text, which stay there for ever. The other slots are a **ring**: the following tokens fill them one after the
+# other, and when the last slot is taken, the next token overwrites the oldest one of the ring. Slots that were never filled hold zeros.
 #
-# `k` and `v` are the keys and values of one or more new tokens, perhaps of more than there are slots. Return the new cache as a dictionary with the same three
-# keys. The old one must be unchanged, because somebody may want to continue from it again.
+# `k` and `v` are the keys and values of one or more new tokens, perhaps of more than there are slots. Return the new cache as a dictionary with the
+# same three keys. The old one must be unchanged, because somebody may want to continue from it again.
 #
 # By hand: 4 slots, 1 sink. After 6 tokens the slots hold the tokens 0, 4, 5, 3.
 #
-# **Checked:** the shapes; a cache that is not full; one that is; sinks; more new tokens than slots; how many were read; no sinks, a ring of one slot, float64;
-# that the old cache is unchanged.
+# **Checked:** the shapes; a cache that is not full; one that is; sinks; more new tokens than slots; how many were read; no sinks, a ring of one slot,
+# float64; that the old cache is unchanged.
 #
 # [[hints]]
 # 1. Continue the example: which slot do tokens 6, 7 and 8 go to? And in which slot was token 3 before?
 # 2. The slot of a token depends on the token's position in the text alone: one rule for sinks, and one rule with a remainder for the ring.
-# 3. The ring has `slots - sinks` slots, and its first token is at position `sinks`. Go through the new tokens from first to last, and write into copies made with
-#    `.clone()`.
+# 3. The ring has `slots - sinks` slots, and its first token is at position `sinks`. Go through the new tokens from first to last, and write into copies
+#    made with `.clone()`.
 
 
 # %%
@@ -657,8 +660,8 @@ def remember(cache, k, v, sinks):
 # [[hints]]
 # 1. In the example, which slot holds the oldest token of the ring, and which slot would the next token overwrite?
 # 2. The ring is cut in two at the slot that comes next, and its two parts are swapped. The sinks stay where they are.
-# 3. With as many tokens read as slots or fewer, the first `read` slots are the answer. Otherwise the next slot of the ring is `(read - sinks) % ring`, counted from
-#    the ring's first slot.
+# 3. With as many tokens read as slots or fewer, the first `read` slots are the answer. Otherwise the next slot of the ring is `(read - sinks) % ring`,
+#    counted from the ring's first slot.
 
 
 # %%
@@ -682,15 +685,16 @@ def in_order(cache, sinks):
 # Now one step of a model that writes. The new token's key and value go into the cache. Then its query attends to everything that the cache holds, itself
 # included.
 #
-# Models with rotary positions were trained on texts of limited length, and fail at positions that they have never seen. A windowed cache avoids such positions:
-# positions are counted *in the cache*, not in the text. The oldest token that it holds is at position 0, the next one at 1, and so on, and the new token, which is the last
-# one, is where the counting ends. As the positions of a token change from step to step, keys are kept **as they are** and rotated each time they are read.
-# `rotated` is given; values are never rotated.
+# Models with rotary positions were trained on texts of limited length, and fail at positions that they have never seen. A windowed cache avoids such
+# positions: positions are counted *in the cache*, not in the text. The oldest token that it holds is at position 0, the next one at 1, and so on, and
+# the new token, which is the last one, is where the counting ends. As the positions of a token change from step to step, keys are kept **as they are**
+# and rotated each time they are read. `rotated` is given; values are never rotated.
 #
-# By hand: after token 5 the example's cache holds the tokens 0, 3, 4, 5. Their keys are rotated as positions 0, 1, 2, 3, and so is the query of token 5, at position 3.
+# By hand: after token 5 the example's cache holds the tokens 0, 3, 4, 5. Their keys are rotated as positions 0, 1, 2, 3, and so is the query of token
+# 5, at position 3.
 #
-# **Checked:** the shapes; the output while everything fits; the output after the ring has gone round; the new cache; the first token of a text, a ring of one slot,
-# float64; the old cache is unchanged.
+# **Checked:** the shapes; the output while everything fits; the output after the ring has gone round; the new cache; the first token of a text, a ring
+# of one slot, float64; the old cache is unchanged.
 #
 # [[hints]]
 # 1. In the example, which of your two functions comes first, and how many keys does the query see?
@@ -722,8 +726,8 @@ def decode(q, k, v, cache, sinks, base):
 # %% [markdown]
 # ## Quality against cost, for real
 #
-# The next cell puts *your* `decode` into every attention layer of a trained model. From then on the model reads one token per call, and remembers only what your cache
-# holds. Several texts are read at once: the heads of all of them together are the heads of your cache. There is nothing to write here.
+# The next cell puts *your* `decode` into every attention layer of a trained model. From then on the model reads one token per call, and remembers only
+# what your cache holds. Several texts are read at once: the heads of all of them together are the heads of your cache. There is nothing to write here.
 
 # %%
 CACHE = (remember, in_order, decode)
@@ -806,8 +810,8 @@ if ready:
 HTML(picture)
 
 # %% [markdown]
-# **A published model.** SmolLM2 was trained with full attention. It reads the beginning of a story through a cache of 24 tokens and continues it, first with
-# a plain window, then with 20 tokens and 4 sinks, which cost the same. The beginning is longer than the cache.
+# **A published model.** SmolLM2 was trained with full attention. It reads the beginning of a story through a cache of 24 tokens and continues it, first
+# with a plain window, then with 20 tokens and 4 sinks, which cost the same. The beginning is longer than the cache.
 
 # %%
 beginning = (
@@ -846,38 +850,38 @@ if ready:
 # %% [markdown]
 # ## 8. What does a small cache cost? [[written, 30 minutes, 6 points]]
 #
-# You saw two models. One hardly suffers from a small window, gains nothing from sinks, and fails with a *larger* cache than it was trained with. The other one
-# falls apart when its first tokens leave the window.
+# You saw two models. One hardly suffers from a small window, gains nothing from sinks, and fails with a *larger* cache than it was trained with. The
+# other one falls apart when its first tokens leave the window.
 #
 # Choose **one** question about quality and cost, write down what you expect and why, and measure it with your functions. For example: how many sinks
 # does SmolLM2 need? Must the sinks be the *first* tokens, or would tokens 4 to 7 do? Does the answer hold for other texts? Which window would you give
-# `char_gpt` if each doubling of the cache had to earn 0.02 bits? At which length does your `block_attention` overtake full attention, and does that agree with the number
-# of scores that it computes?
+# `char_gpt` if each doubling of the cache had to earn 0.02 bits? At which length does your `block_attention` overtake full attention, and does that
+# agree with the number of scores that it computes?
 #
-# Then report in ten to fifteen sentences: the question, what you expected, how you measured (texts, lengths, repetitions), the numbers, what they show, and what they do not
-# show. Use more than one text or seed, and compare with something that could have come out differently.
+# Then report in ten to fifteen sentences: the question, what you expected, how you measured (texts, lengths, repetitions), the numbers, what they show,
+# and what they do not show. Use more than one text or seed, and compare with something that could have come out differently.
 #
 # ### BEGIN MARK SCHEME
 # Six points; half points are fine. The result need not be the expected one.
 #
-# 1. **Question and expectation** (1): the question is narrow enough to be answered; the expectation was stated with a reason (sinks collect the weight that no
-#    token deserves; a window of w in L layers still passes news on over L · w tokens; positions beyond training were never rotated to).
-# 2. **Method** (2): it can be repeated: model, texts, lengths, windows, sinks, what was averaged. At least three texts or seeds, with the spread. Half of it
-#    for one text.
-# 3. **Numbers and a rival** (2): quality *and* cost are reported (bits, and numbers kept, scores or seconds). There is a comparison at equal cost: 24 + 0 with
-#    20 + 4, or four later tokens instead of the first four.
-# 4. **What it shows** (1): a conclusion that the numbers support, and a limit: one model, one kind of text, short texts; seconds in Python are not those of a
-#    fused kernel; small differences within the spread are not interpreted.
+# 1. **Question and expectation** (1): the question is narrow enough to be answered; the expectation was stated with a reason (sinks collect the weight
+#    that no token deserves; a window of w in L layers still passes news on over L · w tokens; positions beyond training were never rotated to).
+# 2. **Method** (2): it can be repeated: model, texts, lengths, windows, sinks, what was averaged. At least three texts or seeds, with the spread. Half
+#    of it for one text.
+# 3. **Numbers and a rival** (2): quality *and* cost are reported (bits, and numbers kept, scores or seconds). There is a comparison at equal cost: 24 +
+#    0 with 20 + 4, or four later tokens instead of the first four.
+# 4. **What it shows** (1): a conclusion that the numbers support, and a limit: one model, one kind of text, short texts; seconds in Python are not
+#    those of a fused kernel; small differences within the spread are not interpreted.
 # ### END MARK SCHEME
 
 # %%
 # Your measurements.
 
 # %% [markdown]
-# My question: must the sinks be the first tokens of *this* text? A sink collects weight that no token deserves, so I expected that its words do not matter, only its
-# place. I took five texts of 36 to 43 tokens of my own and measured the bits per token over the last 16 tokens of each, always with 24 slots for SmolLM2. Four ways have the
-# same cost: a window of 24; 20 and the text's own first 4; 20 and the first 4 tokens of another text, read before this one; 20 and 4 full stops. The fifth
-# way is a cache that holds everything.
+# My question: must the sinks be the first tokens of *this* text? A sink collects weight that no token deserves, so I expected that its words do not
+# matter, only its place. I took five texts of 36 to 43 tokens of my own and measured the bits per token over the last 16 tokens of each, always with 24
+# slots for SmolLM2. Four ways have the same cost: a window of 24; 20 and the text's own first 4; 20 and the first 4 tokens of another text, read before
+# this one; 20 and 4 full stops. The fifth way is a cache that holds everything.
 #
 # | text | window of 24 | own sinks | another text's | full stops | everything |
 # |---|---|---|---|---|---|
@@ -888,12 +892,12 @@ if ready:
 # | train | 7.77 | 4.71 | 4.33 | 4.79 | 4.57 |
 #
 # In every text each kind of sink saves between 1.3 and 3.5 bits, so the plain window loses far more by what it forgets first than by what it forgets at
-# all: with sinks the small cache is about as good as one that holds everything. Own sinks and those of another text differ by at most 0.65 bits, and the sign changes
-# from text to text. So it matters that there are four tokens at the first positions, and not what they say.
+# all: with sinks the small cache is about as good as one that holds everything. Own sinks and those of another text differ by at most 0.65 bits, and
+# the sign changes from text to text. So it matters that there are four tokens at the first positions, and not what they say.
 #
-# What this does not show: texts of 40 tokens hardly contain anything further back that is worth remembering, so I cannot say what the *window* costs in a
-# long text. It is one model. `char_gpt` gains nothing from sinks: 4 + 4 slots are worse than 8. It was trained with windows of 128 letters, so it could not learn to rely on
-# the beginning of a text. To test this explanation, I would have to train the same model twice, with windows and without.
+# What this does not show: texts of 40 tokens hardly contain anything further back that is worth remembering, so I cannot say what the *window* costs in
+# a long text. It is one model. `char_gpt` gains nothing from sinks: 4 + 4 slots are worse than 8. It was trained with windows of 128 letters, so it
+# could not learn to rely on the beginning of a text. To test this explanation, I would have to train the same model twice, with windows and without.
 
 # %% [markdown]
 # ---

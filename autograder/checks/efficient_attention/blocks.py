@@ -179,7 +179,7 @@ def _masked(draw: Draw) -> list[Case]:
 
 
 def _unseen(draw: Draw) -> list[Case]:
-    """Blocks that nobody sees hold what is no number."""
+    """Blocks that nobody sees hold infinity and NaN."""
     count, d, d_v = draw.sizes(3)
     q, k, v = heads(draw, count, 6, 10, d, d_v)
     mask = torch.cat([_window(6, 2, 1), torch.zeros(6, 4, dtype=torch.bool)], 1)
@@ -189,7 +189,7 @@ def _unseen(draw: Draw) -> list[Case]:
     return [case("blocks that nobody sees", q, k, v, mask, 2)]
 
 
-def _blind(draw: Draw) -> list[Case]:
+def _unseeing(draw: Draw) -> list[Case]:
     count, d, d_v = draw.sizes(3)
     first, mask = _window(9, 1, 0), _window(9, 2, 1)
     mask[3:6] = False
@@ -223,7 +223,7 @@ BLOCK_ATTENTION = question(
         values("the output", 1.25, _masked, "output"),
         values("the number of scores", 0.75, _masked, "computed"),
         values("blocks that nobody may see", 0.75, _unseen, "output"),
-        values("queries that see nothing", 0.5, _blind, "output"),
+        values("queries that see nothing", 0.5, _unseeing, "output"),
         values("small and large blocks, float64", 0.5, _sizes),
     ],
     closed=CLOSED,

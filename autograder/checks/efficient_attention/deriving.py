@@ -38,7 +38,7 @@ smaller-solution: You took the smaller solution of the quadratic equation. At th
 window.
 - + math.sqrt( → - math.sqrt(
 
-window-always-full-in-the-equation: Your length is that for a window which is full from the first token on. The first
+window-always-full-in-the-equation: Your length is that for a window which is full at the first token already. The first
 tokens of a text need fewer scores.
 - (w - a + math.sqrt((w - a) ** 2 - 2 * a * w * (w - 1))) / (2 * a) → (w - a) / a
 

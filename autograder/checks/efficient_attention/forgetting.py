@@ -45,11 +45,12 @@ def _room(draw: Draw) -> list[Case]:
 
 
 def _round(draw: Draw) -> list[Case]:
+    square = _cache(draw, 3, 3, 3, 3, 3)
     return [
         _more(draw, "one token too many", 5, 5, 1, 0),
         _more(draw, "a cache that is full", 6, 13 + draw.size(), 2, 2),
         _more(draw, "the ring goes round in the middle", 6, 5, 3, 1),
-        case(EQUAL, cache := _cache(draw, 3, 3, 3, 3, 3), *_new(draw, cache, 3), 1),
+        case(EQUAL, square, *_new(draw, square, 3), 1),
     ]
 
 
@@ -126,11 +127,11 @@ read-stops: Your `read` stops at the number of slots. It counts all tokens of th
 one depends on it.
 - "read": read} → "read": min(read, keys.shape[1])}
 
-in-place: The result is right, but you wrote into the tensors of the old cache. Whoever continues from it again finds
+in-place: The result is right, but you wrote into the tensors of the old cache. If somebody continues from it again, they find
 your tokens there: work on copies.
 - cache["keys"].clone(), cache["values"].clone() → cache["keys"], cache["values"]
 
-keys-for-values: You store the new keys in place of the values, too.
+keys-for-values: You store the new keys as values, too.
 - = k[:, new], v[:, new]
 + = k[:, new], k[:, new, :1].expand(-1, values.shape[2])
 """,

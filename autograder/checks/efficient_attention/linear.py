@@ -172,11 +172,11 @@ not-even-itself: A token reads the earlier ones, but not itself. First its own k
 state-ignored: You ignore the state, so a text that continues is read as a new one.
 - if state is not None: → if False:
 
-total-restarts: Your denominator begins anew with each call, and the matrix goes on. Both parts of the state belong to
+total-restarts: Your denominator restarts with each call, and the matrix does not. Both parts of the state belong to
 the past.
 - total = total + state["total"][:, None] → pass
 
-matrix-restarts: Your matrix begins anew with each call, and the denominator goes on. Both parts of the state belong to
+matrix-restarts: Your matrix restarts with each call, and the denominator does not. Both parts of the state belong to
 the past.
 - matrix = matrix + state["matrix"][:, None] → pass
 

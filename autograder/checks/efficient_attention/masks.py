@@ -158,7 +158,7 @@ BIGBIRD = question(
         shapes(0.25, _not_random, "a boolean mask of the right shape", boolean=True),
         values("neighbouring and global blocks", 1, _not_random),
         holds("the right number of random blocks", 1, _some, random_blocks_are_added),
-        holds("each seed and each row anew", 0.75, _seeds, sampled_anew),
+        holds("each seed and each row by itself", 0.75, _seeds, sampled_anew),
         values("few blocks, short ones, small ones", 0.5, _few),
     ],
     closed=CLOSED,
@@ -207,7 +207,7 @@ until there are enough different ones.
 +         continue
 +     sampled = torch.randint(len(unseen), (n_random,), generator=draws)
 
-seed-restarted: You make the generator anew for each row, with the same seed. Then the rows are not independent: make it
+seed-restarted: You make a new generator for each row, with the same seed. Then the rows are not independent: make it
 once.
 - sampled = → draws = torch.Generator().manual_seed(seed); sampled =
 

@@ -60,7 +60,7 @@ of token t − distance.
 rolled-dimensions: You rolled the dimensions of the keys. Roll along axis 1, the tokens.
 - k.roll(distance, 1) → k.roll(distance, 2)
 
-columns-in-another-order: Your columns are in another order. For each memory come near and far, next to each other.
+columns-in-another-order: Your columns are in the wrong order. For each memory come near and far, next to each other.
 - shares.append(row) → shares.append(row[::2] + row[1::2])
 
 best-seed-picked: You return the largest share over all seeds, in every row. Keep the number of every seed.

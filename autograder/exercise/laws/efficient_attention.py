@@ -1,4 +1,4 @@
-"""Laws of BigBird's random blocks: how many there are, where, and that each seed and each row samples anew."""
+"""Laws of BigBird's random blocks: how many there are, where, and that each seed and each row samples for itself."""
 
 import torch
 from torch import Tensor
