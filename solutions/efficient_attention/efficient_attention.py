@@ -109,7 +109,7 @@ def longformer_mask(time, window, dilation, everywhere):
 #
 # All randomness comes from `seed`: the same seed gives the same mask, another seed another one. Which blocks a seed samples is up to you.
 #
-# **Checked:** a boolean mask; the mask without random blocks; how many blocks are sampled, and from which; that each seed and each row samples anew;
+# **Checked:** a boolean mask; the mask without random blocks; how many blocks are sampled, and from which; that each seed and each row samples for itself;
 # too few blocks to sample from, a shorter last block, blocks of one token. An honest answer fails less often than once in a million checks.
 #
 # [[hints on the blocks]]
@@ -611,8 +611,8 @@ def which_memory(n, seeds):
 # ### 7a. A ring of slots [[efficient_attention.remember]]
 #
 # The cache is a dictionary: `keys` and `values` have shape (head, slot, d), and `read` is the number of tokens read so far. The first `sinks` slots are
-# for the first `sinks` tokens of the text, which stay there for ever. The other slots are a **ring**: the following tokens fill them one after the
-# other, and when the last slot is taken, the next token overwrites the oldest one of the ring. Slots that were never filled hold zeros.
+# for the first `sinks` tokens of the text, which stay there for ever. The other slots are a **ring**: the following tokens fill them in turn, and when
+# the last slot is taken, the next token overwrites the oldest one of the ring. Slots that were never filled hold zeros.
 #
 # `k` and `v` are the keys and values of one or more new tokens, perhaps of more than there are slots. Return the new cache as a dictionary with the
 # same three keys. The old one must be unchanged, because somebody may want to continue from it again.

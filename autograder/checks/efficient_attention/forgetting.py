@@ -127,7 +127,7 @@ read-stops: Your `read` stops at the number of slots. It counts all tokens of th
 one depends on it.
 - "read": read} → "read": min(read, keys.shape[1])}
 
-in-place: The result is right, but you wrote into the tensors of the old cache. If somebody continues from it again, they find
+in-place: The result is right, but you wrote into the tensors of the old cache. If you continue from it again, you find
 your tokens there: work on copies.
 - cache["keys"].clone(), cache["values"].clone() → cache["keys"], cache["values"]
 
