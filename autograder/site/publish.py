@@ -6,7 +6,6 @@ server, in any sub-path, and opened from a disk.
 
 import argparse
 import html
-import json
 import re
 import shutil
 import sys
@@ -14,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbclient.exceptions import CellExecutionError
 
 from autograder import pages as templates
@@ -95,7 +95,7 @@ class Site:
             text = CONTENTS + "".join(line for line in text.splitlines(keepends=True) if line.startswith("|"))
         if to == "install.html":
             start, end = text.index("You need Python"), text.index("**As an instructor.**")
-            text = "# Install the course\n\n" + text[start:end]
+            text = "# Install the course\n\n" + text[start:end].replace("\n### ", "\n## ")
         self.page(to, writer.markdown(text), writer.headings)
 
     def notebook(
@@ -188,7 +188,7 @@ def publish(place: Environment, rest: list[str]) -> int:
     for folder in assignments:
         for path in sorted(folder.glob("*.ipynb")):
             source = path.relative_to(root).as_posix()
-            site.notebook(source, site.pages.made[source], json.loads(path.read_text(encoding="utf-8"))["cells"])
+            site.notebook(source, site.pages.made[source], nbformat.read(path, as_version=4).cells)
     for source, to in LISTS.items():
         site.text(source, to)
     site.finish()

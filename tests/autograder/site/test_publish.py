@@ -13,6 +13,7 @@ from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 
 ROOT = Path(__file__).resolve().parents[3]
+BUILT = sorted(path.parent for path in ROOT.glob("exercises/*/*.ipynb"))
 MADE = {"lectures/12_attention.ipynb": "lectures/12_attention.html", "README.md": "install.html"}
 
 
@@ -92,7 +93,7 @@ def test_search_finds_words_formulas_and_what_pictures_say() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All pages; the lectures as their texts say, without outputs."""
+    """All pages, with the assignments that are built here; the lectures as their texts say, without outputs."""
     from autograder.launcher import text
 
     def unexecuted(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, object], float]:
@@ -102,14 +103,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(publish, "executed", unexecuted)
-        patch.setattr(publish, "_assignments", lambda place: [])
+        patch.setattr(publish, "_assignments", lambda place: BUILT)
         assert publish.publish(SimpleNamespace(root=ROOT), ["--out", str(out)]) == 0  # type: ignore[arg-type]
     return out
 
 
 def test_every_link_of_every_page_leads_somewhere(site: Path) -> None:
     pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
-    assert len(pages) == len(glossary.lectures(ROOT)) + len(publish.LISTS) + 1
+    assignments = sum(len(list(folder.glob("*.ipynb"))) for folder in BUILT)
+    assert len(pages) == len(glossary.lectures(ROOT)) + assignments + len(publish.LISTS) + 1
     anchors = {path: set(re.findall(r' id="([^"]+)"', page)) for path, page in pages.items()}
     for path, page in pages.items():
         for to in re.findall(r'<(?:a|link|img|script)\b[^>]*? (?:href|src)="([^"]*)"', page):
