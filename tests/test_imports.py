@@ -149,6 +149,7 @@ def test_notebooks_use_the_package_and_the_visible_check(path: Path) -> None:
     rooms = {".".join(name.split(".")[:2]) for name in ours}
     assert rooms <= {
         "autograder.check",
+        "autograder.race",
         "lectures.formulas",
         *(f"lectures.{room}" for room in ("show", "widgets", "prompting", "recipes", "stored", "trained")),
     }, ours
@@ -177,6 +178,7 @@ GRADER = {
     "release": {"exercise", "launcher", "nbgrader_config"},
     "imported": {"box", "engine", "exercise", "launcher", "release", "scaffold"},
     "rations": {"box", "engine", "exercise", "pages", "preflight"},
+    "race": {"box", "engine", "exercise", "feedback", "pages", "preflight"},
     "hub": {"engine", "intake", "launcher", "release"},
     "site": {"feedback.mathematics", "launcher", "pages"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone
@@ -192,6 +194,7 @@ GRADER = {
         "intake",
         "launcher",
         "preflight",
+        "race",
         "rations",
         "release",
     },

@@ -52,6 +52,8 @@ class Staging:
             ("exercise/outcome.py", source / "exercise" / "outcome.py"),
             ("exercise/closed.py", source / "exercise" / "closed.py"),
             ("check.py", source / "box" / "inside" / "stub_check.py"),
+            ("race/__init__.py", None),
+            ("race/home.py", source / "box" / "inside" / "stub_race.py"),
             ("box/__init__.py", None),
             *((f"box/inside/{path.name}", path) for path in sorted((source / "box" / "inside").glob("*.py"))),
         ):

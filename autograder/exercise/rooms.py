@@ -12,15 +12,15 @@ _IMPORT = re.compile(r"^ *(?:from|import) +nlmcore(?:\.(\w+)| +import +(\([^)]*\
 def with_what_is_built_on(closed: Iterable[str]) -> tuple[str, ...]:
     """The names, followed by every module that imports a closed one, directly or through others."""
     names = tuple(dict.fromkeys(closed))
-    rooms = _rooms()
+    every = rooms()
     gone = {name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")}
-    while more := {room for room, needs in rooms.items() if needs & gone} - gone:
+    while more := {room for room, needs in every.items() if needs & gone} - gone:
         gone |= more
     return (*names, *(f"nlmcore.{room}" for room in sorted(gone) if f"nlmcore.{room}" not in names))
 
 
 @functools.cache
-def _rooms() -> dict[str, set[str]]:
+def rooms() -> dict[str, set[str]]:
     """The modules of `nlmcore`, and the modules that each imports."""
     spec = importlib.util.find_spec("nlmcore")
     root = Path(str(spec and spec.origin)).parent

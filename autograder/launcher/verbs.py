@@ -67,6 +67,7 @@ VERBS = {
     "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
     "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight"),
     "grade": Verb("grade what was handed in, each notebook in a sandbox", "commands.grade:grade", more=RUNS),
+    "race": Verb("train the capstone's entries in the sandbox, and rank them", "commands.racing:race", more=DATABASE),
     "regrade": Verb("grade again after a check was mended; review the changes", "commands.regrade:regrade", more=RUNS),
     "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
     "grade-one": Verb("one submission, as Gradescope's results.json", "commands.one:grade_one"),

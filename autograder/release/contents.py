@@ -32,12 +32,15 @@ WHOLE: tuple[str, ...] = (
     "autograder/jupyter/**/*",
     "autograder/exercise/laws/*.py",
     "autograder/pages/verdict.html",
+    "autograder/race/measured.json",
 )
 START = (
     "autograder.__main__",
     "autograder.check",
     "autograder.exercise.public",
     "autograder.exercise.judges",
+    "autograder.race.home",
+    "autograder.race.split",
     "autograder.commands.checking",
 )
 HANDOUT = {

@@ -1,0 +1,118 @@
+"""The table of the class and the course's own entries: a page without scripts or network, and the same as CSV.
+
+Who stands there is for the instructor to decide: names of entries and students, or pseudonyms that follow from the
+course's secret.
+"""
+
+import csv
+import hashlib
+import hmac
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from autograder.feedback import clean
+from autograder.files import write_whole
+from autograder.pages import part, render
+from autograder.race import home, rules
+from autograder.race.heats import Result
+
+ROLES = """
+Ariel Banquo Beatrice Benedick Bottom Brutus Caliban Cassio Celia Cordelia Cressida Desdemona Dogberry Duncan Edgar
+Emilia Falstaff Feste Fluellen Gertrude Goneril Gower Helena Hermia Hero Hippolyta Horatio Iago Imogen Iris
+Isabella Jessica Juliet Kent Laertes Lavinia Lorenzo Lucio Malvolio Marina Mercutio Miranda Nerissa Oberon Octavia
+Olivia Ophelia Orlando Orsino Othello Paulina Perdita Phebe Portia Prospero Puck Quince Rosalind Shylock Silvia
+Thaisa Titania Touchstone Ulysses Viola
+""".split()  # noqa: SIM905
+
+
+@dataclass(frozen=True)
+class Row:
+    who: str
+    entry: str
+    bits: dict[float, float]
+    own: str
+    sample: str = ""
+
+    @property
+    def best(self) -> float:
+        return min(self.bits.values())
+
+
+def rows(results: Sequence[Result], secret: bytes, names: bool) -> list[Row]:
+    """The best first, whatever the distance."""
+    found = [Row("the course", name, bits, "") for name, bits in ours().items()]
+    for result in results:
+        bits = {seconds: value for seconds in rules.THRESHOLDS if (value := result.bits(seconds)) is not None}
+        if bits:
+            who = result.student if names else pseudonym(secret, result.student)
+            samples = (run["sample"] for run in result.runs[f"{min(bits, key=lambda s: bits[s]):g}"].values())
+            own = ", ".join(p for p in rules.PARTS if p not in result.borrowed) or "none"
+            found.append(Row(who, result.name if names else "", bits, own, next(iter(samples), "")))
+    return sorted(found, key=lambda row: row.best)
+
+
+def ours() -> dict[str, dict[float, float]]:
+    """The course's entries as they were measured: means over the seeds."""
+    measured: list[dict[str, Any]] = json.loads(home.MEASURED.read_text(encoding="utf-8"))
+    found: dict[str, dict[float, list[float]]] = {}
+    for one in measured:
+        if float(one["seconds"]) in rules.THRESHOLDS:
+            found.setdefault(one["entry"], {}).setdefault(float(one["seconds"]), []).append(one["bits"])
+    return {name: {s: sum(bits) / len(bits) for s, bits in of.items()} for name, of in found.items()}
+
+
+def pseudonym(secret: bytes, student: str) -> str:
+    """A role and a number: "Falstaff 83"."""
+    code = hmac.new(secret, f"board\n{student}".encode(), hashlib.sha256).digest()
+    return f"{ROLES[code[0] % len(ROLES)]} {int.from_bytes(code[1:3]) % 900 + 100}"
+
+
+def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes, names: bool) -> tuple[Path, Path]:
+    """The page and the table, in grading/ASSIGNMENT/."""
+    found = rows(results, secret, names)
+    folder = root / "grading" / assignment
+    distances = [f"{seconds:g} s" for seconds in rules.THRESHOLDS]
+    heads = ["Place", "Who", "Entry", *distances, "Own parts"]
+    lines = [
+        [
+            str(n),
+            row.who,
+            row.entry,
+            *(f"{row.bits[s]:.3f}" if s in row.bits else "" for s in rules.THRESHOLDS),
+            row.own,
+        ]
+        for n, row in enumerate(found, 1)
+    ]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([heads, *[[_inert(value) for value in line] for line in lines]])
+    table = part(
+        "table", "The lowest bits per byte first", heads, [[clean.text(v) for v in x] for x in lines], (0, 3, 4)
+    )
+    first = next((row for row in found if row.sample), None)
+    sample = (
+        Markup("")
+        if first is None
+        else Markup("<h2>The best entry of the class writes</h2>") + clean.code(first.sample)
+    )
+    about = Markup(
+        "<p>Bits per byte of three plays that no entry has read, the mean over the seeds, scaled to the plays that"
+        " everybody has at home. The course's own entries were measured there.</p>"
+    )
+    page = render(
+        "page.html", title=f"The race: {assignment}", head=Markup("<h1>The race</h1>"), body=about + table + sample
+    )
+    places = folder / "leaderboard.html", folder / "leaderboard.csv"
+    for path, content in zip(places, (page, text.getvalue()), strict=True):
+        write_whole(path, content)
+    return places
+
+
+def _inert(value: str) -> str:
+    """Nothing that a spreadsheet takes for a formula."""
+    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value

@@ -1,0 +1,136 @@
+"""The race at home: an entry is trained, checked and measured as by the grader, in this process and on the test plays.
+
+Results are kept in a file next to the notebook, so a run that was stopped continues with its next seed.
+"""
+
+import contextlib
+import json
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.race import asking, rules
+
+__all__ = ["curve", "race"]
+PROMPT, WRITTEN = "HAMLET.\nTo be", 300
+FILE = Path("race.json")
+MEASURED = Path(__file__).resolve().parent / "measured.json"
+"""The course's own entries: [{"entry", "seconds", "seed", "bits"}, …]."""
+
+
+def race(
+    name: str, entry: Mapping[str, Callable[..., Any]], seconds: float = 60.0, seeds: Sequence[int] = (0, 1, 2)
+) -> str:
+    """Train the entry `name` for each seed that has no result yet, and print its bits per byte.
+
+    entry: the functions train, encode, log_probabilities and write; seconds: of processor time, for training. Returns
+    what the last model that it trained writes, or "".
+    """
+    from autograder.race.split import at_home
+
+    split = at_home()
+    known = {row["seed"]: row for row in _rows(FILE) if (row["entry"], row["seconds"]) == (name, seconds)}
+    written = ""
+    for seed in seeds:
+        if seed not in known:
+            with _bar(seconds, f"{name}, seed {seed}"):
+                found = _one(entry, split.train, split.held, seconds, seed)
+            if isinstance(found, str):
+                print(f"{name}, seed {seed}: no result. {found}")
+                return written
+            bits, written = found
+            known[seed] = {"entry": name, "seconds": seconds, "seed": seed, "bits": round(bits, 4)}
+            FILE.write_text(json.dumps([*_rows(FILE), known[seed]], indent=1), encoding="utf-8")
+        print(f"{name}, seed {seed}: {known[seed]['bits']:.3f} bits per byte after {seconds:g} s")
+    mean = sum(known[seed]["bits"] for seed in seeds) / len(seeds)
+    worth = rules.THRESHOLDS.get(seconds)
+    told = "" if worth is None else f": {rules.points(mean, worth):g} of {rules.MOST:g} points"
+    print(f"{name}: {mean:.3f} on average of {len(seeds)}{told}")
+    return written
+
+
+def _one(
+    entry: Mapping[str, Callable[..., Any]], train: Sequence[str], held: Sequence[str], seconds: float, seed: int
+) -> tuple[float, str] | str:
+    """The bits per byte and what the model writes, or what is wrong."""
+    import torch
+
+    began = time.process_time()
+    try:
+        torch.manual_seed(seed)
+        file = asking.to_file(entry["train"](list(train), seconds, seed))
+        used = time.process_time() - began
+        if used > rules.SLACK * seconds:
+            return f"{rules.SENTENCES['out-of-time']} It took {used:.0f} s."
+        model = asking.from_file(file)
+        found = rules.Measured(*asking.measured(entry["encode"], entry["log_probabilities"], model, list(held)))
+        fault = rules.fault_of(found, held)
+        if not fault:
+            foreign = torch.as_tensor(entry["encode"](model, train[0][:4000]))
+            asked = rules.audit_of(found, foreign, seed)
+            given = (asked.ids, asked.sizes, asked.cuts, asked.foreign)
+            fault = rules.audit_fault(found, asked, asking.audited(entry["log_probabilities"], model, *given))
+        written = "" if fault else PROMPT + entry["write"](model, PROMPT, WRITTEN, seed)
+    except Exception as error:
+        if rules.named(type(error).__name__, str(error)) == "raised":
+            traceback.print_exc(file=sys.stdout)
+        return f"{rules.SENTENCES[rules.named(type(error).__name__, str(error))]} ({error})"
+    return rules.SENTENCES[fault] if fault else (rules.bits_per_byte(found, held), written)
+
+
+@contextlib.contextmanager
+def _bar(seconds: float, words: str) -> Iterator[None]:
+    """A bar of the processor time that is used, if it takes long enough to look."""
+    from tqdm import tqdm
+
+    over = threading.Event()
+    began = time.process_time()
+    bar = tqdm(total=round(seconds), desc=words, unit="s", delay=5, file=sys.stdout, leave=False)
+
+    def watch() -> None:
+        while not over.wait(1.0):
+            bar.update(min(bar.total, round(time.process_time() - began)) - bar.n)
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()
+        bar.close()
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+
+
+def curve() -> Any:
+    """Bits per byte against processor time: the course's entries, and yours from the file of results."""
+    from IPython.display import HTML
+
+    from lectures.show.plot import Axis, Plot, looks
+    from lectures.show.svg import MARKS, Canvas
+
+    rows = _rows(MEASURED) + [{**row, "entry": f"yours: {row['entry']}"} for row in _rows(FILE)]
+    found: dict[str, dict[float, list[float]]] = {}
+    for row in rows:
+        found.setdefault(row["entry"], {}).setdefault(float(row["seconds"]), []).append(row["bits"])
+    times = [seconds for of in found.values() for seconds in of]
+    worst = max(2.6, *(min(4.0, max(map(max, of.values()))) for of in found.values()))
+    canvas = Canvas("Bits per byte of plays that were not trained on", size=16)
+    axes = Axis(min(times) / 1.3, max(times) * 1.3, "seconds of processor time", log=True), Axis(1.8, worst, "bits")
+    plot = Plot(canvas, *axes, across=820, down=430, keys=looks(found, marks=MARKS), columns=3)
+    told = []
+    for name, of in found.items():
+        at = sorted(of)
+        means = [sum(of[seconds]) / len(of[seconds]) for seconds in at]
+        plot.line(at, [min(worst, mean) for mean in means], plot.keys[name])
+        for seconds in at:
+            plot.marks([seconds] * len(of[seconds]), [min(worst, bits) for bits in of[seconds]], plot.keys[name])
+        told.append(f"{name}: " + ", ".join(f"{m:.2f} after {s:g} s" for s, m in zip(at, means, strict=True)))
+    return HTML(canvas.svg(alt=f"Bits per byte against processor time. {'. '.join(told)}."))

@@ -1,0 +1,251 @@
+"""Rules of the race: faults, points, parts, plays; all in this process, with small texts."""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.box.inside.needed import needed
+from autograder.race import asking, board, home, parts, rules, split
+from autograder.race.heats import HOME_BITS, Result
+from autograder.race.ours import ENTRIES, cells_of
+from tests.autograder.race.entries import LATE, RIGHT, SMALL, WRONG, functions
+
+ROOT = Path(__file__).resolve().parents[3]
+NOTE = (ROOT / "autograder" / "notes" / "capstone.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "solutions" / "capstone" / "capstone.py").read_text(encoding="utf-8")
+
+
+def one(*sources: str, seconds: float = 30.0) -> tuple[float, str] | str:
+    entry = functions(*sources)
+    return home._one({name: entry[name] for name in parts.FUNCTIONS}, SMALL.train, SMALL.held, seconds, 0)  # type: ignore[misc]
+
+
+def test_a_right_entry_gets_the_bits_of_its_own_distributions() -> None:
+    entry = functions(RIGHT)
+    model = entry["train"](SMALL.train, 1.0, 0)  # type: ignore[operator]
+    nats = 0.0
+    for text in SMALL.held:
+        read = torch.tensor([10, *text.encode()])
+        nats -= sum(float(model["log_p"][a, b]) for a, b in pairwise(read.tolist()))
+    bits, written = one(RIGHT)
+    assert len(written.encode()) >= home.WRITTEN
+    assert bits == pytest.approx(nats / torch.log(torch.tensor(2.0)).item() / sum(map(len, SMALL.held)), rel=1e-5)
+
+
+@pytest.mark.parametrize("fault", sorted(set(WRONG) - {"foreign-text"}))  # at home the plays are there
+def test_a_wrong_entry_is_named_at_home_as_by_the_grader(fault: str) -> None:
+    assert str(one(RIGHT, WRONG[fault])).startswith(rules.SENTENCES[fault])
+
+
+def test_a_slow_entry_has_no_result_at_home() -> None:
+    slow = LATE.replace("while True:\n        pass", "while time.process_time() < began + 0.3:\n        pass")
+    slow = slow.replace("    while", "    began = time.process_time()\n    while") + '    return {"pieces": [b"a"]}\n'
+    assert str(one(RIGHT, slow, seconds=0.2)).startswith(rules.SENTENCES["out-of-time"])
+
+
+def measured(texts: list[str], *sources: str) -> tuple[rules.Measured, dict[str, object]]:
+    entry = functions(*sources)
+    model = entry["train"](SMALL.train, 1.0, 0)  # type: ignore[operator]
+    return rules.Measured(*asking.measured(entry["encode"], entry["log_probabilities"], model, texts)), entry
+
+
+def test_claims_that_the_audit_does_not_confirm_are_worth_nothing() -> None:
+    found, entry = measured(list(SMALL.held), RIGHT)
+    asked = rules.audit_of(found, torch.arange(200), 1)
+    model = entry["train"](SMALL.train, 1.0, 0)  # type: ignore[operator]
+    rows = asking.audited(entry["log_probabilities"], model, asked.ids, asked.sizes, asked.cuts, asked.foreign)
+    assert rules.audit_fault(found, asked, rows) == ""
+    better = rules.Measured(found.ids, found.sizes, found.claims / 2, found.every, found.piece_sizes)
+    assert rules.audit_fault(better, asked, rows) == "sees-the-future"
+    assert rules.audit_fault(found, asked, rows - 0.1) == "sum-not-one"
+    assert rules.audit_fault(found, asked, rows[:, :-1]) == "sum-not-one"
+    assert rules.audit_fault(found, asked, rows * float("nan")) == "sum-not-one"
+
+
+def test_an_audit_shows_the_past_only() -> None:
+    found, _ = measured(list(SMALL.held), RIGHT)
+    foreign = torch.full((7,), 255)
+    for seed in range(5):
+        asked = rules.audit_of(found, foreign, seed)
+        rows = found.ids.split(found.sizes.tolist())
+        for text, cut, given in zip(asked.texts, asked.cuts, asked.ids.split(asked.sizes.tolist()), strict=True):
+            assert torch.equal(given[:cut], rows[text][:cut])
+            assert bool((given[cut:] == 255).all())
+            assert 0 <= int(cut) < len(given)
+    assert not torch.equal(rules.audit_of(found, foreign, 0).cuts, rules.audit_of(found, foreign, 1).cuts)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: rules.Measured(m.ids[:-1], m.sizes, m.claims, m.every, m.piece_sizes),
+        lambda m: rules.Measured(m.ids + 1, m.sizes, m.claims, m.every, m.piece_sizes),
+        lambda m: rules.Measured(m.ids, m.sizes[:-1], m.claims, m.every, m.piece_sizes),
+        lambda m: rules.Measured(m.ids - 300, m.sizes, m.claims, m.every, m.piece_sizes),
+        lambda m: rules.Measured(m.ids, m.sizes, m.claims + 9, m.every, m.piece_sizes),
+        lambda m: rules.Measured(m.ids, m.sizes, m.claims * float("nan"), m.every, m.piece_sizes),
+    ],
+)
+def test_an_odd_answer_is_a_fault_and_stops_nothing(change: object) -> None:
+    found, _ = measured(list(SMALL.held), RIGHT)
+    assert rules.fault_of(found, SMALL.held) == ""
+    assert rules.fault_of(change(found), SMALL.held) in ("loses-bytes", "sum-not-one")  # type: ignore[operator]
+
+
+def test_points_lie_on_straight_lines_between_thresholds() -> None:
+    known = {2.0: 10.0, 2.2: 4.0, 2.6: 0.0}
+    given = {1.5: 10.0, 2.0: 10.0, 2.1: 7.0, 2.2: 4.0, 2.4: 2.0, 2.6: 0.0, 5.0: 0.0}
+    assert {bits: rules.points(bits, known) for bits in given} == given
+    for thresholds in rules.THRESHOLDS.values():
+        assert thresholds[min(thresholds)] == rules.MOST
+        assert thresholds[max(thresholds)] == 0.0
+
+
+def test_the_page_says_the_thresholds_and_what_is_ours() -> None:
+    for seconds, known in rules.THRESHOLDS.items():
+        row = " | ".join(f"{bits:.2f}" for bits in sorted(known, reverse=True))
+        marks = " | ".join(f"{known[bits]:g}" for bits in sorted(known, reverse=True))
+        assert f"| {seconds:g} s: bits per byte | {row} |" in PAGE
+        assert f"| points | {marks} |" in PAGE
+    assert f"{rules.MOST:g} for the bits, {rules.PART:g} for each" in PAGE
+    for part, modules in parts.MODULES.items():
+        line = next(line for line in PAGE.split("\n") if line.startswith(f"# | {part} |"))
+        assert all(m.partition(".")[2] in line or m in line or part == "model" for m in modules), line
+
+
+def test_borrowed_parts_are_found_and_only_what_the_entry_needs_counts() -> None:
+    code = [cell for cell in re.split(r"^# %%.*$", PAGE, flags=re.M) if not cell.lstrip().startswith("# ")]
+    assert parts.borrowed(code) == list(rules.PARTS)
+    assert parts.borrowed([RIGHT]) == []
+    assert parts.borrowed([RIGHT, "from nlmcore.decoding import sample\nsample"]) == []
+    assert parts.borrowed(
+        [RIGHT.replace("math\n", "math\nfrom torch import optim\n", 1).replace("ids = ", "optim; ids = ", 1)]
+    ) == ["optimiser"]
+    assert parts.borrowed([RIGHT.replace("pairs = ", "torch.nn.LSTM(2, 2); pairs = ", 1)]) == ["model"]
+    assert parts.borrowed([RIGHT.replace("pairs = ", "torch.nn.Linear(2, 2); pairs = ", 1)]) == []
+    assert parts.borrowed(["%time 1\nimport nlmcore.tokens\n", RIGHT]) == ["tokenizer"]
+
+
+def test_what_is_not_borrowed_is_left_out_and_nothing_that_a_borrowed_part_needs() -> None:
+    assert set(parts.left_out(rules.PARTS)) == set(parts.TEXTS)
+    assert {"nlmcore.tokens", "nlmcore.transformer", "nlmcore.training"} < set(parts.left_out([]))
+    left = parts.left_out(["loop"])
+    assert "nlmcore.training" not in left
+    assert "nlmcore.ngram" in left
+
+
+def test_plays_for_marks_follow_from_the_secret_and_leave_as_much_to_train_on() -> None:
+    at_home, here, there = split.at_home(), split.for_marks(b"one"), split.for_marks(b"two")
+    assert here == split.for_marks(b"one")
+    assert here.titles != there.titles
+    assert len(here.train) == len(at_home.train)
+    assert at_home.titles == ("Twelfth Night", "Henry V", "Macbeth")
+    assert not any(passage in text for passage in here.held for text in here.train)
+    assert all(len(passage) == rules.PASSAGE for passage in here.held)
+    assert len(here.held) == 3 * rules.MANY
+
+
+def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(home, "FILE", tmp_path / "race.json")
+    monkeypatch.setattr(split, "at_home", lambda: SMALL)
+    entry = functions(RIGHT)
+    seen: list[int] = []
+
+    def train(texts: list[str], seconds: float, seed: int) -> object:
+        seen.append(seed)
+        return entry["train"](texts, seconds, seed)  # type: ignore[operator]
+
+    four = {name: entry[name] for name in parts.FUNCTIONS} | {"train": train}
+    home.race("mine", four, 30.0, [0])  # type: ignore[arg-type]
+    home.race("mine", four, 30.0, [0, 1])  # type: ignore[arg-type]
+    assert seen == [0, 1]
+    assert "mine: " in capsys.readouterr().out
+    assert [row["seed"] for row in json.loads(home.FILE.read_text())] == [0, 1]
+    assert "yours: mine" in home.curve().data
+    home.race("wrong", four | {"encode": functions(RIGHT, WRONG["loses-bytes"])["encode"]}, 30.0)  # type: ignore[arg-type]
+    assert rules.SENTENCES["loses-bytes"] in capsys.readouterr().out
+
+
+def result(student: str, *bits: float | None, seconds: str = "60", **more: object) -> Result:
+    runs = {
+        str(n): {"bits": b, "fault": "" if b else "raised", "words": "", "sample": "<b>to be", "seconds": 1.0}
+        for n, b in enumerate(bits)
+    }
+    return Result(student, "", name="=a name", runs={seconds: runs}, **more)  # type: ignore[arg-type]
+
+
+def test_points_are_for_the_better_distance_and_for_own_parts() -> None:
+    good = result("ada", 2.0, 2.0, 2.0)
+    assert good.points == rules.points(2.0, rules.THRESHOLDS[60.0]) + 5 * rules.PART
+    assert result("ada", 2.0, None).points == 0.0, "every seed needs a result"
+    assert result("ada", 2.0, borrowed=["model"]).points == good.points - rules.PART
+    assert result("ada", 2.0, scale=1.1).bits(60.0) == pytest.approx(2.2)
+    assert "2.000 bits per byte" in good.words
+    assert rules.SENTENCES["raised"] in result("bob", None).words
+
+
+def test_the_board_ranks_hides_names_and_runs_nothing(tmp_path: Path) -> None:
+    entries = [result("ada", 1.7), result("bob", None), result("cyd", 2.3)]
+    page, table = board.write(tmp_path, "capstone", entries, b"secret", names=False)
+    html, rows = page.read_text(encoding="utf-8"), table.read_text(encoding="utf-8")
+    assert "ada" not in html + rows
+    assert rows.split("\n")[1].startswith(f"1,{board.pseudonym(b'secret', 'ada')}")
+    assert "bob" not in rows
+    assert "the course,our best" in rows
+    assert "<b>to be" not in html
+    board.write(tmp_path, "capstone", entries, b"secret", names=True)
+    assert "1,ada,'=a name" in table.read_text(encoding="utf-8")
+    assert "script" not in html
+
+
+def test_stored_results_of_the_courses_entries_are_whole() -> None:
+    rows = json.loads(home.MEASURED.read_text(encoding="utf-8"))
+    best = [row for row in rows if row["entry"] == "our best" and row["seconds"] == 60]
+    assert len(best) >= 5
+    assert {row["entry"] for row in rows} == {
+        "Kneser–Ney, characters",
+        "Kneser–Ney, byte pairs",
+        "LSTM",
+        "GPT",
+        "our best",
+    }
+    pairs = next(row for row in rows if row["entry"] == "Kneser–Ney, byte pairs")
+    assert pairs["bits"] == pytest.approx(HOME_BITS, abs=2e-3)
+    assert rules.points(pairs["bits"], rules.THRESHOLDS[60.0]) == rules.MOST / 2
+    assert {row["entry"] for row in rows} == set(ENTRIES)
+    assert all(rules.points(row["bits"], rules.THRESHOLDS[60.0]) == rules.MOST for row in best), (
+        "we reach our own marks"
+    )
+    found: dict[tuple[str, float], list[float]] = {}
+    for row in rows:
+        found.setdefault((row["entry"], row["seconds"]), []).append(row["bits"])
+    for (entry, seconds), bits in found.items():
+        spread = f"{min(bits):.3f} to {max(bits):.3f}" if len(bits) > 1 else "one run"
+        mean = sum(bits) / len(bits)
+        assert f"| {entry} | {seconds:g} s | {len(bits)} | {mean:.3f} | {spread} |" in NOTE, (
+            entry,
+            seconds,
+            mean,
+            spread,
+        )
+    mean = {entry: sum(bits) / len(bits) for (entry, seconds), bits in found.items() if seconds == 60}
+    sprint = found["our best", 60]
+    assert f"needs {mean['GPT']:.2f} bits per byte in the sprint" in PAGE
+    assert f"of the Transformer: {mean['LSTM']:.2f}." in PAGE
+    assert f"{mean['our best']:.2f} on average, from {min(sprint):.3f} to {max(sprint):.3f}." in PAGE
+    shares = [ours / base for row in best for ours, base in zip(row["plays"], pairs["plays"], strict=True)]
+    assert f"from {min(shares):.2f} to {max(shares):.2f} of what Kneser–Ney needs" in NOTE
+
+
+def test_every_cell_of_the_courses_entries_can_be_read() -> None:
+    for name in ENTRIES:
+        cells = cells_of(name)
+        kept = needed(cells, [], parts.FUNCTIONS, lambda source: source)
+        assert all(compile(source, name, "exec") for source in kept.values())
+        assert not [f for f in parts.FUNCTIONS if not any(f"def {f}(" in source for source in kept.values())]
+    with pytest.raises(ValueError, match="has no entry"):
+        cells_of("GPT-5")
