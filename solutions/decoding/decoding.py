@@ -364,14 +364,14 @@ def without_repeating(logits, used, penalty):
     logits (V,), used: a list of ids, penalty at least 1 -> logits (V,)
     """
     ### BEGIN SOLUTION
-    made = logits.clone()
+    logits = logits.clone()
     for word in set(used):
-        score = float(made[word])
+        score = float(logits[word])
         lower = score * penalty
         if score > 0:
             lower = score / penalty
-        made[word] = lower
-    return made
+        logits[word] = lower
+    return logits
     ### END SOLUTION
 
 

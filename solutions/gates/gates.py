@@ -476,7 +476,7 @@ def peephole_step(x, h, c, W, U, P, b):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** `norms` gets one row per seed with four numbers: (distance 5, plain), (5, LSTM), (30, plain), (30, LSTM). *Plain:*
-#   $h_t = \tanh(x_t W_g + h_{t-1} U_g)$, with the third blocks, from a state of zeros; your `jacobian_norms` of its 31 states. *LSTM:* your
+#   $h_t = \tanh(x_t W_g + h_{t-1} U_g)$, with the third blocks, from a state of zeros; entries 5 and 30 of your `jacobian_norms` of its 31 states. *LSTM:* your
 #   `lstm_step` through the text, from zeros. The gates of the first step lead to the first state, so they do not count: at distance 5 multiply the
 #   forget gates of the second to the sixth step. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your
 #   function with the seeds 0 to 4, and look at all five rows.

@@ -325,7 +325,8 @@ def best_score(n, m, k, x):
 #
 # $$\max\Big(0,\; \ln \frac{c(w, v)}{\text{expected}(w, v)}\Big), \qquad \text{expected}(w, v) = \frac{c(w)\, c(v)}{N},$$
 #
-# where $c(w)$ and $c(v)$ are the sums of the row and of the column, and $N$ is the sum of the whole table. Pairs that never occur get 0. His code runs, and
+# where $c(w)$ and $c(v)$ are the sums of the row and of the column, and $N$ is the sum of the whole table. The expected number is a count, like $c(w, v)$:
+# so often would the two meet by chance. Pairs that never occur get 0. His code runs, and
 # no value is below 0. One line is wrong.
 #
 # ### 5a. Which line? [[vectors.wrong_line]]
@@ -338,7 +339,7 @@ def best_score(n, m, k, x):
 #
 # [[hints]]
 # 1. What should the function return for a table in which all counts are 2? What does it return?
-# 2. For each variable, say whether it is a count, a probability or a ratio. Which line mixes two of them?
+# 2. For each variable, say whether it is a count, a probability or a ratio. Which one is not what the text says it is?
 # 3. If a row sums to 10, a column to 20, and all to 100, how often would the two meet by chance?
 
 

@@ -53,7 +53,7 @@ last-word-only: You penalise only the last word that was used. All of them shoul
 - set(used) → used[-1:]
 
 logits-overwritten: The result is right, but you changed the caller's logits, which are needed again. Work on a copy.
-- logits.clone() → logits
+- logits = logits.clone() → pass
 
 subtracted: You subtract the penalty. It should divide a logit above 0, and multiply any other.
 - lower = score * penalty → lower = score - penalty
@@ -73,7 +73,8 @@ WRONG_LINE = wrong_line(
 copy-suspected: Line {_at("clone")} is right: the caller's logits stay as they are.
 - {_listing.wrong} → {_at("clone")}
 
-score-suspected: Line {_at("score = ")} is right: it reads the logit of the word.
+score-suspected: Line {_at("score = ")} is right: it reads the logit of the word, and should find it as the model
+gave it. Who changed it before?
 - {_listing.wrong} → {_at("score = ")}
 
 negative-suspected: Line {_at("score * penalty")} is right: a negative logit times the penalty is lower.
@@ -82,8 +83,8 @@ negative-suspected: Line {_at("score * penalty")} is right: a negative logit tim
 sign-suspected: Line {_at("score > 0")} is right: only a logit above 0 gets lower by a division. For 0 nothing changes.
 - {_listing.wrong} → {_at("score > 0")}
 
-symptom-not-cause: Line {_at("made[word] = ")} writes wrong values, but each is right for the value it started from.
+symptom-not-cause: Line {_at("logits[word] = ")} writes wrong values, but each is right for the value it started from.
 Why is it run so often?
-- {_listing.wrong} → {_at("made[word] = ")}
+- {_listing.wrong} → {_at("logits[word] = ")}
 """,
 )

@@ -18,6 +18,9 @@ TIE = question(
     ],
     closed=(*CLOSED, DIFFERENTIATION),
     mistakes="""
+quotient-upside-down: Your second result is 1/α. From ln (L / K) = α ln (n / m), divide by the logarithm of the lengths.
+- math.log(L / K) / math.log(n / m) → math.log(n / m) / math.log(L / K)
+
 power-rule: You differentiated n^−α as if n were the variable. Here α is: the derivative of e^(−α ln n) has the factor
 −ln n.
 - -math.log(n) * L / n**alpha → -alpha * L / n ** (alpha + 1)

@@ -17,6 +17,9 @@ HALF_LIFE = question(
     ],
     closed=BY_HAND,
     mistakes="""
+negative-half-life: Your half-life is negative. ln ½ and ln σ(b) are both negative, so their quotient is not.
+- math.log(2) / math.log(1 + math.exp(-b)) → -math.log(2) / math.log(1 + math.exp(-b))
+
 gate-inverted: You used 1 − σ(b), what is forgotten in a step. σ(b) is what is left.
 - math.exp(-b) → math.exp(b)
 - -math.log(2 ** (1 / T) - 1) → math.log(2 ** (1 / T) - 1)

@@ -34,6 +34,9 @@ PEEPHOLE_STEP = question(
     closed=BY_HAND,
     planted="- P[2] * new → P[2] * c",
     mistakes="""
+results-swapped: You returned the two results in the wrong order: first the new h, then the new c.
+- return o * shown, new → return new, o * shown
+
 old-memory-shown: Your output shows the old memory. The output gate decides how much of the new one to show.
 - torch.tanh(new) → torch.tanh(c)
 

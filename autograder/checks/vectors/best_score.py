@@ -17,6 +17,10 @@ BEST_SCORE = question(
     ],
     closed=BY_HAND,
     mistakes="""
+noise-raises-the-score: Your best x grows with k. The more noise words per pair, the more often this pair is called
+noise: ln k is subtracted.
+- math.log(n / (k * m)) → math.log(n * k / m)
+
 noise-words-forgotten: Your best dot product is the PMI itself. With k noise words per pair it is lower, by ln k.
 - math.log(n / (k * m)) → math.log(n / m)
 

@@ -70,7 +70,8 @@ columns-suspected: Line {_at("of_context = ")} is right: a context's count is th
 total-suspected: Line {_at("total = ")} is right: N is the sum of the whole table.
 - {_listing.wrong} → {_at("total = ")}
 
-unseen-suspected: Line {_at("torch.where")} is right: the ratio 1 has the logarithm 0, so pairs that never occur get 0.
+unseen-suspected: Line {_at("torch.where")} is right: it divides a count by what is expected, which the text defines as
+a count as well. (The ratio 1 has the logarithm 0, so pairs that never occur get 0.)
 - {_listing.wrong} → {_at("torch.where")}
 
 clamp-suspected: Line {_at("clamp")} is right: it replaces what is below 0 by 0. If nothing is below 0 before it, ask

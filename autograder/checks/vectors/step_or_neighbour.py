@@ -41,7 +41,8 @@ one-seed-repeated: Every row is the same: you used the same seed each time. Use 
 one-step-for-both: Your last two columns are those of the short step. Make the vectors again for each step.
 - pairs_of_words(seed, step) → pairs_of_words(seed, 0.5)
 
-neighbour-of-the-other-pair: You looked for the neighbour of j. The question is about i.
+neighbour-of-the-other-pair: Your neighbour is never the right one: it is a neighbour of the word j, or the word itself,
+which is always nearest to itself. Ask for the neighbour of i, without i.
 - nearest(vectors, i, 1) → nearest(vectors, j, 1)
 
 neighbour-of-the-partner: You looked for the neighbour of i's partner, which is the answer.
