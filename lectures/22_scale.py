@@ -730,6 +730,9 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # *5 minutes, or homework. A rule of the form c · C^a with a near 0.5 does well; beating the fitted law on its own data is possible, and then the question is whether it would on new data. What goes wrong: the rule is fitted to the printed mean until it knows the ladder by heart.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`exercises/scale_and_insight/scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you fit the laws yourself, and predict the held-out model with an interval.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. A model of 10⁹ parameters reads 2 · 10¹⁰ tokens. How many operations is that?

@@ -624,6 +624,10 @@ widgets.steering_player(
 # because every sublayer and the end begin with a norm.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`exercises/scale_and_insight/scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you
+# build the lens, the ablation and the map of patches yourself, and open SmolLM2 with them.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. A head's share of a logit is 3. You ablate it and the logit falls by 1. Name two reasons.
