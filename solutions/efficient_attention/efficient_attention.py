@@ -153,7 +153,7 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in (longformer_mask,
     masks = {
         "window": longformer_mask(48, 4, 1, []),
         "dilated": longformer_mask(48, 4, 3, []),
-        "window, token 0 global": longformer_mask(48, 4, 1, [0]),
+        "token 0 global": longformer_mask(48, 4, 1, [0]),
         "BigBird": bigbird_mask(48, 4, 1, 1, 0),
     }
     canvas, told = show.Canvas(), []
@@ -770,7 +770,7 @@ def read_one(model, tokens):
 # through smaller and larger caches, and you see what that costs in bits per character, over the second half of each piece.
 
 # %%
-picture = "<p>Come back here when questions 7a to 7c pass.</p>"
+picture = HTML("<p>Come back here when questions 7a to 7c pass.</p>")
 if ready:
     from lectures.trained import checkpoint
     from nlmcore.corpora import load
@@ -796,18 +796,17 @@ if ready:
         kept = 2 * char_gpt.config.d_model * char_gpt.config.n_layers * (window + sinks)
         print(f"{window:6}{sinks:8}{kept:15,}{measured[window, sinks]:21.3f}{taken:10.1f}")
     bits = [measured[window, 0] for window in windows]
-    picture = show.lines_svg(
-        [math.log2(window) for window in windows],
+    picture = show.curves(
+        windows,
         {"char_gpt through your cache, no sinks": bits},
-        x_title="log₂ of the window",
+        x_title="window, tokens",
         y_title="bits per character",
-        low=math.floor(5 * min(bits)) / 5,
-        high=math.ceil(5 * max(bits)) / 5,
         title="Quality against the size of the cache",
+        log_x=True,
         alt="Bits per character against the window: "
         + ", ".join(f"{value:.2f} at {window}" for window, value in zip(windows, bits, strict=True)),
     )
-HTML(picture)
+picture
 
 # %% [markdown]
 # **A published model.** SmolLM2 was trained with full attention. It reads the beginning of a story through a cache of 24 tokens and continues it, first
