@@ -22,7 +22,7 @@ from autograder.site.packed import packed
 from lectures.show import Live, Prediction
 from lectures.show.question import marked
 
-STATES, CHARACTERS, BYTES, SECONDS = 3000, 50_000_000, 2_500_000, 40.0
+STATES, CHARACTERS, BYTES, SECONDS = 3000, 80_000_000, 2_500_000, 40.0
 """Per widget, the most states, and the most characters, packed bytes and processor seconds that they may take."""
 STOPS = (1000, 101, 51, 21, 11, 7)
 """How many stops a slider may keep; each is tried in turn."""
