@@ -586,6 +586,9 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # *5 minutes, or homework. The function given is Bonferroni, so the pictures agree at first. With Benjamini and Hochberg RMS Norm and GLU come back. What goes wrong: the running minimum is taken from the wrong end.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`exercises/modifications/modifications.ipynb`](../exercises/modifications/modifications.ipynb) you build three modifications and all the tests of this lecture, and judge one row of the table with them.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. A table prints 2.10 ± 0.01 and 2.12 ± 0.01 (standard deviations, five runs). What is $t$?

@@ -33,7 +33,8 @@ DIFFERENTIATORS = ("autograd", "jax", "tensorflow")
 LIBRARIES = frozenset(
     {
         *DIFFERENTIATORS,
-        *("gensim", "nltk", "sacrebleu", "sentencepiece", "sklearn", "tiktoken", "tokenizers", "transformers"),
+        *("gensim", "nltk", "sacrebleu", "scipy", "sentencepiece", "sklearn", "statsmodels", "tiktoken", "tokenizers"),
+        "transformers",
     }
 )
 """Packages that answer questions but are not in every environment; a question may close them anyway."""

@@ -1,0 +1,140 @@
+"""What the exercises of "modifications" promise beyond what every assignment must (`test_checks.py`)."""
+
+import random
+from functools import partial
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.check import examine
+from autograder.checks.modifications import EXERCISES
+from autograder.checks.modifications.common import experts_of, layer_of
+from autograder.exercise.draw import Draw
+from lectures import stored
+from nlmcore.metrics import significance
+from nlmcore.transformer import FeedForward
+from nlmcore.variants.embeddings import FactorisedEmbedding
+from nlmcore.variants.experts import MixtureOfExperts
+from tests.test_assignments import prose
+
+VANILLA = "Vanilla Transformer"
+
+
+def reference(name):
+    return EXERCISES[f"modifications.{name}"].reference
+
+
+def some(count):
+    chance = random.Random(count)
+    return [round(chance.gauss(3, 0.2), 3) for _ in range(count)]
+
+
+def test_experts_are_those_of_the_course():
+    draw = Draw(1, 5)
+    layer, x = experts_of(draw, 5, 7, 3), draw.normal(2, 4, 5)
+    model: Any = MixtureOfExperts(5, 7, 3, 1, partial(FeedForward, activation=torch.relu, bias=False)).eval()
+    with torch.no_grad():
+        model.router.weight.copy_(layer["router"].T)
+        for e, expert in enumerate(model.experts):
+            expert.inner.weight.copy_(layer["inner"][e].T)
+            expert.outer.weight.copy_(layer["outer"][e].T)
+        wanted = model(x)
+        y, balance, dropped = reference("experts")(x, layer, 3.0)
+    assert torch.allclose(y, wanted, atol=1e-5)
+    assert torch.allclose(balance, model.balance)
+    assert dropped == 0
+
+
+def test_the_gradient_is_that_of_the_balance_loss():
+    scores = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64, requires_grad=True)
+    share, _, loss = reference("balance")(scores)
+    (wanted,) = torch.autograd.grad(loss, scores)
+    _, gradient = reference("balance_gradient")(scores.softmax(1), share)
+    assert torch.allclose(gradient, wanted)
+
+
+def test_factorised_embeddings_are_those_of_the_course():
+    model, tokens = FactorisedEmbedding(11, 6, 2), torch.tensor([[3, 10, 3]])
+    hidden = torch.randn(1, 3, 6)
+    vectors, scores = reference("embed")(tokens, hidden, model.narrow.weight, model.widen.weight.T)
+    assert torch.allclose(vectors, model(tokens), atol=1e-6)
+    assert torch.allclose(scores, model.scores(hidden), atol=1e-5)
+
+
+def test_costs_are_those_of_the_layers_of_the_page():
+    draw, d, d_ff, vocab, time = Draw(1, 5), 6, 10, 13, 4
+    sizes = {"vocab": vocab, "d_model": d, "d_ff": d_ff, "time": time, "inner": 0, "untied": False}
+    for n in (1, 3):
+        layer = layer_of(draw, d, d_ff, 0.0) | (experts_of(draw, d, d_ff, n) if n > 1 else {})
+        entries = sum(w.numel() for w in layer.values() if torch.is_tensor(w))
+        parameters, _ = reference("costs")(sizes | {"n_layers": 2, "experts": n})
+        assert parameters == 2 * entries + (vocab + time) * d
+
+
+def test_tests_corrections_and_correlations_are_those_of_the_course():
+    x, y = some(5), some(8)
+    _, freedom, p = reference("welch")(x, y)
+    assert p == pytest.approx(significance.welch(significance.summary(x), significance.summary(y)), rel=1e-6)
+    gap, half = reference("paired")(x, y[:5])
+    assert half == pytest.approx(significance.critical(4) * np.std(np.subtract(x, y[:5]), ddof=1) / 5**0.5, rel=1e-6)
+    assert gap == pytest.approx(fmean(x) - fmean(y[:5]))
+    values = {str(i): v for i, v in enumerate((0.3, 0.001, 0.02, 0.021, 0.02, 0.9))}
+    assert reference("holm")(list(values.values())) == pytest.approx(list(significance.holm(values).values()))
+    tied = [1.0, 2.0, 2.0, 3.0, 2.0, 0.5, 7.0, 0.5]
+    ranks, rho = reference("rank_correlation")(tied, y)
+    assert ranks.tolist() == significance.ranks(tied).tolist()
+    assert float(rho) == pytest.approx(float(significance.spearman(tied, y)))
+    assert freedom > 3
+
+
+def test_the_judge_says_of_the_stored_trainings_what_is_stored():
+    result = stored("modifications")
+    gaps, corrected, verdicts = reference("judge")(result["trainings"], VANILLA, 0.004)
+    wanted = result["against_vanilla"]["final"]
+    assert set(gaps) == set(wanted)
+    for row, of in wanted.items():
+        assert gaps[row] == pytest.approx(of["difference"], abs=1e-4)
+        assert corrected[row] == pytest.approx(of["p"], rel=0.06)
+    words = " ".join(prose("modifications").split())
+    ours = sum(verdict != 0 for verdict in verdicts.values())
+    assert f"only {ours} of {len(verdicts)} rows" in words, "the model answer counts our clear rows"
+    base, mine = (result["rows"][row]["final"] for row in (VANILLA, "Funnel Transformer"))
+    gap, half = reference("paired")(mine, base)
+    told = f"{gap:.3f} ± {half:.3f}".replace("-", "−")
+    assert told in words, f"the model answer reports {told}"
+
+
+def unsure(train, test, seeds):
+    return 1, np.full((len(seeds), 4), 0.3), 3
+
+
+@pytest.mark.parametrize(
+    ("name", "constant"),
+    [
+        ("rezero", lambda x, layers: torch.zeros_like(x)),
+        (
+            "route",
+            lambda scores, capacity: (torch.zeros(len(scores)), torch.ones(len(scores)), torch.zeros(len(scores))),
+        ),
+        ("balance", lambda scores: (torch.zeros(scores.shape[1]), torch.zeros(scores.shape[1]), 1.0)),
+        ("balance_gradient", lambda p, share: (torch.ones_like(p), torch.zeros_like(p))),
+        ("experts", lambda x, layer, factor: (torch.zeros_like(x), 1.0, 0.0)),
+        ("embed", lambda tokens, hidden, A, B, U: (torch.zeros_like(hidden), torch.zeros(*tokens.shape, len(A)))),
+        ("costs", lambda sizes: (0, 0)),
+        ("fair_width", lambda sizes, change, which: (sizes["d_ff"], 0.0)),
+        ("paired", lambda x, y: (0.0, 1.0)),
+        ("welch", lambda x, y: (0.0, 4.0, 1.0)),
+        ("holm", lambda p: [1.0 for _ in p]),
+        ("rank_correlation", lambda x, y: (list(range(1, len(x) + 1)), 0.0)),
+        ("agreement", lambda theirs, ours, baseline, within: (3, 0.0)),
+        ("judge", lambda trainings, baseline, rate: ({}, {}, {})),
+        ("which_balance", unsure),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, constant):
+    exercise = EXERCISES[f"modifications.{name}"]
+    assert examine(exercise, constant, 5).points <= 0.13 * exercise.points
