@@ -129,7 +129,7 @@ def curve() -> Any:
     told = []
     for name, of in found.items():
         x, y = [], []
-        for some in of.values():
+        for _, some in sorted(of.items()):
             x.append(sum(row.get("used", row["seconds"]) for row in some) / len(some))
             y.append(sum(row["bits"] for row in some) / len(some))
             plot.marks([x[-1]] * len(some), [min(WORST, row["bits"]) for row in some], plot.keys[name])
