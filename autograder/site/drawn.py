@@ -137,8 +137,13 @@ def drawn(live: Live) -> Drawn:
     )  # a model that runs at every setting takes longer than its picture
     count = len(few.pictures)
     bytes_, characters = len(packed(few.tree, few.options, few.pictures)), sum(map(len, few.pictures))
-    room = min(STATES, BYTES * count // bytes_, CHARACTERS * count // characters, int(SECONDS * count / seconds))
-    made = _drawn(live, plan_of(list(live.controls.values()), room))
+    for share in (2, 1):  # many states share more than a few do; if not, the same again with half of them
+        room = min(
+            STATES, share * BYTES * count // bytes_, CHARACTERS * count // characters, int(SECONDS * count / seconds)
+        )
+        made = _drawn(live, plan_of(list(live.controls.values()), room))
+        if len(packed(made.tree, made.options, made.pictures)) <= BYTES:
+            break
     live.redraw()
     for control in live.controls.values():
         control.observe(live.redraw, names="value")
