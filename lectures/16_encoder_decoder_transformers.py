@@ -902,6 +902,10 @@ print(f"loss {mean(losses[-20:]):.3f}; 365 becomes: {target_words.decode(ids)}")
 # called an improvement before anybody has looked at the German.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`exercises/translation/translation.ipynb`](../exercises/translation/translation.ipynb) you write the whole translator from such parts, train it, and
+# score it against translators without a network.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. A source of 40 tokens, a target of 30, 8 heads, 6 layers. How many cross-attention weights are there?

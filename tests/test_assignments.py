@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = (
     *("ngrams", "subwords", "vectors", "backpropagation", "convolutions", "training"),
     *("recurrence", "gates", "decoding", "sequences", "attention", "self_attention", "positions", "transformer"),
-    *("efficient_attention", "modifications", "scale_and_insight"),
+    *("translation", "efficient_attention", "modifications", "scale_and_insight"),
 )
 """The course's own, in the order in which they are met. Others may be added beside them; the form is asked of these."""
 NAMES = sorted(pair.text.parent.name for pair in notebooks.pairs(ROOT) if pair.text.parts[-3] == "solutions")
@@ -170,8 +170,8 @@ def test_the_instructor_has_a_note_and_the_index_a_line(name: str) -> None:
 
 def test_the_course_asks_enough() -> None:
     asked = [exercise for name in COURSE for exercise in exercises(name).values()]
-    assert len(COURSE) == 17
-    assert len(asked) >= 130
+    assert len(COURSE) == 18
+    assert len(asked) >= 145
     assert sum(len(exercise.misconceptions) for exercise in asked) >= 135
     assert all("### BEGIN MARK SCHEME" in prose(name) for name in COURSE), "a written question in each"
 
