@@ -23,7 +23,7 @@ pytestmark = [
 ]
 QUICK = Limits(wall=25, cell_wall=2, call_wall=1, cpu=25)
 POINTS = {exercise.function: exercise.points for exercise in EXERCISES.values()}
-ON_ATTEND = {"attend", "scaled_dot_product_attention", "multi_head_attention", "hardening"}
+ON_ATTEND = {"attend", "scaled_dot_product_attention", "multi_head_attention", "one_vector", "hardening"}
 ON_DOT = {"dot_score", "bilinear_score"}
 
 DOT = "def dot_score(query, keys):\n    return keys @ query"
