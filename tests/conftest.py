@@ -30,8 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def everything(config: pytest.Config) -> bool:
-    """Whether the tests marked so run, too; not where this file was not loaded as a plugin, and the option is unknown."""
-    return bool(config.getoption("everything", False) or os.environ.get("CI"))
+    """Whether the tests marked so run, too. Where this file is no plugin (`--noconftest`), the option is unknown."""
+    return bool(config.getoption("everything", default=False) or os.environ.get("CI"))
 
 
 @pytest.hookimpl(wrapper=True)
