@@ -55,6 +55,7 @@ VERBS = {
     "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
     "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
     "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
+    "translate": Verb("renew a lecture's translation; say what it lacks", "site.translate:translate"),
     "renumber": outside("make links to lectures follow the numbers of their files", "launcher.numbering:program", None),
     "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
     "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),

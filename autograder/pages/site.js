@@ -15,7 +15,7 @@ const nlm = {
       const script = document.createElement('script');
       script.src = `${name}.js`;
       script.dataset.name = name;
-      script.onerror = () => entry.failed(new Error(`${name}.js is missing`));
+      script.onerror = () => entry.failed(new Error(say('{0}.js is missing', name)));
       document.head.append(script);
     }
     return nlm.asked.get(name).promise;
@@ -28,6 +28,10 @@ const nlm = {
   },
 };
 window.nlm = nlm;
+
+// What the page says. The words here are English; a page in another language brings a table of its own.
+const words = JSON.parse(document.body.dataset.words || '{}');
+const say = (english, ...values) => (words[english] || english).replace(/\{(\d)\}/g, (_, place) => values[place]);
 
 function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -68,12 +72,12 @@ class Live {
   // What the notebook can and this page cannot.
   note() {
     const { controls, moved, coarse } = this.told, many = controls.filter(({ options }) => options.length > 1).length;
-    const words = [];
+    const lines = [];
     if (moved < many)
-      words.push(`Drawn for this page: ${moved} of ${many} controls away from the start. Move one more, and the one that you moved first goes back.`);
-    if (coarse) words.push('Some controls have fewer values here than in the notebook.');
-    if (controls.some(({ kind, options }) => kind === 'typed' && options.length < 2)) words.push('To type your own, open the notebook.');
-    return words.join(' ');
+      lines.push(say('Drawn for this page: {0} of {1} controls away from the start. Move one more, and the one that you moved first goes back.', moved, many));
+    if (coarse) lines.push(say('Some controls have fewer values here than in the notebook.'));
+    if (controls.some(({ kind, options }) => kind === 'typed' && options.length < 2)) lines.push(say('To type your own, open the notebook.'));
+    return lines.join(' ');
   }
 
   states() { return nlm.load(this.box.dataset.states); }
@@ -111,7 +115,7 @@ class Live {
       input.max = names.length - 1;
       input.value = to;
       output.textContent = kind === 'typed' ? `“${names[to]}”` : names[to];
-      input.setAttribute('aria-valuetext', names[to] || 'empty');
+      input.setAttribute('aria-valuetext', names[to] || say('empty'));
     });
     const number = text => parseFloat(text.replace('−', '-'));
     input.noUiSlider = { set: value => { // parts of pictures that are pressed or dragged (lectures.show.touch)
@@ -126,13 +130,13 @@ class Live {
 
   player(state, move, label) {
     let timer = 0;
-    const stop = () => { clearInterval(timer); timer = 0; button.textContent = 'play'; };
-    const button = make('button', { type: 'button', 'aria-label': `play: ${label}`, onclick: () => {
+    const stop = () => { clearInterval(timer); timer = 0; button.textContent = say('play'); };
+    const button = make('button', { type: 'button', 'aria-label': say('play: {0}', label), onclick: () => {
       if (timer) return stop();
-      button.textContent = 'stop';
+      button.textContent = say('stop');
       if (state.at === state.options.length - 1) move(0);
       timer = setInterval(() => (state.at < state.options.length - 1 ? move(state.at + 1) : stop()), 1000);
-    } }, 'play');
+    } }, say('play'));
     return button;
   }
 
@@ -174,8 +178,8 @@ class Live {
 
   announce(back) {
     const lines = [...this.host.querySelectorAll('[data-says]')].map(line => line.textContent);
-    const text = lines.join('. ') || this.host.querySelector('[aria-label]')?.getAttribute('aria-label') || 'The picture has changed.';
-    this.says.textContent = text + (back.length ? ` Back at the start: ${back.join(', ')}.` : '');
+    const text = lines.join('. ') || this.host.querySelector('[aria-label]')?.getAttribute('aria-label') || say('The picture has changed.');
+    this.says.textContent = text + (back.length ? ` ${say('Back at the start: {0}.', back.join(', '))}` : '');
   }
 }
 
@@ -219,27 +223,27 @@ function predict(section) {
   const { kind, right, question } = JSON.parse(section.dataset.told);
   const list = section.querySelector('ul'), details = section.querySelector('details');
   const options = [...list.children].map(item => item.textContent);
-  const answers = make('div', { class: 'answers', role: 'group', 'aria-label': 'Your prediction' });
+  const answers = make('div', { class: 'answers', role: 'group', 'aria-label': say('Your prediction') });
   const verdict = make('p', { role: 'status' });
   const isRight = guess => kind === 'number' ? right[0] - 1e-9 <= guess && guess <= right[1] + 1e-9
     : JSON.stringify(guess) === JSON.stringify(right);
-  const open = (words, guess) => {
-    verdict.textContent = words;
+  const open = (told, guess) => {
+    verdict.textContent = told;
     details.hidden = false;
     details.open = true;
     for (const part of answers.querySelectorAll('button, input')) part.disabled = true;
     if (guess !== undefined) score();
   };
-  const told = guess => `${isRight(guess) ? 'Right.' : 'Not quite.'} Your guess: ${[guess].flat().join(', ')}.`;
+  const told = guess => `${isRight(guess) ? say('Right.') : say('Not quite.')} ${say('Your guess: {0}.', [guess].flat().join(', '))}`;
   const commit = guess => { guesses.keep(question, { guess, right: isRight(guess) }); open(told(guess), guess); };
   if (kind === 'number') {
     const id = fresh(), input = make('input', { type: 'text', id, inputmode: 'decimal', autocomplete: 'off' });
     const go = () => {
       const guess = readNumber(input.value);
-      if (Number.isFinite(guess)) commit(guess); else verdict.textContent = 'Type a number, such as 0.25, 2/3 or 1,000.';
+      if (Number.isFinite(guess)) commit(guess); else verdict.textContent = say('Type a number, such as 0.25, 2/3 or 1,000.');
     };
     input.addEventListener('keydown', event => { if (event.key === 'Enter') go(); });
-    answers.append(make('label', { for: id }, 'guess'), input, make('button', { type: 'button', onclick: go }, 'answer'));
+    answers.append(make('label', { for: id }, say('guess')), input, make('button', { type: 'button', onclick: go }, say('answer')));
   } else {
     const chosen = [];
     const press = (name, button) => {
@@ -258,7 +262,7 @@ function predict(section) {
       answers.append(button);
     }
   }
-  answers.append(make('button', { type: 'button', onclick: () => open('') }, 'show me'));
+  answers.append(make('button', { type: 'button', onclick: () => open('') }, say('show me')));
   list.replaceWith(answers);
   details.before(verdict);
   const earlier = guesses.all()[question];
@@ -269,7 +273,7 @@ function score() {
   const asked = [...document.querySelectorAll('.nlm-predict')].map(section => JSON.parse(section.dataset.told).question);
   const kept = guesses.all(), mine = asked.filter(question => question in kept);
   document.querySelector('#score')?.replaceChildren(
-    mine.length ? `Your first guesses in this lecture: ${mine.filter(q => kept[q].right).length} of ${mine.length} right.` : '');
+    mine.length ? say('Your first guesses in this lecture: {0} of {1} right.', mine.filter(q => kept[q].right).length, mine.length) : '');
 }
 
 // --- search -----------------------------------------------------------------------------------------
@@ -278,13 +282,13 @@ async function search(form) {
   const input = form.querySelector('input'), list = document.querySelector('#found'), says = document.querySelector('#count');
   const sections = await nlm.load('search-index');
   const look = () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const scored = !words.length ? [] : sections.map(([page, heading, to, text]) => {
+    const typed = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const scored = !typed.length ? [] : sections.map(([page, heading, to, text]) => {
       const lower = text.toLowerCase(), title = `${page} ${heading}`.toLowerCase();
-      const each = words.map(word => (title.includes(word) ? 20 : 0) + Math.min(9, lower.split(word).length - 1));
-      return { page, heading, to, text, first: lower.indexOf(words[0]), score: each.every(Boolean) ? each.reduce((a, b) => a + b) : 0 };
+      const each = typed.map(word => (title.includes(word) ? 20 : 0) + Math.min(9, lower.split(word).length - 1));
+      return { page, heading, to, text, first: lower.indexOf(typed[0]), score: each.every(Boolean) ? each.reduce((a, b) => a + b) : 0 };
     }).filter(one => one.score).sort((a, b) => b.score - a.score);
-    says.textContent = words.length ? `${scored.length} sections` : '';
+    says.textContent = typed.length ? say('{0} sections', scored.length) : '';
     list.replaceChildren(...scored.slice(0, 40).map(one => make('li', {}, make('a', { href: one.to }, `${one.page}: ${one.heading}`),
       make('div', {}, `… ${one.text.slice(Math.max(0, one.first - 80), Math.max(0, one.first - 80) + 220)} …`))));
   };

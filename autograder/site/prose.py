@@ -8,7 +8,7 @@ import html
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -97,12 +97,19 @@ class Writer:
     page: str
     headings: list[Heading] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    translate: Callable[[list[Any]], None] | None = None
+    """Called with the parsed Markdown of each text."""
 
     def markdown(self, text: str) -> str:
         tokens = _PARSER.parse(text)
-        for token, inline in zip(tokens, [*tokens[1:], None], strict=True):
-            if token.type == "heading_open" and inline is not None:
-                self._head(token, inline)
+        heads = [(token, tokens[i + 1]) for i, token in enumerate(tokens) if token.type == "heading_open"]
+        for token, inline in heads:
+            token.attrSet("id", slug("".join(_words(inline.children or [])), self.taken))
+        if self.translate:  # after the anchors, so that links to a heading work in every language
+            self.translate(tokens)
+        for token, inline in heads:
+            words = "".join(_words(inline.children or []))
+            self.headings.append(Heading(int(token.tag[1]), str(token.attrGet("id")), words))
         made = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", _PARSER.renderer.render(tokens, _PARSER.options, {}))
         in_blocks = any(token.type == "html_block" for token in tokens)  # Markdown leaves the mathematics in them alone
         return self.linked(with_mathematics(made) if in_blocks else made)
@@ -117,12 +124,6 @@ class Writer:
             return found["before"] + html.escape(to) + found["after"]
 
         return _LINK.sub(known, markup)
-
-    def _head(self, token: Any, inline: Any) -> None:
-        words = "".join(_words(inline.children or []))
-        anchor = slug(words, self.taken)
-        token.attrSet("id", anchor)
-        self.headings.append(Heading(int(token.tag[1]), anchor, words))
 
 
 def _words(tokens: Any) -> Iterator[str]:

@@ -6,11 +6,13 @@ server, in any sub-path, and opened from a disk.
 
 import argparse
 import html
+import json
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import nbformat
@@ -20,10 +22,13 @@ from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary, say
 from autograder.launcher.environment import Environment
+from autograder.site import catalogue, words
+from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
 from autograder.site.prose import Heading, Pages, Writer, relative
 from autograder.site.sheet import Sheet
+from autograder.site.translated import Translation
 
 LISTS = {
     "lectures/README.md": "index.html",
@@ -45,7 +50,6 @@ MENU = {
     "Install": "install.html",
     "Search": "search.html",
 }
-FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no other computer for anything.'
 CONTENTS = """\
 # Neural language models, from counting to Transformers
 
@@ -67,25 +71,47 @@ class Site:
         self.root, self.out, self.pages = root, out, Pages(made)
         self.index: list[tuple[str, str, str, str]] = []
 
-    def page(self, to: str, body: str, headings: Sequence[Heading] = (), before: Any = None, after: Any = None) -> None:
-        """Write one page. The first heading is its title."""
+    def words(self, language: str) -> Translations:
+        return Translations(self.root / catalogue.WHERE / language / "site.po", language)
+
+    def page(
+        self,
+        to: str,
+        body: str,
+        headings: Sequence[Heading] = (),
+        before: Any = None,
+        after: Any = None,
+        language: str = "en",
+        spoken: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Write one page. The first heading is its title; `spoken` are its addresses by language."""
+        say = self.words(language).say
         root = "../" * to.count("/")
         title = next((heading.words for heading in headings if heading.level == 1), "Search")
         sections = [heading for heading in headings if heading.level == 2]
         values = {
-            "title": f"{title} · Neural language models" if to != "index.html" else "Neural language models",
+            "title": f"{title} · {say(words.COURSE)}" if to != "index.html" else words.COURSE,
+            "language": language,
+            "spoken": [
+                (other, catalogue.name(other), relative(address, to))
+                for other, address in spoken.items()
+                if other != language
+            ],
+            "say": say,
+            "script_words": json.dumps({text: say(text) for text in words.of_script()}, ensure_ascii=False),
             "root": root,
             "page": to,
             "here": relative(to, to),
-            "menu": [(name, relative(target, to)) for name, target in MENU.items()],
+            "menu": [(say(name), relative(target, to)) for name, target in MENU.items()],
             "headings": sections if len(sections) > 2 else [],
             "body": templates.Markup(body),
             "before": before and (before[0], relative(before[1], to)),
             "after": after and (after[0], relative(after[1], to)),
-            "foot": templates.Markup(FOOT.format(root=root)),
+            "foot": templates.Markup(say(words.FOOT).format(root=root)),
         }
         write_whole(self.out / to, templates.render("site.html", **values))
-        self.index += sections_of(title, to, body)
+        if language == "en":  # the search is in English
+            self.index += sections_of(title, to, body)
 
     def text(self, source: str, to: str) -> None:
         """A page from a file in Markdown; of two, the part that is of use here."""
@@ -99,17 +125,28 @@ class Site:
         self.page(to, writer.markdown(text), writer.headings)
 
     def notebook(
-        self, source: str, to: str, cells: Any, told: Any = None, before: Any = None, after: Any = None
+        self,
+        source: str,
+        to: str,
+        cells: Any,
+        told: Any = None,
+        before: Any = None,
+        after: Any = None,
+        language: str = "en",
+        spoken: Mapping[str, str] = MappingProxyType({}),
     ) -> int:
         """A page from a notebook, with its widgets' states and its pictures in a folder of the same name; its bytes,
         with all that a reader gets before a widget is touched."""
         beside = Path(to).with_suffix("")
         writer = Writer(self.pages, source, to)
-        sheet = Sheet(writer, told["html"] if told else {}, f"{beside.name}/")
+        scripts = told["scripts"] if told else {}
+        sheet = Sheet(writer, told["html"] if told else {}, f"{beside.name}/", scripts=scripts)
+        if language != "en":
+            sheet.translate(translation(self.root, self.root / source, language))
         body = sheet.body(cells)
-        self.page(to, body, writer.headings, before, after)
+        self.page(to, body, writer.headings, before, after, language, spoken)
         shutil.rmtree(self.out / beside, ignore_errors=True)
-        for number, content in (told["scripts"] if told else {}).items():
+        for number, content in {**scripts, **sheet.translated}.items():
             write_whole(self.out / beside / f"{number}.js", content)
         for name, content in sheet.files.items():
             write_whole(self.out / beside / name, content)
@@ -124,6 +161,13 @@ class Site:
         for name in sorted(self.pages.copied):
             (self.out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.root / name, self.out / name)
+
+
+def translation(root: Path, lecture: Path, language: str) -> Translation:
+    """The translation of a lecture, with the words of the site itself."""
+    folder = root / catalogue.WHERE / language
+    of_lecture, of_site = (Translations(folder / f"{stem}.po", language) for stem in (lecture.stem, "site"))
+    return Translation(of_lecture, of_site, lecture.read_text(encoding="utf-8"), root)
 
 
 def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str]]:
@@ -164,7 +208,7 @@ def publish(place: Environment, rest: list[str]) -> int:
     root = place.root
     out = options.out or root / "site"
     lectures = glossary.lectures(root)
-    chosen = [path for path in lectures if not options.only or any(_called(path, name) for name in options.only)]
+    chosen = [path for path in lectures if not options.only or any(called(path, name) for name in options.only)]
     if not chosen:
         print(f"No lecture is called {' or '.join(options.only)}.", file=sys.stderr)
         return 2
@@ -183,7 +227,12 @@ def publish(place: Environment, rest: list[str]) -> int:
             for i in (at - 1, at + 1)
         )
         source = path.relative_to(root).as_posix()
-        size = site.notebook(source, titled[at][1], told["notebook"]["cells"], told, *around)
+        to = titled[at][1]
+        spoken = {"en": to, **{other: f"{other}/{to}" for other in catalogue.languages(root, path.stem)}}
+        size = 0
+        for language, address in spoken.items():
+            of = site.notebook(source, address, told["notebook"]["cells"], told, *around, language, spoken)
+            size = max(size, of)
         _say(path.stem, told["report"], size, seconds)
     for folder in assignments:
         for path in sorted(folder.glob("*.ipynb")):
@@ -200,7 +249,7 @@ def publish(place: Environment, rest: list[str]) -> int:
 publish.parser = parser  # type: ignore[attr-defined]
 
 
-def _called(lecture: Path, name: str) -> bool:
+def called(lecture: Path, name: str) -> bool:
     return int(lecture.name.split("_")[0]) == int(name) if name.isdigit() else name.casefold() in lecture.stem
 
 

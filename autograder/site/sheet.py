@@ -11,23 +11,54 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from autograder.site.catalogue import contexts
 from autograder.site.prose import Writer, with_mathematics
+from autograder.site.translated import Translation
 
 LIVE = "application/vnd.jupyter.widget-view+json"
+STALE = "This section has changed in the original. What is not translated yet is in English."
 _CODE = HtmlFormatter(nowrap=True)
 _SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
 _PICTURE = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
 
 
 class Sheet:
-    """Cells to HTML. `files` are the pictures that the page shows, by name: a page should not carry them itself."""
+    """Cells to HTML. `files` are the pictures that the page shows, by name: a page should not carry them itself.
 
-    def __init__(self, writer: Writer, widgets: Mapping[str, str], states: str) -> None:
-        self.writer, self.widgets, self.states = writer, widgets, states
+    `translate` makes it a page in another language; then `translated` are the states of its widgets, from `scripts`.
+    """
+
+    def __init__(
+        self, writer: Writer, widgets: Mapping[str, str], states: str, scripts: Mapping[str, str] | None = None
+    ) -> None:
+        self.writer, self.widgets, self.states, self.scripts = writer, widgets, states, scripts or {}
+        self.translation: Translation | None = None
         self.files: dict[str, bytes] = {}
+        self.translated: dict[str, str] = {}
+
+    def translate(self, translation: Translation) -> None:
+        """From here on, everything is in another language."""
+        self.translation, self.writer.translate = translation, translation.tokens
 
     def body(self, cells: Any) -> str:
-        return "\n".join(part for cell in cells if (part := self.cell(cell)))
+        parts = []
+        for context, cell in zip(contexts(cells), cells, strict=True):
+            if self.translation:
+                self.translation.at(context)
+            part = self.cell(cell)
+            if part and self.translation and self.translation.missed():
+                parts.append(f'<p class="note stale">{self.translation.site.say(STALE)}</p>')
+            parts.append(part)
+        body = "\n".join(filter(None, parts))
+        return body.replace("<pre", '<pre lang="en"') if self.translation else body  # code, and what it printed
+
+    def drawn(self, markup: str) -> str:
+        """What code has drawn, as HTML for this page."""
+        if self.translation:
+            for number in re.findall('data-states="([^"]*)"', markup):
+                self.translated[number] = self.translation.states(self.scripts[number])
+            markup = self.translation.markup(markup)
+        return self.apart(self.writer.linked(with_mathematics(markup)))
 
     def cell(self, cell: Any) -> str:
         about = cell["metadata"]
@@ -47,11 +78,9 @@ class Sheet:
         data = output.get("data", {})
         if LIVE in data:
             found = self.widgets.get(data[LIVE]["model_id"], "")
-            return self.apart(self.writer.linked(with_mathematics(found))).replace(
-                'data-states="', f'data-states="{self.states}'
-            )
+            return self.drawn(found).replace('data-states="', f'data-states="{self.states}')
         if "text/html" in data:
-            return self.apart(self.writer.linked(with_mathematics(data["text/html"])))
+            return self.drawn(data["text/html"])
         if "text/markdown" in data:
             return self.writer.markdown(data["text/markdown"])
         return printed(data["text/plain"]) if data.get("text/plain") else ""

@@ -1,0 +1,92 @@
+"""python -m autograder translate de 12: renew the catalogue of a lecture in a language; say what is missing in which cell.
+
+Without a lecture it renews the words of the site itself (`site.po`) and all lectures that the language has.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from babel import Locale, UnknownLocaleError
+from nbclient.exceptions import CellExecutionError
+
+from autograder.launcher import glossary, say
+from autograder.launcher.environment import Environment
+from autograder.site import catalogue, publish, words
+from autograder.site.catalogue import Translations
+from autograder.site.kept import executed
+from autograder.site.prose import Pages, Writer
+from autograder.site.sheet import STALE, Sheet
+from autograder.site.translated import Translation, ours
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m autograder translate", description=__doc__.partition("\n")[0])
+    made.add_argument("language", help="its code: de, hi, pt_BR")
+    made.add_argument("lecture", nargs="*", help="its number or a part of its name")
+    return made
+
+
+def translate(place: Environment, rest: list[str]) -> int:
+    """Renew catalogues."""
+    options = parser().parse_args(rest)
+    try:
+        Locale.parse(options.language)
+    except (UnknownLocaleError, ValueError):
+        print(f"There is no language {options.language!r}.", file=sys.stderr)
+        return 2
+    root = place.root
+    own = catalogue.stems(root, options.language)
+    lectures = [
+        path
+        for path in glossary.lectures(root)
+        if any(publish.called(path, name) for name in options.lecture) or (not options.lecture and path.stem in own)
+    ]
+    if options.lecture and not lectures:
+        print(f"No lecture is called {' or '.join(options.lecture)}.", file=sys.stderr)
+        return 2
+    site = Translations(root / catalogue.WHERE / options.language / "site.po", options.language)
+    renew(site, [("", text) for text in of_site(root)])
+    for path in lectures:
+        try:
+            told, _ = executed(path, root, root / "build" / "site")
+        except CellExecutionError as error:
+            print(f"{path.name} does not run:\n{error}", file=sys.stderr)
+            return 1
+        translation = publish.translation(root, path, options.language)
+        renew(translation.lecture, asked(translation, path, told))
+    return 0
+
+
+translate.parser = parser  # type: ignore[attr-defined]
+
+
+def asked(translation: Translation, lecture: Path, told: Any) -> list[tuple[str, str]]:
+    """What a page of this lecture asks for: (cell, message)."""
+    page = f"lectures/{lecture.stem}"
+    sheet = Sheet(Writer(Pages({}), f"{page}.py", f"{page}.html"), told["html"], "", told["scripts"])
+    sheet.translate(translation)
+    sheet.body(told["notebook"]["cells"])
+    return list(translation.asked)
+
+
+def of_site(root: Path) -> list[str]:
+    """The messages of the site itself."""
+    drawn = {said.message for said in ours(root).every()}
+    return [*publish.MENU, words.COURSE, words.FOOT, STALE, *words.of_template(), *words.of_script(), *sorted(drawn)]
+
+
+def renew(translations: Translations, asked: list[tuple[str, str]]) -> None:
+    """Write a catalogue, and say what it lacks, cell by cell."""
+    made = translations.renewed(asked)
+    translations.write(made)
+    every = [message for message in made if message.id]
+    missing = Counter(str(message.context or "") for message in every if not message.string)
+    stale = Counter(str(message.context or "") for message in every if message.fuzzy)
+    done = len(every) - missing.total() - stale.total()
+    say.line(f"{translations.path.name}: {done} of {say.count(len(every), 'message')} translated")
+    for context in dict.fromkeys(str(message.context or "") for message in every):
+        if missing[context] or stale[context]:
+            say.line(f"  {context or 'the site'}: {missing[context]} missing, {stale[context]} stale")
