@@ -1,4 +1,4 @@
-"""Translations as gettext's PO files, `lectures/translations/<language>/<lecture>.po`; `site.po` is for the site itself.
+"""Translations as gettext's PO files: `lectures/translations/<language>/<lecture>.po`, `site.po` for the site itself.
 
 A message is one block of Markdown, or one string of a widget or picture, in the words of the source. Its context is the
 cell: the heading of its section, and its number there. Numbers are generated: a message of which only numbers have
@@ -117,7 +117,9 @@ class Translations:
     def renewed(self, asked: Sequence[tuple[str, str]]) -> "Catalog":
         """The catalogue for what is asked now, in that order. The translation of what was worded otherwise is kept as a
         proposal ("fuzzy"), which no page shows."""
-        made = Catalog(locale=self.language, fuzzy=False, charset="utf-8", header_comment="# " + self.path.stem)
+        title = f"# {self.path.stem} in {name(self.language)}"
+        made = Catalog(locale=self.language, header_comment=title, project="nlmcourse", version="1", fuzzy=False)
+        made.msgid_bugs_address = made.last_translator = made.language_team = ""
         made.creation_date, made.revision_date = self.catalogue.creation_date, self.catalogue.revision_date
         old = [message for message in self.catalogue if message.id and message.string]
         for context, english in dict.fromkeys(asked):

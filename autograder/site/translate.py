@@ -1,4 +1,4 @@
-"""python -m autograder translate de 12: renew the catalogue of a lecture in a language; say what is missing in which cell.
+"""python -m autograder translate de 12: renew the catalogue of a lecture; say what is missing, cell by cell.
 
 Without a lecture it renews the words of the site itself (`site.po`) and all lectures that the language has.
 """

@@ -51,9 +51,14 @@ def strings(code: str) -> Iterator[str]:
             yield node.value
 
 
+def tagged(text: str) -> bool:
+    """Whether a string of the code is HTML; "<bos>" is not."""
+    return "</" in text or '="' in text
+
+
 def runs(markup: str) -> Iterator[str]:
     """The runs of words in HTML (or a string without tags), and the attributes that are read aloud."""
-    if "<" not in markup:
+    if not tagged(markup):
         yield markup
         return
     for part in re.split(f"({_SILENT}|(?!{_INLINE})<[^>]*>)", markup, flags=re.S):
@@ -86,9 +91,9 @@ class Strings:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.constants: dict[str, Said] = {}
-        self.formats: list[tuple[int, str, str, tuple[re.Pattern[str], re.Pattern[str]], bool, Said]] = []
+        self.formats: list[tuple[int, str, str, list[re.Pattern[str]], Said]] = []
         for words in sorted({" ".join(run.split()) for text in texts for run in runs(text)}):
-            for form in [str] if "<" in words else [marked, _escaped]:
+            for form in [str] if tagged(words) else [marked, _escaped]:
                 self._add(form(words), Said(words, form))
         self.formats.sort(key=lambda one: (-one[0], one[1]))
 
@@ -99,29 +104,36 @@ class Strings:
         if len(parts) == 1 and _WORD.search(literals[0]):
             self.constants[shown] = said
         elif len(parts) > 1 and letters >= 3:
-            both = (re.compile(hole.join(map(re.escape, parts)), re.S) for hole in ("([^;]*?)", "(.*?)"))
-            anchored = bool(_WORD.search(literals[0]))
-            self.formats.append((letters, shown, max(parts, key=len), (next(both), next(both)), anchored, said))
+            sentences = ". " in shown or shown.endswith(".")
+            tight = "([^;]*?)" if sentences else r"((?:(?!; |\. ).)*?)"
+            holes = [tight, "(.*?)"] if sentences and _WORD.search(literals[0]) else [tight]
+            patterns = [re.compile(hole.join(map(re.escape, parts)), re.S) for hole in holes]
+            self.formats.append((letters, shown, max(parts, key=len), patterns, said))
 
     def every(self) -> list[Said]:
         return [*self.constants.values(), *(one[-1] for one in self.formats)]
 
     def match(self, text: str) -> tuple[Said, list[str]] | None:
-        """A string and its values. A value may have a semicolon only if the text begins with words of the string."""
+        """A string and its values. A value is not several clauses, unless the string begins a sentence for them."""
         if text in self.constants:
             return self.constants[text], []
         for loose in (0, 1):
-            for _, _, longest, patterns, anchored, said in self.formats:
-                if longest in text and anchored >= loose and (found := patterns[loose].fullmatch(text)):
+            for _, _, longest, patterns, said in self.formats:
+                if longest in text and len(patterns) > loose and (found := patterns[loose].fullmatch(text)):
                     return said, list(found.groups())
         return None
 
 
-@functools.cache
-def shared(root: Path) -> tuple[str, ...]:
-    """The strings of the code that draws for any lecture."""
-    files = sorted(path for part in ("show", "widgets") for path in (root / "lectures" / part).rglob("*.py"))
-    return tuple(text for path in files for text in strings(path.read_text(encoding="utf-8")))
+def used(code: str, root: Path) -> Iterator[str]:
+    """The strings of a lecture, of what it draws with, and of the stored results that it shows."""
+    yield from strings(code)
+    widgets = set(re.findall(r"widgets\.(\w+)", code))
+    for path in sorted((root / "lectures").glob("*/**/*.py")):
+        drawing = path.read_text(encoding="utf-8")
+        if path.is_relative_to(root / "lectures" / "show") or widgets & set(re.findall(r"^def (\w+)", drawing, re.M)):
+            yield from strings(drawing)
+    for name in re.findall(r'stored\("(\w+)"\)', code):
+        yield from re.findall(r'"([^"\\]+)"', (root / "lectures" / "results" / f"{name}.json").read_text("utf-8"))
 
 
 @functools.cache
@@ -143,7 +155,7 @@ class Translation:
 
     def __init__(self, lecture: Translations, site: Translations, code: str, root: Path) -> None:
         self.lecture, self.site, self.ours = lecture, site, ours(root)
-        self.code = Strings([*shared(root), *strings(code)])
+        self.code = Strings(used(code, root))
         self.asked: dict[tuple[str, str], bool] = {}
         self.at("")
 
@@ -197,7 +209,9 @@ class Translation:
     def states(self, packed: str) -> str:
         """The states of a widget."""
         told = json.loads(gzip.decompress(base64.b64decode(packed[len('nlm.take("') : -len('")')])))
-        told["table"] = [self._walked(piece, self._run) for piece in told["table"]]
+        told["table"] = [
+            piece if piece.startswith("<style") else self._walked(piece, self._short) for piece in told["table"]
+        ]
         told["options"] = [[self.plain(option) for option in options] for options in told["options"]]
         return script(told)
 
@@ -236,18 +250,23 @@ class Translation:
 
     def _run(self, text: str) -> str | None:
         """A run that the code has drawn. None: the code says it, and there is no translation."""
-        text = text.replace("&quot;", '"').replace("&#x27;", "'").replace("&#39;", "'")
+        found = self.said(_unquoted(text))
+        return found and localised(found)
+
+    def _short(self, text: str) -> str | None:
+        """The same for one of thousands that differ in their numbers only: each number is one character meanwhile."""
         values: list[str] = []
 
         def hide(found: re.Match[str]) -> str:
             values.append(localised(found[0]))
             return chr(0xE000 + len(values) - 1)
 
+        text = _unquoted(text)
         found = self.said(text if text in self.code.constants else _DIGITS.sub(hide, text))
         return found and re.sub("[\ue000-\uf8ff]", lambda place: values[ord(place[0]) - 0xE000], found)
 
     def _said(self, text: str) -> str | None:
-        """A text in which each number is a single character: as the whole that the code says, or else its parts."""
+        """A text as the whole that the code says, or else its parts."""
         if not _WORD.search(text):
             return text
         if found := self.ours.match(text):
@@ -270,6 +289,10 @@ class Translation:
         if translation is None:
             return None
         return re.sub(r"\{(\d)\}", lambda place: each[int(place[1])], said.shown(translation))
+
+
+def _unquoted(text: str) -> str:
+    return text.replace("&quot;", '"').replace("&#x27;", "'").replace("&#39;", "'")
 
 
 def _attribute(value: str, translate: Callable[[str], str | None]) -> str:
