@@ -6,6 +6,9 @@ drawn      inside that kernel: the states of a widget, drawn
 packed     many drawn states as one small script
 sheet      a notebook as HTML
 prose      Markdown and mathematics as HTML
+catalogue  translations as PO files
+translated a lecture's words in another language, with outlines for those of its figures
+translate  the verb that renews the translations; words: what the site itself says
 
 Ours, over markdown-it, latex2mathml, Pygments and Jinja2, which JupyterLab brings along: a page of a known generator
 weighed more than a whole lecture here, and its theme could not be used by keyboard alone. Templates, style and the one

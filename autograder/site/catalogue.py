@@ -17,8 +17,8 @@ from babel.messages.pofile import read_po, write_po
 
 WHERE = "lectures/translations"
 _NUMBER = re.compile(r"(?<![\d{])\d{1,3}(?:[,\u202f]\d{3})+(?:\.\d+)?(?![\d}])|(?<!\{)\d+(?:\.\d+)?(?!\})")
-_KEPT = re.compile(r"\$\$?[^$]+\$\$?|`[^`]+`|\]\([^)]*\)|\{\d\}|</?[a-z]+")
-"""What a translation must have as the original has it: formulas, code, links, places for values, tags."""
+_KEPT = re.compile(r"\$\$?[^$]+\$\$?|`[^`]+`|\]\([^)]*\)|\{\d\}")
+"""What a translation must have as the original has it: formulas, code, links, places for values."""
 
 
 def name(language: str) -> str:
@@ -70,6 +70,9 @@ def renumbered(translation: str, before: str, now: str) -> str | None:
     old, new = numbers(before), [localised(found) for found in _NUMBER.findall(now)]
     if old == numbers(now):
         return translation
+    if old == numbers(translation):  # in the same order
+        each = iter(new)
+        return _NUMBER.sub(lambda _: next(each), translation)
     values: dict[str, str] = {}
     if any(values.setdefault(a, b) != b for a, b in zip(old, new, strict=True)):
         return None

@@ -42,6 +42,6 @@ def redrawn(picture: str, translate: Callable[[str], str]) -> str:
 def _path(outline: TextPath) -> str:
     letters = {1: "M", 2: "L", 3: "Q", 4: "C"}
     return " ".join(
-        "Z" if code == TextPath.CLOSEPOLY else letters[code] + " ".join(f"{value:.1f}" for value in points)
+        "Z" if code == TextPath.CLOSEPOLY else letters[int(code)] + " ".join(f"{value:.1f}" for value in points)
         for points, code in outline.iter_segments(curves=True, simplify=False)
     )

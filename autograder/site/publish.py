@@ -222,16 +222,16 @@ def publish(place: Environment, rest: list[str]) -> int:
             print(f"{path.name} does not run:\n{error}", file=sys.stderr)
             return 1
         at = lectures.index(path)
-        around = [
+        before, after = (
             titled[i] if 0 <= i < len(titled) and titled[i][1] in site.pages.made.values() else None
             for i in (at - 1, at + 1)
-        ]
+        )
         source = path.relative_to(root).as_posix()
         to = titled[at][1]
         spoken = {"en": to, **{other: f"{other}/{to}" for other in catalogue.languages(root, path.stem)}}
         size = 0
         for language, address in spoken.items():
-            of = site.notebook(source, address, told["notebook"]["cells"], told, *around, language, spoken)
+            of = site.notebook(source, address, told["notebook"]["cells"], told, before, after, language, spoken)
             size = max(size, of)
         _say(path.stem, told["report"], size, seconds)
     for folder in assignments:

@@ -65,7 +65,7 @@ class Sheet:
         if about.get("slideshow", {}).get("slide_type") == "notes":
             return ""  # the lecturer's own
         if cell["cell_type"] == "markdown":
-            return self.writer.markdown(cell["source"])
+            return self.apart(self.writer.markdown(cell["source"]))
         if cell["cell_type"] != "code" or not cell["source"].strip():
             return ""
         folded = about.get("jupyter", {}).get("source_hidden") or "hidden" in about.get("tags", [])

@@ -6,7 +6,6 @@ Without a lecture it renews the words of the site itself (`site.po`) and all lec
 import argparse
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from babel import Locale, UnknownLocaleError
@@ -48,7 +47,7 @@ def translate(place: Environment, rest: list[str]) -> int:
         print(f"No lecture is called {' or '.join(options.lecture)}.", file=sys.stderr)
         return 2
     site = Translations(root / catalogue.WHERE / options.language / "site.po", options.language)
-    renew(site, [("", text) for text in of_site(root)])
+    renew(site, [("", text) for text in of_site()])
     for path in lectures:
         try:
             told, _ = executed(path, root, root / "build" / "site")
@@ -56,25 +55,24 @@ def translate(place: Environment, rest: list[str]) -> int:
             print(f"{path.name} does not run:\n{error}", file=sys.stderr)
             return 1
         translation = publish.translation(root, path, options.language)
-        renew(translation.lecture, asked(translation, path, told))
+        renew(translation.lecture, asked(translation, told))
     return 0
 
 
 translate.parser = parser  # type: ignore[attr-defined]
 
 
-def asked(translation: Translation, lecture: Path, told: Any) -> list[tuple[str, str]]:
-    """What a page of this lecture asks for: (cell, message)."""
-    page = f"lectures/{lecture.stem}"
-    sheet = Sheet(Writer(Pages({}), f"{page}.py", f"{page}.html"), told["html"], "", told["scripts"])
+def asked(translation: Translation, told: Any) -> list[tuple[str, str]]:
+    """What the page of an executed lecture asks for: (cell, message)."""
+    sheet = Sheet(Writer(Pages({}), "lectures/x.py", "lectures/x.html"), told["html"], "", told["scripts"])
     sheet.translate(translation)
     sheet.body(told["notebook"]["cells"])
     return list(translation.asked)
 
 
-def of_site(root: Path) -> list[str]:
+def of_site() -> list[str]:
     """The messages of the site itself."""
-    drawn = {said.message for said in ours(root).every()}
+    drawn = {said.message for said in ours().every()}
     return [*publish.MENU, words.COURSE, words.FOOT, STALE, *words.of_template(), *words.of_script(), *sorted(drawn)]
 
 

@@ -28,6 +28,7 @@ _INLINE = r"</?(?:b|em|i|strong|code|small|sub|sup|a|br)\b[^>]*>"
 _SILENT = r"<style.*?</style>|<pre.*?</pre>|<math.*?</math>|<!--.*?-->"
 _ATTRIBUTE = re.compile(r'(?<= )(aria-label|alt|title|placeholder)="([^"]*)"')
 _TOLD = re.compile(r'(?<= )data-told="([^"]*)"')
+_FILE = re.compile(r'(?<= )src="(figures/[^":]+\.svg)"')
 _DRAWING = re.compile(r'(?<=src="data:image/svg\+xml;base64,)[^"]*')
 _DIGITS = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?!\d)")
 _WORD, _LETTER = re.compile(r"[^\W\d_]{2}"), re.compile(r"[^\W\d_]")
@@ -41,11 +42,13 @@ def strings(code: str) -> Iterator[str]:
     """The strings of a module, with HOLE where an f-string has a value; no docstrings."""
     within: set[int] = set()
     for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.JoinedStr):
+        if isinstance(node, ast.FormattedValue) and node.format_spec:
+            within |= {id(part) for part in ast.walk(node.format_spec)}
+        elif isinstance(node, ast.JoinedStr) and id(node) not in within:
             within |= {id(part) for part in node.values}
             parts = (str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values)
             yield re.sub(f"{HOLE}+", HOLE, "".join(parts))
-        elif isinstance(node, ast.Expr):
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             within.add(id(node.value))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in within:
             yield node.value
@@ -65,7 +68,7 @@ def runs(markup: str) -> Iterator[str]:
         if part.startswith("<") and not re.match(_INLINE, part):
             yield from (found[1] for found in _ATTRIBUTE.findall(part))
         else:
-            yield part
+            yield part if tagged(part) else html.unescape(part)
 
 
 @dataclass(frozen=True)
@@ -87,14 +90,14 @@ def _escaped(text: str) -> str:
 
 
 class Strings:
-    """Which string of the code says a text, and with which values. Texts are HTML here."""
+    """Which string of the code says a text, and with which values. Texts are HTML here, as `_inside` makes it."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.constants: dict[str, Said] = {}
         self.formats: list[tuple[int, str, str, list[re.Pattern[str]], Said]] = []
         for words in sorted({" ".join(run.split()) for text in texts for run in runs(text)}):
             for form in [str] if tagged(words) else [marked, _escaped]:
-                self._add(form(words), Said(words, form))
+                self._add(_inside(form(words)), Said(words, form))
         self.formats.sort(key=lambda one: (-one[0], one[1]))
 
     def _add(self, shown: str, said: Said) -> None:
@@ -104,7 +107,8 @@ class Strings:
         if len(parts) == 1 and _WORD.search(literals[0]):
             self.constants[shown] = said
         elif len(parts) > 1 and letters >= 3:
-            sentences = ". " in shown or shown.endswith(".")
+            words = "".join(literals)
+            sentences = ". " in words or words.endswith(".")
             tight = "([^;]*?)" if sentences else r"((?:(?!; |\. ).)*?)"
             holes = [tight, "(.*?)"] if sentences and _WORD.search(literals[0]) else [tight]
             patterns = [re.compile(hole.join(map(re.escape, parts)), re.S) for hole in holes]
@@ -127,19 +131,19 @@ class Strings:
 def used(code: str, root: Path) -> Iterator[str]:
     """The strings of a lecture, of what it draws with, and of the stored results that it shows."""
     yield from strings(code)
-    widgets = set(re.findall(r"widgets\.(\w+)", code))
+    drawn = set(re.findall(r"(?:widgets\.|figures/)(\w+)", code))
     for path in sorted((root / "lectures").glob("*/**/*.py")):
         drawing = path.read_text(encoding="utf-8")
-        if path.is_relative_to(root / "lectures" / "show") or widgets & set(re.findall(r"^def (\w+)", drawing, re.M)):
+        if path.is_relative_to(root / "lectures" / "show") or drawn & set(re.findall(r"^def (\w+)", drawing, re.M)):
             yield from strings(drawing)
     for name in re.findall(r'stored\("(\w+)"\)', code):
         yield from re.findall(r'"([^"\\]+)"', (root / "lectures" / "results" / f"{name}.json").read_text("utf-8"))
 
 
 @functools.cache
-def ours(root: Path) -> Strings:
+def ours() -> Strings:
     """What the site itself says, in HTML, around a widget or a cell."""
-    files = (root / "autograder" / "site" / f"{module}.py" for module in ("drawn", "sheet"))
+    files = (Path(__file__).with_name(f"{module}.py") for module in ("drawn", "sheet"))
     every = (text for path in files for text in strings(path.read_text(encoding="utf-8")))
     return Strings(text for text in every if re.search("<[a-z]+[ >]", text))
 
@@ -154,7 +158,7 @@ class Translation:
     """
 
     def __init__(self, lecture: Translations, site: Translations, code: str, root: Path) -> None:
-        self.lecture, self.site, self.ours = lecture, site, ours(root)
+        self.lecture, self.site, self.ours, self.root = lecture, site, ours(), root
         self.code = Strings(used(code, root))
         self.asked: dict[tuple[str, str], bool] = {}
         self.at("")
@@ -226,6 +230,7 @@ class Translation:
             if part.startswith("<") and not re.match(_INLINE, part):
                 part = _ATTRIBUTE.sub(lambda f: f'{f[1]}="{_attribute(f[2], translate)}"', part)
                 part = _TOLD.sub(lambda f: f'data-told="{self._told(f[1])}"', part)
+                part = _FILE.sub(lambda f: f'src="{self._file(f[1])}"', part)
                 made.append(_DRAWING.sub(lambda f: redrawn(f[0], self.plain), part))
                 continue
             words = part.strip()
@@ -234,6 +239,11 @@ class Translation:
                 made[-1] = re.sub(r"^<[a-z]+", r'\g<0> lang="en"', made[-1])
             made.append(part.replace(words, found) if found else part)
         return "".join(made)
+
+    def _file(self, name: str) -> str:
+        """A drawing beside the lectures, with its words translated, as an address that carries it."""
+        drawing = self.markup((self.root / "lectures" / name).read_text(encoding="utf-8"))
+        return f"data:image/svg+xml;base64,{base64.b64encode(drawing.encode()).decode()}"
 
     def _told(self, value: str) -> str:
         """What a page tells the script about a widget: labels and options, or a question and its right answer."""
@@ -250,8 +260,8 @@ class Translation:
 
     def _run(self, text: str) -> str | None:
         """A run that the code has drawn. None: the code says it, and there is no translation."""
-        found = self.said(_unquoted(text))
-        return found and localised(found)
+        found = self.said(_inside(text))
+        return found and localised(_outside(found))
 
     def _short(self, text: str) -> str | None:
         """The same for one of thousands that differ in their numbers only: each number is one character meanwhile."""
@@ -261,9 +271,9 @@ class Translation:
             values.append(localised(found[0]))
             return chr(0xE000 + len(values) - 1)
 
-        text = _unquoted(text)
+        text = _inside(text)
         found = self.said(text if text in self.code.constants else _DIGITS.sub(hide, text))
-        return found and re.sub("[\ue000-\uf8ff]", lambda place: values[ord(place[0]) - 0xE000], found)
+        return found and _outside(re.sub("[\ue000-\uefff]", lambda place: values[ord(place[0]) - 0xE000], found))
 
     def _said(self, text: str) -> str | None:
         """A text as the whole that the code says, or else its parts."""
@@ -288,11 +298,23 @@ class Translation:
         each = [self.said(value) or value for value in values]
         if translation is None:
             return None
-        return re.sub(r"\{(\d)\}", lambda place: each[int(place[1])], said.shown(translation))
+        return re.sub(r"\{(\d)\}", lambda place: each[int(place[1])], _inside(said.shown(translation)))
 
 
-def _unquoted(text: str) -> str:
-    return text.replace("&quot;", '"').replace("&#x27;", "'").replace("&#39;", "'")
+_ENTITIES = {"&lt;": "\uf8f0", "&gt;": "\uf8f1", "&amp;": "\uf8f2"}
+
+
+def _inside(text: str) -> str:
+    """HTML with one character for each entity, so that a semicolon is one."""
+    for entity, character in {**_ENTITIES, "&quot;": '"', "&#x27;": "'", "&#39;": "'"}.items():
+        text = text.replace(entity, character)
+    return text
+
+
+def _outside(text: str) -> str:
+    for entity, character in _ENTITIES.items():
+        text = text.replace(character, entity)
+    return text
 
 
 def _attribute(value: str, translate: Callable[[str], str | None]) -> str:

@@ -15,7 +15,7 @@ FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no
 def of_script() -> tuple[str, ...]:
     """What site.js says: the texts in its calls of `say`."""
     with (FOLDER / "site.js").open("rb") as file:
-        found = extract_javascript(file, {"say": None}, [], {"encoding": "utf-8"})
+        found = extract_javascript(file, {"say": None}, [], {"encoding": "utf-8", "parse_template_string": True})
         return tuple(dict.fromkeys(text if isinstance(text, str) else text[0] for _, _, text, _ in found))
 
 

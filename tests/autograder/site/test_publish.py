@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.launcher import glossary
-from autograder.site import publish
+from autograder.site import catalogue, publish
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 
@@ -111,7 +111,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_link_of_every_page_leads_somewhere(site: Path) -> None:
     pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     assignments = sum(len(list(folder.glob("*.ipynb"))) for folder in BUILT)
-    assert len(pages) == len(glossary.lectures(ROOT)) + assignments + len(publish.LISTS) + 1
+    translated = sum(len(catalogue.languages(ROOT, path.stem)) for path in glossary.lectures(ROOT))
+    assert len(pages) == len(glossary.lectures(ROOT)) + translated + assignments + len(publish.LISTS) + 1
     anchors = {path: set(re.findall(r' id="([^"]+)"', page)) for path, page in pages.items()}
     for path, page in pages.items():
         for to in re.findall(r'<(?:a|link|img|script)\b[^>]*? (?:href|src)="([^"]*)"', page):

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from autograder.site import publish
+from autograder.site import publish, translate
+from autograder.site.kept import executed
 from tests.lab import CHROMIUM_FLAGS, PATIENCE, ROOT, find_chromium
 
 pytestmark = [
@@ -128,7 +129,32 @@ def test_a_prediction_is_judged_and_kept_in_this_browser(site: Path, opened: Any
     page.get_by_text("Your first guesses in this lecture: 0 of 1 right.").wait_for()
 
 
-@pytest.mark.parametrize("name", [LECTURE, "index.html", "search.html?q=softmax", "lectures/glossary.html"])
+def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) -> None:
+    lecture = ROOT / "lectures" / "12_attention.py"
+    translation = publish.translation(ROOT, lecture, "de")
+    translate.asked(translation, executed(lecture, ROOT, ROOT / "build" / "site")[0])
+    assert not [key for key, found in translation.asked.items() if not found]
+    page = opened(site / LECTURE)
+    page.get_by_role("link", name="Deutsch").press("Enter")
+    page.wait_for_url("**/de/lectures/12_attention.html")
+    body = page.locator("body").inner_text()
+    for message in translation.lecture.catalogue:
+        if message.id and message.id != message.string and len(message.id) > 40:
+            assert message.id not in body
+    box = page.query_selector(".nlm-live")
+    slider = box.query_selector("input[type=range]")
+    slider.press("ArrowRight")
+    says = box.query_selector(":scope > [role=status]")
+    page.wait_for_function("says => says.textContent.startsWith('Scores und Softmax-Gewichte. h1: Score 1')", arg=says)
+    first = page.locator(".nlm-predict").first
+    first.get_by_role("button", name="etwa 256").press("Enter")
+    first.get_by_text("Nicht ganz. Deine Schätzung: etwa 256.").wait_for()
+    page.get_by_text("Deine ersten Vorhersagen in dieser Vorlesung: 0 von 1 richtig.").wait_for()
+
+
+@pytest.mark.parametrize(
+    "name", [LECTURE, f"de/{LECTURE}", "index.html", "search.html?q=softmax", "lectures/glossary.html"]
+)
 def test_axe_finds_nothing_in_either_theme(site: Path, opened: Any, name: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     path, _, query = name.partition("?")
