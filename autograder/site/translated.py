@@ -30,8 +30,9 @@ _ATTRIBUTE = re.compile(r'(?<= )(aria-label|alt|title|placeholder)="([^"]*)"')
 _TOLD = re.compile(r'(?<= )data-told="([^"]*)"')
 _FILE = re.compile(r'(?<= )src="(figures/[^":]+\.svg)"')
 _DRAWING = re.compile(r'(?<=src="data:image/svg\+xml;base64,)[^"]*')
-_DIGITS = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?!\d)")
+_DIGITS = re.compile(r"[−-]?\d+(?:,\d{3}(?!\d))*(?:\.\d+)?")
 _WORD, _LETTER = re.compile(r"[^\W\d_]{2}"), re.compile(r"[^\W\d_]")
+_SHELL = re.compile(r"((?:<[^>]*>|[^\w<\ue000-\uefff])*)(.*?)((?:<[^>]*>|[^\w>\ue000-\uefff])*)", re.S)
 _PARSER = parser()
 
 
@@ -94,11 +95,11 @@ class Strings:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.constants: dict[str, Said] = {}
-        self.formats: list[tuple[int, str, str, list[re.Pattern[str]], Said]] = []
+        self.formats: list[tuple[tuple[bool, int], str, str, list[re.Pattern[str]], Said]] = []
         for words in sorted({" ".join(run.split()) for text in texts for run in runs(text)}):
             for form in [str] if tagged(words) else [marked, _escaped]:
                 self._add(_inside(form(words)), Said(words, form))
-        self.formats.sort(key=lambda one: (-one[0], one[1]))
+        self.formats.sort(key=lambda one: one[:2], reverse=True)
 
     def _add(self, shown: str, said: Said) -> None:
         parts = shown.split(HOLE)
@@ -107,12 +108,12 @@ class Strings:
         if len(parts) == 1 and _WORD.search(literals[0]):
             self.constants[shown] = said
         elif len(parts) > 1 and letters >= 3:
-            words = "".join(literals)
+            words, begins = "".join(literals), _WORD.search(literals[0])
             sentences = ". " in words or words.endswith(".")
-            tight = "([^;]*?)" if sentences else r"((?:(?!; |\. ).)*?)"
-            holes = [tight, "(.*?)"] if sentences and _WORD.search(literals[0]) else [tight]
+            tight = "([^;]*?)" if sentences else r"(\.?(?:(?!; |\. ).)*?)"
+            holes = [tight, "(.*?)"] if sentences and begins else [tight]
             patterns = [re.compile(hole.join(map(re.escape, parts)), re.S) for hole in holes]
-            self.formats.append((letters, shown, max(parts, key=len), patterns, said))
+            self.formats.append(((bool(begins), letters), shown, max(parts, key=len), patterns, said))
 
     def every(self) -> list[Said]:
         return [*self.constants.values(), *(one[-1] for one in self.formats)]
@@ -283,8 +284,7 @@ class Translation:
             return self._filled(found, self.site.find("", found[0].message))
         if found := self.code.match(text):
             return self._filled(found, self.message(found[0].message))
-        shell = re.fullmatch(r"((?:<[^>]*>|[^\w<])*)(.*?)((?:<[^>]*>|[^\w>])*)", text, re.S)
-        if shell and 0 < len(shell[2]) < len(text):
+        if (shell := _SHELL.fullmatch(text)) and 0 < len(shell[2]) < len(text):
             inside = self.said(shell[2])
             return inside and shell[1] + inside + shell[3]
         for separator in ("; ", ". ", ": ", ", ", " ("):

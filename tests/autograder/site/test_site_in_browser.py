@@ -145,7 +145,9 @@ def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) 
     slider = box.query_selector("input[type=range]")
     slider.press("ArrowRight")
     says = box.query_selector(":scope > [role=status]")
-    page.wait_for_function("says => says.textContent.startsWith('Scores und Softmax-Gewichte. h1: Score 1')", arg=says)
+    page.wait_for_function(
+        "says => says.textContent.startsWith('Scores und Softmax-Gewichte. h1: Score 2.10, Gewicht')", arg=says
+    )
     first = page.locator(".nlm-predict").first
     first.get_by_role("button", name="etwa 256").press("Enter")
     first.get_by_text("Nicht ganz. Deine Schätzung: etwa 256.").wait_for()

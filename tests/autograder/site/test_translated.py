@@ -21,7 +21,7 @@ from autograder.site.drawn import Gathered
 from autograder.site.outlines import redrawn
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import STALE, Sheet
-from autograder.site.translated import Translation, strings
+from autograder.site.translated import Strings, Translation, strings
 from lectures.show import live, menu, predict, slider
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -178,6 +178,21 @@ def test_a_string_of_the_code_without_a_translation_is_marked_as_english(tmp_pat
     translation = german(tmp_path, {"none at all": "gar keins"})
     assert translation.markup("<p>width &amp; height, d = 4</p><b>none at all</b>").startswith('<p lang="en">width')
     assert translation.asked["", "width & height, d = {0}"] is False
+
+
+def test_a_text_is_the_string_that_begins_it_and_its_values_are_single_clauses() -> None:
+    every = Strings(["Attention: \0.", "\0 looks most at \0, weight \0", "layer \0, head \0"])
+
+    def said(text: str) -> tuple[str, list[str]]:
+        found = every.match(text)
+        return (found[0].message, found[1]) if found else ("", [])
+
+    clause = "[SEP] looks most at ., weight 0.30"
+    assert said(f"Attention: {clause}.") == ("Attention: {0}.", [clause])
+    assert said(clause) == ("{0} looks most at {1}, weight {2}", ["[SEP]", ".", "0.30"])
+    assert said(f". {clause[6:]}")[1] == [".", ".", "0.30"]
+    assert said("layer 5, head 11")[1] == ["5", "11"]
+    assert said(f"{clause}; {clause}") == ("", [])
 
 
 def test_words_of_data_stay_as_they_are(tmp_path: Path) -> None:
