@@ -68,13 +68,14 @@ def _agreement(
 
 
 @functools.cache
-def _planted_answers(exercise: Exercise) -> tuple[Answers, ...]:
+def planted_answers(exercise: Exercise) -> tuple[Answers, ...]:
+    """The answers of the function that was given to be mended to the public questions; none if there is none."""
     return () if exercise.planted is None else tuple(answers(exercise.planted, exercise, questions(exercise)))
 
 
 def still_planted(exercise: Exercise, given: Sequence[Answers]) -> bool:
     """Whether the answers are those of the function that was given to be mended, in every public case."""
-    planted = _planted_answers(exercise)
+    planted = planted_answers(exercise)
     return bool(planted) and all(alike(a, b, exercise) for a, b in zip(planted, given, strict=False))
 
 

@@ -51,7 +51,7 @@ VERBS = {
     "lab": outside("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),
     "present": outside("show a lecture slide by slide, with live widgets: present 11", "launcher.verbs:present"),
     "test": outside("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
-    "setup": outside("only the set-up", "launcher.verbs:set_up"),
+    "setup": outside("only the set-up", "launcher.verbs:set_up", more=tuple(("--for-tests", e) for e in FOR_TESTS)),
     "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
     "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
     "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
@@ -196,7 +196,7 @@ def _build_if_stale(place: Environment, take_in: bool) -> int:
     """Build everything that is out of date, in the environment's Python; takes a fraction of a second if nothing is."""
     if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
         return 0
-    say.line("Building notebooks and exercises (some seconds) ...")
+    say.line("Building notebooks and exercises (a minute or two the first time) ...")
     return inside(place, "build", ["--take-in"] if take_in else [])
 
 

@@ -19,7 +19,7 @@ from nbgrader.utils import capture_log
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.exercise.audit import notebook_faults
-from autograder.exercise.audited import faults
+from autograder.exercise.audited import audit_ahead, faults
 from autograder.exercise.find import exercises_of
 from autograder.exercise.questions import read_master
 from autograder.launcher import notebooks
@@ -52,7 +52,9 @@ def build_exercises(root: Path, gradebook: str = "") -> list[Path]:
     """
     made: list[Path] = []
     why: dict[str, str] = {}
-    for folder in sorted({path.parent for path in (root / SOURCE).glob("*/*.ipynb")}):
+    folders = sorted({path.parent for path in (root / SOURCE).glob("*/*.ipynb")})
+    audit_ahead(folder.name for folder in folders)
+    for folder in folders:
         try:
             made += _release(root, folder, gradebook)
         except (ValueError, RuntimeError) as error:

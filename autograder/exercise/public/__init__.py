@@ -16,7 +16,8 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from autograder.exercise.interview import Answers, Recording, answers, questions
+from autograder.exercise.interview import Answers, Recording, questions, right_answers
+from autograder.exercise.mistakes import known_mistakes, planted_answers
 from autograder.exercise.outcome import Fault, Outcome
 from autograder.exercise.smaller import smaller
 from autograder.exercise.specification import Case, Exercise, Misconception, Property, Small
@@ -106,9 +107,10 @@ def _back(value: Any, store: Mapping[str, Tensor]) -> Any:
 def _write(exercise: Exercise, store: _Store) -> dict[str, Any]:
     asked = questions(exercise)
 
-    def recorded(function: Any) -> list[Any]:
-        return [[_outcome(outcome, store) for outcome in row] for row in answers(function, exercise, asked)]
+    def recorded(rows: Sequence[Answers]) -> list[Any]:
+        return [[_outcome(outcome, store) for outcome in row] for row in rows]
 
+    known = known_mistakes(exercise)
     try:
         return {
             **{key: getattr(exercise, key) for key in PLAIN},
@@ -117,14 +119,14 @@ def _write(exercise: Exercise, store: _Store) -> dict[str, Any]:
                 _property(prop, [q.case for q in asked if q.about is prop], small, store)
                 for prop, small in zip(exercise.properties, smaller(exercise), strict=True)
             ],
-            "reference": recorded(exercise.reference),
-            "planted": None if exercise.planted is None else recorded(exercise.planted),
+            "reference": recorded(right_answers(exercise)),
+            "planted": None if exercise.planted is None else recorded(planted_answers(exercise)),
             "misconceptions": [
                 {
                     "id": mistake.id,
                     "sentence": mistake.sentence,
                     "looks_like": list(mistake.looks_like),
-                    "ways": [recorded(function) for function in (mistake.implementation, *mistake.also)],
+                    "ways": [recorded(one.given) for one in known if one.misconception is mistake],
                 }
                 for mistake in exercise.misconceptions
             ],
