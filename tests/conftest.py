@@ -17,6 +17,7 @@ if "jsonschema" not in sys.modules:  # it would compile grammars of addresses fo
 
 import pytest
 
+from tests.lectures.changed import TURNS, turn
 from tests.shapes import shapes_unchecked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +27,9 @@ SECONDS = 120.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--everything", action="store_true", help="also what is marked so, as CI does (.ci/run)")
+    parser.addoption(
+        "--everything", action="store_true", help="also what is marked so, as .ci/run does, without taking turns"
+    )
 
 
 def everything(config: pytest.Config) -> bool:
@@ -43,8 +46,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     names its own group (`pytest.mark.xdist_group`). A test marked `alone` goes anywhere. The largest shares are handed
     out first and the smallest last, so that no worker waits long for another's end.
     """
-    if not everything(config):
+    if not config.getoption("everything"):
         left = {item for item in items if item.get_closest_marker("everything")}
+        if everything(config):  # a continuous integration
+            now = turn(ROOT)
+            left = {item for item in left if (mark := item.get_closest_marker("turn")) and mark.args[0] % TURNS != now}
         items[:] = [item for item in items if item not in left]
         config.hook.pytest_deselected(items=[*left])
     for item in items:

@@ -32,8 +32,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         browser = any(mark.name == "browser" for mark in metafunc.definition.iter_markers())
         opened = to_open(ROOT, LECTURES) if browser else LECTURES
         values = [
-            pytest.param(path, id=path.stem, marks=() if path in opened else pytest.mark.everything)
-            for path in own or LECTURES
+            pytest.param(
+                path, id=path.stem, marks=() if path in opened else [pytest.mark.everything, pytest.mark.turn(at)]
+            )
+            for at, path in enumerate(own or LECTURES)
         ]
         metafunc.parametrize("lecture", values, indirect=True, scope="session")
 
