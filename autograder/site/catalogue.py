@@ -83,7 +83,7 @@ def faults(english: str, translation: str) -> list[str]:
     """The formulas, code, links, places and numbers that the one has and the other has not."""
     wrong = []
     for parts in (_KEPT.findall, numbers):
-        ours, theirs = sorted(parts(english)), sorted(parts(translation))
+        ours, theirs = (parts(text.replace("{,}", r"\,")) for text in (english, translation))
         wrong += [part for part in {*ours, *theirs} if ours.count(part) != theirs.count(part)]
     return wrong
 

@@ -11,7 +11,7 @@ from matplotlib.textpath import TextPath, text_to_path
 _WORDS = re.compile(
     r"<!-- (?P<words>.*?) -->(?P<head>\s*<g [^>]*>\s*(?:<defs>.*?</defs>)?\s*)(?P<uses>(?:<use [^>]*>\s*)+)", re.S
 )
-_WIDER = 1.15
+_WIDER = 1.08
 """How much wider than the original an entry of a legend may be; the next one begins there."""
 
 
