@@ -119,10 +119,23 @@ class Site:
         text = (self.root / source).read_text(encoding="utf-8")
         if to == "index.html":
             text = CONTENTS + "".join(line for line in text.splitlines(keepends=True) if line.startswith("|"))
+            text += self.translated()
         if to == "install.html":
             start, end = text.index("You need Python"), text.index("**As an instructor.**")
             text = "# Install the course\n\n" + text[start:end].replace("\n### ", "\n## ")
         self.page(to, writer.markdown(text), writer.headings)
+
+    def translated(self) -> str:
+        """Links to the lectures in other languages, in Markdown."""
+        found = []
+        for source in self.pages.made:
+            if source.startswith(catalogue.WHERE):
+                path = self.root / source
+                language, title = path.parent.name, _title(self.root / "lectures" / f"{path.stem}.py")
+                words = Translations(path, language).say(title)
+                link = f"[{words}]({source.removeprefix('lectures/')})"
+                found.append(f'<span lang="{language}">{catalogue.name(language)}: {link}</span>')
+        return f"\nIn other languages: {'; '.join(found)}.\n" if found else ""
 
     def notebook(
         self,
@@ -213,7 +226,7 @@ def publish(place: Environment, rest: list[str]) -> int:
         print(f"No lecture is called {' or '.join(options.only)}.", file=sys.stderr)
         return 2
     assignments = [] if options.only else _assignments(place)
-    site = Site(root, out, _addresses(out, lectures, chosen, assignments))
+    site = Site(root, out, _addresses(root, out, lectures, chosen, assignments))
     titled = [(_title(path), f"lectures/{path.stem}.html") for path in lectures]
     for path in chosen:
         try:
@@ -268,7 +281,7 @@ def _assignments(place: Environment) -> list[Path]:
 
 
 def _addresses(
-    out: Path, lectures: Iterable[Path], chosen: Iterable[Path], assignments: Iterable[Path]
+    root: Path, out: Path, lectures: Iterable[Path], chosen: Iterable[Path], assignments: Iterable[Path]
 ) -> dict[str, str]:
     """Which page each file of the course becomes, or became in an earlier build."""
     made = dict(LISTS)
@@ -276,6 +289,8 @@ def _addresses(
         to = f"lectures/{path.stem}.html"
         if path in chosen or (out / to).is_file():
             made |= {f"lectures/{path.stem}.py": to, f"lectures/{path.stem}.ipynb": to}
+            for language in catalogue.languages(root, path.stem):
+                made[f"{catalogue.WHERE}/{language}/{path.stem}.po"] = f"{language}/{to}"
     for folder in assignments:
         for path in sorted(folder.glob("*.ipynb")):
             made[f"exercises/{folder.name}/{path.name}"] = f"exercises/{folder.name}/{path.stem}.html"
