@@ -249,6 +249,7 @@ def test_the_verb_says_what_is_missing_in_which_cell(
 
 # --- the catalogues that we have ---------------------------------------------------------------------
 
+RENEW = "python -m autograder translate de 12, then translate what it says is missing or stale"
 OURS_ON_DISK = sorted((ROOT / catalogue.WHERE).glob("*/*.po"))
 
 
@@ -261,7 +262,7 @@ def test_a_catalogue_changes_no_formula_no_code_and_no_number(path: Path) -> Non
 
 def test_the_site_speaks_german() -> None:
     words = Translations(ROOT / catalogue.WHERE / "de" / "site.po", "de")
-    assert not [english for english in translate.of_site() if words.find("", english) is None]
+    assert not [english for english in translate.of_site() if words.find("", english) is None], RENEW
 
 
 def test_attention_is_complete_in_german() -> None:
@@ -271,4 +272,4 @@ def test_attention_is_complete_in_german() -> None:
     cells = text.from_text(lecture.read_text(encoding="utf-8"), ROOT).cells
     asked = translate.asked(translation, {"notebook": {"cells": cells}, "html": {}, "scripts": {}})
     assert len(asked) > 200
-    assert not [key for key, found in translation.asked.items() if not found]
+    assert not [key for key, found in translation.asked.items() if not found], RENEW
