@@ -38,14 +38,15 @@ def stems(root: Path, language: str) -> list[str]:
 
 
 def contexts(cells: Iterable[Any]) -> Iterator[str]:
-    """What the catalogues call each cell: "3. Three scores, side by side · 2". Lecturers' notes do not count."""
+    """What the catalogues call each cell: "3. Three scores, side by side · 2". A lecturer's notes are "… · notes"."""
     section, count = "", 0
     for cell in cells:
         head = re.match(r"#{1,3} (.+)", cell["source"]) if cell["cell_type"] == "markdown" else None
         if head:
             section, count = head[1].strip(), 0
-        count += cell["metadata"].get("slideshow", {}).get("slide_type") != "notes"
-        yield f"{section} · {count}"
+        notes = cell["metadata"].get("slideshow", {}).get("slide_type") == "notes"
+        count += not notes
+        yield f"{section} · {'notes' if notes else count}"
 
 
 # --- numbers ---------------------------------------------------------------------------------------

@@ -63,7 +63,8 @@ class Sheet:
     def cell(self, cell: Any) -> str:
         about = cell["metadata"]
         if about.get("slideshow", {}).get("slide_type") == "notes":
-            return ""  # the lecturer's own
+            self.writer.markdown(cell["source"])  # the lecturer's own, which a catalogue has as well
+            return ""
         if cell["cell_type"] == "markdown":
             return self.apart(self.writer.markdown(cell["source"]))
         if cell["cell_type"] != "code" or not cell["source"].strip():
