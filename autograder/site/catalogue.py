@@ -102,6 +102,8 @@ class Translations:
             with path.open("rb") as file:
                 self.catalogue = read_po(file, locale=language)
         self.done: dict[tuple[str, str], Message] = {}
+        self.begun = {message.context for message in self.catalogue if message.id and message.string}
+        """The cells of which something is translated, or was."""
         for message in self.catalogue:
             if message.id and message.string and not message.fuzzy:
                 key = skeleton(str(message.id))

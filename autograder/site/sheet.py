@@ -16,7 +16,6 @@ from autograder.site.prose import Writer, with_mathematics
 from autograder.site.translated import Translation
 
 LIVE = "application/vnd.jupyter.widget-view+json"
-STALE = "This section has changed in the original. What is not translated yet is in English."
 _CODE = HtmlFormatter(nowrap=True)
 _SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
 _PICTURE = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
@@ -46,8 +45,8 @@ class Sheet:
             if self.translation:
                 self.translation.at(context)
             part = self.cell(cell)
-            if part and self.translation and self.translation.missed():
-                parts.append(f'<p class="note stale">{self.translation.site.say(STALE)}</p>')
+            if part and self.translation and (missed := self.translation.missed()):
+                parts.append(f'<p class="note stale">{missed}</p>')
             parts.append(part)
         body = "\n".join(filter(None, parts))
         return body.replace("<pre", '<pre lang="en"') if self.translation else body  # code, and what it printed

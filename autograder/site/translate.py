@@ -17,8 +17,8 @@ from autograder.site import catalogue, publish, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.prose import Pages, Writer
-from autograder.site.sheet import STALE, Sheet
-from autograder.site.translated import Translation, ours
+from autograder.site.sheet import Sheet
+from autograder.site.translated import STALE, UNTRANSLATED, Translation, ours
 
 
 def parser() -> argparse.ArgumentParser:
@@ -73,7 +73,16 @@ def asked(translation: Translation, told: Any) -> list[tuple[str, str]]:
 def of_site() -> list[str]:
     """The messages of the site itself."""
     drawn = {said.message for said in ours().every()}
-    return [*publish.MENU, words.COURSE, words.FOOT, STALE, *words.of_template(), *words.of_script(), *sorted(drawn)]
+    return [
+        *publish.MENU,
+        words.COURSE,
+        words.FOOT,
+        STALE,
+        UNTRANSLATED,
+        *words.of_template(),
+        *words.of_script(),
+        *sorted(drawn),
+    ]
 
 
 def renew(translations: Translations, asked: list[tuple[str, str]]) -> None:

@@ -23,6 +23,8 @@ from autograder.site.packed import script
 from autograder.site.prose import parser
 from lectures.show.question import marked
 
+STALE = "This section has changed in the original. What is not translated yet is in English."
+UNTRANSLATED = "This section is not translated yet."
 HOLE = "\x00"
 _INLINE = r"</?(?:b|em|i|strong|code|small|sub|sup|a|br)\b[^>]*>"
 _SILENT = r"<style.*?</style>|<pre.*?</pre>|<math.*?</math>|<!--.*?-->"
@@ -169,9 +171,11 @@ class Translation:
         self.context = context
         self.said = functools.cache(self._said)
 
-    def missed(self) -> bool:
-        """Whether something of this cell is not translated."""
-        return not all(found for (context, _), found in self.asked.items() if context == self.context)
+    def missed(self) -> str:
+        """What a reader should know if something of this cell is not translated."""
+        if all(found for (context, _), found in self.asked.items() if context == self.context):
+            return ""
+        return self.site.say(STALE if self.context in self.lecture.begun else UNTRANSLATED)
 
     def message(self, english: str) -> str | None:
         found = self.lecture.find(self.context, english)

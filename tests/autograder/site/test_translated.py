@@ -20,8 +20,8 @@ from autograder.site.catalogue import Translations
 from autograder.site.drawn import Gathered
 from autograder.site.outlines import redrawn
 from autograder.site.prose import Pages, Writer
-from autograder.site.sheet import STALE, Sheet
-from autograder.site.translated import Strings, Translation, strings
+from autograder.site.sheet import Sheet
+from autograder.site.translated import STALE, UNTRANSLATED, Strings, Translation, strings
 from lectures.show import live, menu, predict, slider
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,6 +56,7 @@ OURS = {
     "<b>Predict.</b> {0}": "<b>Sag es vorher.</b> {0}",
     "The answer: <b>{0}</b>. {1}": "Die Antwort: <b>{0}</b>. {1}",
     STALE: "Hat sich geändert.",
+    UNTRANSLATED: "Noch nicht übersetzt.",
 }
 
 
@@ -105,11 +106,12 @@ def test_markdown_is_translated_block_by_block_and_links_to_headings_still_work(
 def test_what_is_not_translated_is_english_and_its_cell_says_so(tmp_path: Path) -> None:
     translation = german(tmp_path)
     made = page(translation, cell("## Reading"), cell("It took long.\n\n<details><summary>Open it"), cell("A hint"))
+    assert "Hat sich geändert." in page(translation, cell("## Reading\n\nIt took less."))
     assert '<p lang="en">It took long.</p>' in made
     assert '<summary lang="en">Open it' in made
-    assert made.count("Hat sich geändert.") == 1
-    assert made.index("Lesen") < made.index("Hat sich geändert.") < made.index("It took long.")
-    assert [key for key, found in translation.asked.items() if not found] == [
+    assert made.count('class="note') == 1
+    assert made.index("Lesen") < made.index("Noch nicht übersetzt.") < made.index("It took long.")
+    assert [key for key, found in translation.asked.items() if not found][:2] == [
         ("Reading · 2", "It took long."),
         ("Reading · 2", "Open it"),
     ]
