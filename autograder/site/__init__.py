@@ -7,7 +7,8 @@ packed     many drawn states as one small script
 sheet      a notebook as HTML
 prose      Markdown and mathematics as HTML
 catalogue  translations as PO files
-translated a lecture's words in another language, with outlines for those of its figures
+translated a lecture's words in another language
+strings    which string of the code says what it has drawn; outlines: the words of its figures
 translate  the verb that renews the translations; words: what the site itself says
 
 Ours, over markdown-it, latex2mathml, Pygments and Jinja2, which JupyterLab brings along: a page of a known generator

@@ -5,12 +5,13 @@ import html
 import re
 from collections.abc import Callable
 
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import TextPath, text_to_path
 
 _WORDS = re.compile(
     r"<!-- (?P<words>.*?) -->(?P<head>\s*<g [^>]*>\s*(?:<defs>.*?</defs>)?\s*)(?P<uses>(?:<use [^>]*>\s*)+)", re.S
 )
+_FONT = get_font(findfont(FontProperties(family="DejaVu Sans")))
 _WIDER = 1.08
 """How much wider than the original an entry of a legend may be; the next one begins there."""
 
@@ -23,8 +24,8 @@ def redrawn(picture: str, translate: Callable[[str], str]) -> str:
     def written(found: re.Match[str]) -> str:
         words = html.unescape(found["words"])
         other = translate(words)
-        if other == words:
-            return found[0]
+        if other == words or not all(map(_FONT.get_char_index, map(ord, other))):
+            return found[0]  # nothing to draw, or not with this font
         font = FontProperties(family="DejaVu Sans", weight="bold" if "Bold" in found["uses"] else "normal", size=100)
         old, new = (text_to_path.get_text_width_height_descent(text, font, False)[0] for text in (words, other))
         in_legend = 0 <= legend < found.start()

@@ -18,7 +18,8 @@ from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
-from autograder.site.translated import STALE, UNTRANSLATED, Translation, ours
+from autograder.site.strings import ours
+from autograder.site.translated import STALE, UNTRANSLATED, Translation
 
 
 def parser() -> argparse.ArgumentParser:

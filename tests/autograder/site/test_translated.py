@@ -21,7 +21,8 @@ from autograder.site.drawn import Gathered
 from autograder.site.outlines import redrawn
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
-from autograder.site.translated import STALE, UNTRANSLATED, Strings, Translation, strings
+from autograder.site.strings import Strings, strings
+from autograder.site.translated import STALE, UNTRANSLATED, Translation
 from lectures.show import live, menu, predict, slider
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -219,6 +220,10 @@ def test_the_words_of_a_figure_are_outlines_in_the_other_language() -> None:
         words.get(one, one) for one in re.findall("<!-- (.*?) -->", before)
     }
     assert after.count("<path d=") == before.count("<path d=") + 2
+    assert (
+        redrawn(base64.b64encode(before.encode()).decode(), lambda text: "शब्द")
+        == base64.b64encode(before.encode()).decode()
+    ), "a script that the font does not have"
 
 
 def test_a_translation_must_have_the_formulas_the_code_and_the_numbers() -> None:
