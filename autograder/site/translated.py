@@ -182,8 +182,8 @@ class Translation:
         if found := self.code.match(text):
             return self._filled(found, self.message(found[0].message))
         if (shell := _SHELL.fullmatch(text)) and 0 < len(shell[2]) < len(text):
-            inside = self.said(shell[2])
-            return inside and shell[1] + inside + shell[3]
+            core = self.said(shell[2])
+            return core and shell[1] + core + shell[3]
         for separator in ("; ", ". ", ": ", ", ", " ("):
             if separator in text:
                 parts = [self.said(part) for part in text.split(separator)]
