@@ -92,6 +92,8 @@ def build(root: Path) -> tuple[int, list[str]]:
     try:
         release = importlib.import_module("autograder.release.build")  # nbgrader is imported here, not before
         release.build_exercises(root, release.gradebook_of(root))
+        if left := _assignments(root) - {path.parent.name for path in _outputs(root) if path.suffix == ".ipynb"}:
+            raise RuntimeError(f"Not released, because no notebook was built from its text: {', '.join(sorted(left))}.")
         done = True
     finally:
         released = {path: _digest(path) for path in _outputs(root)}
@@ -110,6 +112,10 @@ def build(root: Path) -> tuple[int, list[str]]:
     _write_record(root, digest, _named(root, released))
     new = [p for p, value in released.items() if p.suffix == ".ipynb" and p not in mine and before.get(p) != value]
     return len(new), notes
+
+
+def _assignments(root: Path) -> set[str]:
+    return {pair.text.parent.name for pair in notebooks.pairs(root) if pair.text.parent.parent.name == "solutions"}
 
 
 def _named(root: Path, released: Mapping[Path, str], leave_out: Container[Path] = ()) -> dict[str, str]:

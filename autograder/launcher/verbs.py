@@ -192,7 +192,7 @@ def line_inside(place: Environment, name: str, rest: Sequence[str]) -> list[str]
     return [str(place.python), "-m", "autograder", name, "--ready", *here, "--", *rest]
 
 
-def _build_if_stale(place: Environment, take_in: bool) -> int:
+def build_if_stale(place: Environment, take_in: bool = False) -> int:
     """Build everything that is out of date, in the environment's Python; takes a fraction of a second if nothing is."""
     if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
         return 0
@@ -206,7 +206,7 @@ def set_up(place: Environment, rest: list[str]) -> int:
 
 
 def open_lab(place: Environment, rest: list[str]) -> int:
-    code = _build_if_stale(place, take_in=True)
+    code = build_if_stale(place, take_in=True)
     if code:
         return code
     lecture = lab.lecture_called(place.root)
@@ -223,7 +223,7 @@ def present(place: Environment, rest: list[str]) -> int:
         there = ", ".join(path.stem for path in sorted((place.root / "lectures").glob("[0-9]*_*.py")))
         print(f"No lecture is called {name!r}. There are: {there}", file=sys.stderr)
         return 2
-    code = _build_if_stale(place, take_in=True)
+    code = build_if_stale(place, take_in=True)
     if code:
         return code
     say.line(f"Presenting {lecture.stem}. Page Down goes on, n opens your notes, Escape shows the notebook.")
@@ -237,7 +237,7 @@ def _become_lab(place: Environment, line: list[str]) -> int:
 
 
 def run_tests(place: Environment, rest: list[str]) -> int:
-    code = _build_if_stale(place, take_in=False)
+    code = build_if_stale(place)
     if code:
         return code
     shared = _shared(rest)

@@ -20,7 +20,7 @@ from nbclient.exceptions import CellExecutionError
 
 from autograder import pages as templates
 from autograder.files import write_whole
-from autograder.launcher import exercises, glossary, say
+from autograder.launcher import exercises, glossary, say, verbs
 from autograder.launcher.environment import Environment
 from autograder.site import catalogue, words
 from autograder.site.catalogue import Translations
@@ -272,8 +272,8 @@ def _title(lecture: Path) -> str:
 
 def _assignments(place: Environment) -> list[Path]:
     """The folders of the assignments as students get them. One that somebody has worked in is left out."""
-    if not exercises.current(place.root):
-        exercises.build(place.root)
+    if verbs.build_if_stale(place):
+        raise say.SetupError("The assignments were not built, so the site was not either.")
     worked = {path.parent.name for path in exercises.worked_in(place.root)}
     for name in sorted(worked):
         say.line(f"  ! exercises/{name} was worked in, so the site leaves it out.")

@@ -59,6 +59,16 @@ def test_built_once_and_then_only_when_something_changes(course: Path, release: 
     assert "v2" in notebook(course).read_text()
 
 
+def test_an_assignment_that_was_not_released_is_not_done(course: Path, release: ModuleType) -> None:
+    (course / "solutions" / "squares").mkdir()
+    (course / "solutions" / "squares" / "squares.py").write_text("# %%\nv1\n")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"no notebook was built from its text: squares\."):
+            exercises.build(course)
+        assert not exercises.current(course)
+    assert notebook(course).exists()
+
+
 @pytest.mark.parametrize("name", ["autograder/checks/circles.py", "autograder/release.py", "nbgrader_config.py"])
 def test_whatever_takes_part_in_the_release_counts(course: Path, release: ModuleType, name: str) -> None:
     exercises.build(course)

@@ -88,7 +88,7 @@ def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(install, "ensure", ensure)
     monkeypatch.setattr(lab, "become", lambda *_: 0)
-    monkeypatch.setattr(verbs, "_build_if_stale", lambda *_, **__: 0)
+    monkeypatch.setattr(verbs, "build_if_stale", lambda *_, **__: 0)
     assert main(["lab"]) == main(["test"]) == 0
     assert asked == [(), ("cluster", "hub", "likeness", "site", "tests")]
 
@@ -145,7 +145,7 @@ def test_side_by_side_tests_have_twice_the_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, rest: list[str], set_to: str | None, factor: str | None
 ) -> None:
     place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
-    monkeypatch.setattr(verbs, "_build_if_stale", lambda *_, **__: 0)
+    monkeypatch.setattr(verbs, "build_if_stale", lambda *_, **__: 0)
     monkeypatch.setattr(verbs.os, "cpu_count", lambda: 2)
     monkeypatch.delenv("NLM_TIME_FACTOR", raising=False)
     if set_to:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.launcher import glossary
+from autograder.launcher import exercises, glossary, say, verbs
 from autograder.site import catalogue, publish
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
@@ -144,6 +144,23 @@ def test_only_some_lectures(
     place = SimpleNamespace(root=ROOT)
     assert publish.publish(place, ["--only", "no such lecture", "--out", str(tmp_path)]) == 2  # type: ignore[arg-type]
     assert "no such lecture" in capsys.readouterr().err
+
+
+def test_assignments_are_built_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "solutions" / "circles").mkdir(parents=True)
+    (tmp_path / "solutions" / "circles" / "circles.py").write_text("# %%\nv1\n")
+    place, answers = SimpleNamespace(root=tmp_path), [1, 0]
+
+    def inside(place: object, name: str, rest: object) -> int:
+        assert name == "build"
+        (tmp_path / "exercises" / "circles").mkdir(parents=True, exist_ok=True)
+        return answers.pop(0)
+
+    monkeypatch.setattr(verbs, "inside", inside)
+    monkeypatch.setattr(exercises, "worked_in", lambda root: [])
+    with pytest.raises(say.SetupError):
+        publish._assignments(place)  # type: ignore[arg-type]
+    assert publish._assignments(place) == [tmp_path / "exercises" / "circles"]  # type: ignore[arg-type]
 
 
 def test_what_each_widget_got_is_said(capsys: pytest.CaptureFixture[str]) -> None:
