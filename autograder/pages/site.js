@@ -62,6 +62,7 @@ class Live {
     const note = this.note();
     if (note) box.append(make('p', { class: 'note' }, note));
     fit(this.host);
+    this.before = this.described();
     const load = () => this.states().catch(error => { this.says.textContent = error.message; });
     box.addEventListener('pointerdown', load, { once: true });
     box.addEventListener('focusin', load, { once: true });
@@ -176,9 +177,16 @@ class Live {
     this.later = setTimeout(() => this.announce(back), 250); // a held key is not read out at every step
   }
 
+  // What the picture says of itself: its lines, then the description of each part.
+  described() {
+    const lines = [...this.host.querySelectorAll('[data-says]')].map(line => line.textContent).join('. ');
+    return [lines, ...[...this.host.querySelectorAll('[aria-label]')].map(part => part.getAttribute('aria-label'))].filter(Boolean);
+  }
+
   announce(back) {
-    const lines = [...this.host.querySelectorAll('[data-says]')].map(line => line.textContent);
-    const text = lines.join('. ') || this.host.querySelector('[aria-label]')?.getAttribute('aria-label') || say('The picture has changed.');
+    const told = this.described(), changed = told.filter(line => !this.before.includes(line));
+    this.before = told;
+    const text = changed[0] || say('The picture has changed.');
     this.says.textContent = text + (back.length ? ` ${say('Back at the start: {0}.', back.join(', '))}` : '');
   }
 }
@@ -201,7 +209,11 @@ function fit(host) {
 
 // What scrolls can be scrolled by keyboard.
 function reachable(where) {
-  for (const box of where.querySelectorAll('pre, table, .output, .widget-html-content, math[display=block]'))
+  const formulas = [...where.querySelectorAll('.math.inline')]; // one that is wider than the page has a line of its own
+  formulas.forEach(formula => formula.classList.remove('wide'));
+  formulas.map(formula => [formula, formula.getBoundingClientRect().width > formula.closest('p, li, td, div').clientWidth])
+    .forEach(([formula, wide]) => formula.classList.toggle('wide', wide));
+  for (const box of where.querySelectorAll('pre, table, .output, .widget-html-content, math[display=block], .math.wide'))
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0; else box.removeAttribute('tabindex');
 }
 

@@ -9,7 +9,7 @@ import html
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -22,7 +22,7 @@ from autograder.site.packed import packed
 from lectures.show import Live, Prediction
 from lectures.show.question import marked
 
-STATES, CHARACTERS, BYTES, SECONDS = 3000, 80_000_000, 2_500_000, 40.0
+STATES, CHARACTERS, BYTES, SECONDS = 3200, 80_000_000, 2_500_000, 40.0
 """Per widget, the most states, and the most characters, packed bytes and processor seconds that they may take."""
 STOPS = (1000, 101, 51, 21, 11, 7)
 """How many stops a slider may keep; each is tried in turn."""
@@ -126,10 +126,19 @@ class Drawn:
         return self.options.index(labels)
 
 
-def drawn(live: Live) -> Drawn:
-    """Draw the states of a widget, and leave it as it was. A first few states tell how large one is."""
+def drawn(live: Live, plan: Plan | None = None) -> Drawn:
+    """Draw the states of a widget, and leave it as it was."""
     for control in live.controls.values():
         control.unobserve(live.redraw, names="value")
+    made = _drawn(live, plan) if plan else _as_many_as_fit(live)
+    live.redraw()
+    for control in live.controls.values():
+        control.observe(live.redraw, names="value")
+    return made
+
+
+def _as_many_as_fit(live: Live) -> Drawn:
+    """A first few states tell how large one is."""
     began = time.process_time()
     few = _drawn(live, Plan(1, STOPS[-1], 5))
     seconds = max(
@@ -144,9 +153,6 @@ def drawn(live: Live) -> Drawn:
         made = _drawn(live, plan_of(list(live.controls.values()), room))
         if len(packed(made.tree, made.options, made.pictures)) <= BYTES:
             break
-    live.redraw()
-    for control in live.controls.values():
-        control.observe(live.redraw, names="value")
     return made
 
 
@@ -235,9 +241,10 @@ def described(live: Live, made: Drawn) -> dict[str, Any]:
 
 
 class Gathered:
-    """The displayed widgets of a lecture as HTML, and their states as scripts."""
+    """The displayed widgets of a lecture as HTML, and their states as scripts: those of a plan, or all that fit."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan | None = None) -> None:
+        self.plan = plan
         self.scripts: dict[str, str] = {}
         self.report: list[dict[str, Any]] = []
 
@@ -257,7 +264,7 @@ class Gathered:
         return ""
 
     def _live(self, live: Live) -> str:
-        made = drawn(live)
+        made = drawn(live, self.plan)
         told = described(live, made)
         number = len(self.report)
         script = packed(made.tree, made.options, made.pictures)
@@ -296,16 +303,14 @@ class Gathered:
         )
 
 
-def displayed(ids: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for name in ids:
-        if name in registry._instances:
-            yield name, registry._instances[name]
+def gathered(ids: Sequence[str], plan: Plan | None = None) -> dict[str, Any]:
+    """For the widgets with these ids: HTML, states and what became of each."""
+    made = Gathered(plan)
+    pages = {name: made.html_of(registry._instances[name]) for name in ids if name in registry._instances}
+    return {"html": pages, "scripts": made.scripts, "report": made.report}
 
 
 def write(where: str, ids: Sequence[str]) -> None:
-    """For the widgets with these ids: HTML, states and what became of each, as a file of JSON."""
+    """The same as a file of JSON."""
     ipywidgets.Widget.send_state = lambda self, key=None: None  # nobody listens: the states are not to be sent
-    gathered = Gathered()
-    pages = {name: gathered.html_of(widget) for name, widget in displayed(ids)}
-    told = {"html": pages, "scripts": gathered.scripts, "report": gathered.report}
-    Path(where).write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+    Path(where).write_text(json.dumps(gathered(ids), ensure_ascii=False), encoding="utf-8")

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.files import write_whole
 from autograder.launcher import text
+from autograder.site.sheet import LIVE
 
 PATIENCE = 900
 """Seconds that one cell may take, the drawing of all states among them."""
@@ -57,6 +58,12 @@ def executed(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, Any], fl
     return made, time.monotonic() - began
 
 
+def displayed(notebook: Any) -> list[str]:
+    """The ids of the widgets that the cells display."""
+    shown = (output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
+    return [data[LIVE]["model_id"] for data in shown if LIVE in data]
+
+
 def _execute(lecture: Path, root: Path, where: Path) -> dict[str, Any]:
     """Run all cells in a kernel, then draw the states there."""
     import nbformat
@@ -71,13 +78,8 @@ def _execute(lecture: Path, root: Path, where: Path) -> dict[str, Any]:
     with client.setup_kernel(**quiet):
         for index, cell in enumerate(notebook.cells):
             client.execute_cell(cell, index)
-        ids = [
-            output["data"]["application/vnd.jupyter.widget-view+json"]["model_id"]
-            for cell in notebook.cells
-            for output in cell.get("outputs", [])
-            if "application/vnd.jupyter.widget-view+json" in output.get("data", {})
-        ]
-        last = nbformat.v4.new_code_cell(f"from autograder.site import drawn\ndrawn.write({str(where)!r}, {ids!r})")
+        draw = f"from autograder.site import drawn\ndrawn.write({str(where)!r}, {displayed(notebook)!r})"
+        last = nbformat.v4.new_code_cell(draw)
         notebook.cells.append(last)
         client.execute_cell(last, len(notebook.cells) - 1)
         notebook.cells.pop()

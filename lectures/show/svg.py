@@ -12,6 +12,7 @@ Ours, because a figure of matplotlib takes half a second and a key press has a t
 import base64
 import html
 import math
+import re
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +34,8 @@ BLUE, ORANGE, GREEN, AMBER = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]
 DARK_ORANGE, DARK_GREEN = "#B34700", "#00694D"  # for words: readable on white
 FLIPPED = "nlm-flip"
 """The class of words that are black in the light theme and, because their ground stays light when inverted, in the dark one too."""
-INK, GREY, FAINT, PALE = "#1a1a1a", "#6a6a6a", "#8a8a8a", "#e3e3e3"
+INK, GREY, FAINT, PALE = "#000000", "#636363", "#8a8a8a", "#e3e3e3"
+"""The two for words are readable on PALE too, and on what `pale` makes of a colour, in both themes."""
 MASKED = "#d9d9d9"
 
 FONT = "font-family:'DejaVu Sans',Verdana,sans-serif"
@@ -96,14 +98,14 @@ def ink_on(colour: str) -> str:
 def flips(colour: str) -> bool:
     """Whether black words on a colour are to be white in the dark theme, which inverts both and turns the hue back.
 
-    It is `filter: invert(0.93) hue-rotate(180deg)` of the presenter's look.css; white words are always readable there.
+    It is `filter: invert(1) hue-rotate(180deg)` of the presenter's look.css; white words are always readable there.
     """
     if len(colour) != 7 or ink_on(colour) == "#ffffff":
         return False
-    inverted = np.array([0.93 - 0.86 * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    inverted = np.array([1 - int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     shown = np.clip(2 * inverted @ _LUMA - inverted, 0, 1)
     linear = np.where(shown <= 0.03928, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
-    return bool(linear @ _LUMA > 0.174)  # where words of #121212 and #ededed are equally readable
+    return bool(linear @ _LUMA > 0.179)  # as in `ink_on`
 
 
 def _between(colours: np.ndarray, share: Any) -> np.ndarray:
@@ -315,11 +317,17 @@ class Canvas:
 
     @contextmanager
     def pale(self, when: bool, opacity: float = 0.3) -> Iterator[None]:
-        """Shapes drawn inside are pale, as one group, if `when`."""
+        """Shapes drawn inside are pale, as one group, if `when`; words are grey, over all of them."""
         start = len(self.parts)
         yield
         if when:
-            self.parts[start:] = [f'<g opacity="{opacity}">', *self.parts[start:], "</g>"]
+            shapes, words = [], []
+            for part in self.parts[start:]:
+                (words if part.startswith("<text") else shapes).append(part)
+            words = [
+                re.sub(rf' class="{FLIPPED}"', "", re.sub(' fill="#[^"]*"', ' fill="#4a4a4a"', part)) for part in words
+            ]
+            self.parts[start:] = [f'<g opacity="{opacity}">', *shapes, "</g>", *words]
 
     def notes(self, lines: Iterable[str], size: Pixels = 16, *, gap: Pixels = 8) -> None:
         """Lines of words below everything drawn so far; an empty one is left out."""

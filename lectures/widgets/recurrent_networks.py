@@ -349,7 +349,7 @@ def verdict_svg(
     plot.marks(at[-1:], p[read - 1 : read], Look(ORANGE), size=7)
     for t, word in enumerate(words):
         odd = unknown is not None and unknown[t]
-        ink = "#b0b0b0" if t >= read else "#767676" if odd else INK
+        ink = "#767676" if t >= read or odd else INK
         canvas.text(plot.across(t + 0.5), plot.bottom + 22, word, 16, turn=40, fill=ink, italic=odd)
     return canvas.svg(f"“{' '.join(words[:read])}”, {now}.")
 

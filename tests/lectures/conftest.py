@@ -30,6 +30,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "lecture" in metafunc.fixturenames:
         own = [path for path in LECTURES if metafunc.module.__name__.endswith(f"lectures.test_{topic(path)}")]
         browser = any(mark.name == "browser" for mark in metafunc.definition.iter_markers())
+        browser |= "published" in metafunc.fixturenames
         opened = to_open(ROOT, LECTURES) if browser else LECTURES
         values = [
             pytest.param(

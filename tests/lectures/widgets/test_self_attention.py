@@ -59,7 +59,7 @@ def test_a_head_in_slow_motion_has_the_models_own_numbers() -> None:
     assert player.controls["step"].value == 0
     opening = told(player)
     assert "Weights of" not in opening, "it opens before anything is known"
-    assert told(player, mask="causal: no later token").count('fill="#6a6a6a"') == opening.count('fill="#6a6a6a"') + 1
+    assert told(player, mask="causal: no later token").count('fill="#636363"') == opening.count('fill="#636363"') + 1
     assert told(player, mask="none: every token can be read") == opening != told(player, number=3), "no control is dead"
     told(player, number=0)
     last = told(player, step=8)

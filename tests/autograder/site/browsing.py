@@ -1,0 +1,143 @@
+"""A page of the site as its readers meet it: by keyboard alone, zoomed, in the dark, on paper, without a network."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+MS = 5_000 * PATIENCE
+KEYS = {"radio": ["ArrowRight", "ArrowLeft"], "checkbox": ["Space"], "range": ["ArrowRight", "ArrowLeft"]}
+BACK = {"ArrowRight": "ArrowLeft", "ArrowLeft": "ArrowRight", "ArrowDown": "ArrowUp", "ArrowUp": "ArrowDown"}
+WEIGHT = 1_500_000
+"""Bytes that a page may have before a widget is touched, with all that it shows."""
+
+
+@contextmanager
+def started() -> Iterator[Any]:
+    """A Chromium that knows no other computer."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as one:
+        flags = [*CHROMIUM_FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+        browser = one.chromium.launch(executable_path=find_chromium(), args=flags)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages; at the end nothing was said on their consoles, and nothing was asked of another host."""
+    context, heard = chromium.new_context(reduced_motion="reduce", offline=True), []
+
+    def visit(address: str | Path, width: int = 1366, height: int = 768, scheme: str = "light") -> Any:
+        page = context.new_page()
+        page.set_default_timeout(MS)
+        page.on("console", lambda said: heard.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        own = ("file:", "data:", "blob:", "http://127.0.0.1:")
+        page.on("request", lambda asked: None if asked.url.startswith(own) else heard.append(asked.url))
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.goto(address.as_uri() if isinstance(address, Path) else address)
+        return page
+
+    yield visit
+    context.close()
+    assert not heard
+
+
+def unfold(page: Any) -> None:
+    """Open all that is folded, the answers to predictions too."""
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.hidden = false; part.open = true; })")
+
+
+def violations(page: Any) -> list[str]:
+    """What axe-core finds, colours apart."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    # axe does not read MathML, so it takes a heading with a formula for an empty one.
+    off = {rule: {"enabled": False} for rule in ("empty-table-header", "color-contrast")}
+    options = {"runOnly": RULES, "preload": False, "resultTypes": ["violations"], "elementRef": False, "rules": off}
+    found = axe.run(page, options=options).response["violations"]
+    return [f"{one['id']}: {node['html'][:300]}" for one in found for node in one["nodes"]]
+
+
+def contrast(page: Any) -> list[str]:
+    """Words that cannot be read well, in either theme. The page is left in the theme that it was in."""
+    found = []
+    for _ in range(2):
+        found += page.evaluate(CONTRAST)
+        page.locator("#theme").press("Enter")
+    return found
+
+
+def answers(page: Any) -> list[str]:
+    """Move every control of every widget by keyboard. Returns the faults: what shows or says nothing new."""
+    faults = []
+    for number, box in enumerate(page.query_selector_all(".nlm-live")):
+        host, says = box.query_selector(".widget-html-content"), box.query_selector(":scope > [role=status]")
+        for index in range(len(box.query_selector_all(".control"))):
+            controls = box.query_selector_all(".control")  # some go when another moves
+            if index >= len(controls):
+                break
+            name = f"widget {number}, {' '.join(controls[index].inner_text().split())[:40]!r}"
+            said = says.text_content()
+            key = press(page, host, controls[index])
+            if not key:
+                faults.append(f"{name} changes nothing")
+                continue
+            try:
+                page.wait_for_function("([says, said]) => says.textContent !== said", arg=[says, said], timeout=MS / 2)
+            except Exception:
+                faults.append(f"{name} says nothing new: {said}")
+            page.keyboard.press(BACK.get(key, key))  # each control is moved from the start
+    return faults
+
+
+def across(page: Any, widths: tuple[int, ...] = (390, 320)) -> list[str]:
+    """Widths at which the page itself must be scrolled in two directions: a phone, and a laptop at 400 %."""
+    found = []
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 640})
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > width:
+            found.append(f"{wide} px at {width}")
+    return found
+
+
+def assert_for_everyone(page: Any) -> None:
+    """WCAG 2.2 AA, as far as a program can tell: by axe-core, in both themes, by keyboard alone, zoomed to 400 %."""
+    unfold(page)
+    assert not violations(page)
+    assert not contrast(page)
+    assert not answers(page)
+    assert not across(page)
+    assert not page.evaluate("document.getAnimations().length"), "it moves, and less motion was asked for"
+
+
+def weight(path: Path) -> int:
+    """Bytes of a page before a widget is touched, with its pictures, style and scripts."""
+    page = path.read_text(encoding="utf-8")
+    parts = set(re.findall(r'<(?:img|script|link rel="stylesheet")[^>]*? (?:src|href)="(?!data:)([^"]+)"', page))
+    return len(page.encode()) + sum((path.parent / part).stat().st_size for part in parts)
+
+
+def press(page: Any, host: Any, control: Any) -> str:
+    """The key, of those that a control knows, that changes the picture; none of them: empty."""
+    part = control.query_selector("input:checked, input, select")
+    before = host.inner_html()
+    part.focus()
+    for key in KEYS.get(part.get_attribute("type") or "", ["ArrowDown", "ArrowUp"]):
+        part = control.query_selector(":focus") or part
+        part.press(key)
+        try:
+            page.wait_for_function("([host, before]) => host.innerHTML !== before", arg=[host, before], timeout=MS / 2)
+            return key
+        except Exception:  # at the end of its range: the other direction
+            continue
+    return ""
