@@ -53,9 +53,18 @@ MENU = {
 CONTENTS = """\
 # Neural language models, from counting to Transformers
 
-An interactive course. Here you can read every lecture, move the controls of its pictures, and predict results before
-you see them. Your predictions stay in this browser. To run and change the code, and to work on the
-[assignments](../exercises/README.md), [install the course](../README.md): it runs on your own computer.
+How does a program learn to write? In {count} lectures you build language models, from counting words to the Transformers
+behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some Python.
+
+<p class="start"><a href="{first}">Start with lecture 1: {title}</a></p>
+
+A lecture takes {least} to {most} minutes. Move the controls of its pictures, and predict results before you see them;
+your predictions stay in this browser. To run and change the code, and to work on the
+[assignments](../exercises/README.md), [install the course](../README.md) on your own computer.
+
+## Lectures
+
+<div class="contents">
 
 """
 SEARCH = """<h1>Search</h1>
@@ -118,8 +127,7 @@ class Site:
         writer = Writer(self.pages, source, to)
         text = (self.root / source).read_text(encoding="utf-8")
         if to == "index.html":
-            text = CONTENTS + "".join(line for line in text.splitlines(keepends=True) if line.startswith("|"))
-            text += self.translated()
+            text = contents(self.root, text) + self.translated()
         if to == "install.html":
             start, end = text.index("You need Python"), text.index("**As an instructor.**")
             text = "# Install the course\n\n" + text[start:end].replace("\n### ", "\n## ")
@@ -181,6 +189,28 @@ def translation(root: Path, lecture: Path, language: str) -> Translation:
     folder = root / catalogue.WHERE / language
     of_lecture, of_site = (Translations(folder / f"{stem}.po", language) for stem in (lecture.stem, "site"))
     return Translation(of_lecture, of_site, lecture.read_text(encoding="utf-8"), root)
+
+
+def contents(root: Path, table: str) -> str:
+    """The front page in Markdown: what the course is, where to start, and the table of the lectures as a list."""
+    rows = re.findall(r"^\| \d+ \| \[(.+?)\]\((.+?)\): (.+) \|$", table, re.M)
+    minutes = [_minutes(root / "lectures" / to) for _, to, _ in rows]
+    title, first, _ = rows[0]
+    told = CONTENTS.format(count=len(rows), first=first, title=title, least=min(minutes), most=max(minutes))
+    return (
+        told
+        + "".join(
+            f"1. [{title}]({to})<br>{about[0].upper()}{about[1:]}. <small>{long} minutes</small>\n"
+            for (title, to, about), long in zip(rows, minutes, strict=True)
+        )
+        + "\n</div>\n"
+    )
+
+
+def _minutes(lecture: Path) -> int:
+    """What the table at the head of a lecture promises."""
+    row = re.search(r"^# \| minutes \|(.*)$", lecture.read_text(encoding="utf-8"), re.M)
+    return sum(map(int, re.findall(r"\d+", row[1]))) if row else 0
 
 
 def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str]]:

@@ -11,9 +11,8 @@ from autograder.launcher import exercises, glossary, say, verbs
 from autograder.site import catalogue, publish
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
+from tests.autograder.site.conftest import BUILT, ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
-BUILT = sorted(path.parent for path in ROOT.glob("exercises/*/*.ipynb"))
 MADE = {"lectures/12_attention.ipynb": "lectures/12_attention.html", "README.md": "install.html"}
 
 
@@ -91,25 +90,8 @@ def test_search_finds_words_formulas_and_what_pictures_say() -> None:
     ]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All pages, with the assignments that are built here; the lectures as their texts say, without outputs."""
-    from autograder.launcher import text
-
-    def unexecuted(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, object], float]:
-        notebook = text.from_text(lecture.read_text(encoding="utf-8"), root)
-        return {"notebook": notebook, "html": {}, "scripts": {}, "report": []}, 0.0
-
-    out = tmp_path_factory.mktemp("site")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publish, "executed", unexecuted)
-        patch.setattr(publish, "_assignments", lambda place: BUILT)
-        assert publish.publish(SimpleNamespace(root=ROOT), ["--out", str(out)]) == 0  # type: ignore[arg-type]
-    return out
-
-
-def test_every_link_of_every_page_leads_somewhere(site: Path) -> None:
-    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+def test_every_link_of_every_page_leads_somewhere(unexecuted: Path) -> None:
+    pages = {path: path.read_text(encoding="utf-8") for path in unexecuted.rglob("*.html")}
     assignments = sum(len(list(folder.glob("*.ipynb"))) for folder in BUILT)
     translated = sum(len(catalogue.languages(ROOT, path.stem)) for path in glossary.lectures(ROOT))
     assert len(pages) == len(glossary.lectures(ROOT)) + translated + assignments + len(publish.LISTS) + 1
@@ -124,14 +106,22 @@ def test_every_link_of_every_page_leads_somewhere(site: Path) -> None:
             assert not anchor or anchor in anchors[target], f"{path.name}: {to}"
 
 
-def test_no_page_asks_another_host_for_anything(site: Path) -> None:
-    for path in site.rglob("*.html"):
+def test_no_page_asks_another_host_for_anything(unexecuted: Path) -> None:
+    for path in unexecuted.rglob("*.html"):
         asked = re.findall(r'<(?:link|img|script|source|iframe|audio)\b[^>]*? (?:href|src)="([^"]*)"', path.read_text())
         assert not [to for to in asked if re.match("[a-z]+:|//", to) and not to.startswith("data:")], path
 
 
-def test_all_mathematics_is_mathml(site: Path) -> None:
-    for path in (site / "lectures").glob("*.html"):
+def test_the_front_page_says_where_to_start_and_how_long_it_takes(unexecuted: Path) -> None:
+    page = (unexecuted / "index.html").read_text(encoding="utf-8")
+    assert re.search(
+        r'<p class="start"><a href="lectures/01_[^"]+">Start with lecture 1: What is a language model\?</a>', page
+    )
+    assert len(re.findall(r"<small>[1-9]\d minutes</small>", page)) == len(glossary.lectures(ROOT))
+
+
+def test_all_mathematics_is_mathml(unexecuted: Path) -> None:
+    for path in (unexecuted / "lectures").glob("*.html"):
         words = re.sub(
             r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", path.read_text(encoding="utf-8"), flags=re.S
         )

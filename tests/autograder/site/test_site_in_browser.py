@@ -1,4 +1,4 @@
-"""The lecture on attention as a page, opened from a folder in a real Chromium, by keyboard alone."""
+"""The site in a real Chromium: the lecture on attention with all its states, the lists and the assignments."""
 
 import functools
 import http.server
@@ -12,7 +12,8 @@ import pytest
 
 from autograder.site import publish, translate
 from autograder.site.kept import executed
-from tests.lab import CHROMIUM_FLAGS, PATIENCE, ROOT, find_chromium
+from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, press, reader, started, weight
+from tests.autograder.site.conftest import BUILT, ROOT
 
 pytestmark = [
     pytest.mark.everything,
@@ -22,10 +23,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 LECTURE = "lectures/12_attention.html"
-# axe does not read MathML, so it takes a heading with a formula for an empty one.
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-MS = 5_000 * PATIENCE
-KEYS = {"radio": ["ArrowRight", "ArrowLeft"], "checkbox": ["Space"], "": ["ArrowDown", "ArrowUp"]}
 
 
 @pytest.fixture(scope="module")
@@ -38,68 +35,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+    with started() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def opened(chromium: Any) -> Iterator[Any]:
-    """Opens a page; at the end nothing was said on its console, and nothing was asked of another host."""
-    context, heard = chromium.new_context(reduced_motion="reduce"), []
-
-    def listen(page: Any) -> None:
-        page.set_default_timeout(MS)
-        page.on("console", lambda said: heard.append(said.text) if said.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        own = ("file:", "data:", "blob:", "http://127.0.0.1:")
-        page.on("request", lambda asked: None if asked.url.startswith(own) else heard.append(asked.url))
-
-    def visit(address: str | Path, width: int = 1366, height: int = 768, scheme: str = "light") -> Any:
-        page = context.new_page()
-        listen(page)
-        page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.goto(address.as_uri() if isinstance(address, Path) else address)
-        return page
-
-    yield visit
-    context.close()
-    assert not heard
-
-
-def press(page: Any, host: Any, control: Any) -> bool:
-    """Whether a key that a control knows changes the picture."""
-    part = control.query_selector("input:checked, input, select")
-    before = host.inner_html()
-    kind = part.get_attribute("type") or ""
-    part.focus()
-    for key in KEYS.get(kind, ["ArrowRight", "ArrowLeft"]):
-        part = control.query_selector(":focus") or part
-        part.press(key)
-        try:
-            page.wait_for_function("([host, before]) => host.innerHTML !== before", arg=[host, before], timeout=MS / 2)
-            return True
-        except Exception:  # at the end of its range: the other direction
-            continue
-    return False
-
-
-def test_every_control_answers_the_keyboard_and_says_what_changed(site: Path, opened: Any) -> None:
-    page = opened(site / LECTURE)
-    for button in page.query_selector_all(".nlm-predict .answers button:text-is('show me')"):
-        button.focus()
-        button.press("Enter")
-    boxes = page.query_selector_all(".nlm-live")
-    assert len(boxes) == 9
-    for box in boxes:
-        host, controls = box.query_selector(".widget-html-content"), box.query_selector_all(".control")
-        assert controls
-        for control in controls:
-            assert press(page, host, control), control.inner_text()
-        page.wait_for_function("says => says.textContent.trim()", arg=box.query_selector(":scope > [role=status]"))
+    with reader(chromium) as visit:
+        yield visit
 
 
 def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, opened: Any) -> None:
@@ -154,35 +97,34 @@ def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) 
     page.get_by_text("Deine ersten Vorhersagen in dieser Vorlesung: 0 von 1 richtig.").wait_for()
 
 
-@pytest.mark.parametrize(
-    "name", [LECTURE, f"de/{LECTURE}", "index.html", "search.html?q=softmax", "lectures/glossary.html"]
-)
-def test_axe_finds_nothing_in_either_theme(site: Path, opened: Any, name: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    path, _, query = name.partition("?")
-    for scheme in ("light",) if name.startswith("de/") else ("light", "dark"):
-        page = opened(f"{(site / path).as_uri()}?{query}", scheme=scheme)
-        page.evaluate(
-            "document.querySelectorAll('details').forEach(part => { part.hidden = false; part.open = true; })"
-        )
-        found = axe.run(
-            page,
-            options={
-                "runOnly": RULES,
-                "preload": False,
-                "resultTypes": ["violations"],
-                "rules": {"empty-table-header": {"enabled": False}},
-            },
-        ).response["violations"]
-        assert not found, [(one["id"], one["nodes"][0]["html"][:200]) for one in found]
+def test_lists_and_assignments_are_for_everyone(unexecuted: Path, opened: Any) -> None:
+    """The lectures are in `tests/lectures/test_pages.py`."""
+    pages = [path for path in sorted(unexecuted.rglob("*.html")) if not path.name[0].isdigit()]
+    assert len(pages) == len(publish.LISTS) + 1 + len(BUILT)
+    for path in pages:
+        assert weight(path) <= WEIGHT, path
+        page = opened(f"{path.as_uri()}?q=softmax")
+        if path.name == "search.html":
+            page.locator("#found a").first.wait_for()
+        assert_for_everyone(page)
         page.close()
 
 
-def test_a_phone_and_a_zoom_of_400_percent_scroll_in_one_direction(site: Path, opened: Any) -> None:
-    for width in (390, 320):
-        page = opened(site / LECTURE, width, 844)
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-        page.close()
+def test_on_paper_all_answers_are_there_and_nothing_to_press(site: Path, opened: Any) -> None:
+    page = opened(site / LECTURE)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".nlm-predict details[open]").count() == page.locator(".nlm-predict").count() > 0
+    assert not page.locator("button:visible, input:visible, select:visible").count()
+
+
+def test_forced_colours_show_which_option_is_chosen(site: Path, opened: Any) -> None:
+    page = opened(site / LECTURE)
+    page.emulate_media(forced_colors="active")
+    chosen = page.locator(".option:has(:checked)").first
+    other = page.locator(".option:not(:has(:checked))").first
+    ground = "part => getComputedStyle(part).backgroundColor"
+    assert chosen.evaluate(ground) != other.evaluate(ground)
 
 
 def test_search_finds_a_section(site: Path, opened: Any) -> None:

@@ -1,0 +1,28 @@
+"""The whole site, without executing a lecture."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.launcher import text
+from autograder.site import publish
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILT = sorted(path.parent for path in ROOT.glob("exercises/*/*.ipynb"))
+
+
+@pytest.fixture(scope="package")
+def unexecuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All pages, with the assignments that are built here; the lectures as their texts say, without outputs."""
+
+    def by_text(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, object], float]:
+        notebook = text.from_text(lecture.read_text(encoding="utf-8"), root)
+        return {"notebook": notebook, "html": {}, "scripts": {}, "report": []}, 0.0
+
+    out = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "executed", by_text)
+        patch.setattr(publish, "_assignments", lambda place: BUILT)
+        assert publish.publish(SimpleNamespace(root=ROOT), ["--out", str(out)]) == 0  # type: ignore[arg-type]
+    return out
