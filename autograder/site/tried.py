@@ -1,4 +1,4 @@
-"""The models that run in the browser, for the page "Try it": their weights, counts and tokenizers as scripts.
+"""The models that run in the browser, for the page "Try the models": their weights, counts and tokenizers as scripts.
 
 `autograder/pages/models.js` computes with them, `try.js` has the panels, `try.md` the words. Weights are the files of
 `lectures/checkpoints` as they are. Of the n-gram models of lecture 1 only counts are written: Kneser-Ney's
@@ -30,7 +30,7 @@ PANELS = {
     ("13_self_attention", "sentence own layer head selected"): "attention",
     ("15_transformer_language_model", "model read layer head"): "attention",
 }
-"""Which panel has a field for what a widget of a lecture does: (lecture, names of its controls) -> a heading's anchor."""
+"""Which panel takes text for a widget of a lecture: (lecture, names of its controls) -> the anchor of a heading."""
 
 
 def linked(body: str, lecture: str, page: str) -> str:
