@@ -1,4 +1,4 @@
-// The site's one script: widgets whose states were drawn beforehand, predictions, search, the theme. No library, no request
+// The script of every page: widgets whose states were drawn beforehand, predictions, search, the theme. No library, no request
 // to another host. Without it a page shows every widget at its start and every answer in a closed <details>.
 'use strict';
 
