@@ -1,4 +1,4 @@
-// The site's one script: widgets whose states were drawn beforehand, predictions, search, the theme. No library, no request
+// The script of every page: widgets whose states were drawn beforehand, predictions, search, the theme. No library, no request
 // to another host. Without it a page shows every widget at its start and every answer in a closed <details>.
 'use strict';
 
@@ -20,11 +20,11 @@ const nlm = {
     }
     return nlm.asked.get(name).promise;
   },
-  async take(base64) {
+  async take(base64, binary) {
     const { name } = document.currentScript.dataset;
     const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    nlm.asked.get(name).done(JSON.parse(await new Response(stream).text()));
+    nlm.asked.get(name).done(await new Response(stream)[binary ? 'arrayBuffer' : 'json']());
   },
 };
 window.nlm = nlm;
@@ -60,7 +60,7 @@ class Live {
     this.says = make('p', { class: 'only-read', role: 'status' });
     box.append(this.says);
     const note = this.note();
-    if (note) box.append(make('p', { class: 'note' }, note));
+    if (note.length) box.append(make('p', { class: 'note' }, ...note.flatMap(part => [part, ' '])));
     fit(this.host);
     this.before = this.described();
     const load = () => this.states().catch(error => { this.says.textContent = error.message; });
@@ -77,8 +77,9 @@ class Live {
     if (moved < many)
       lines.push(say('Drawn for this page: {0} of {1} controls away from the start. Move one more, and the one that you moved first goes back.', moved, many));
     if (coarse) lines.push(say('Some controls have fewer values here than in the notebook.'));
-    if (controls.some(({ kind, options }) => kind === 'typed' && options.length < 2)) lines.push(say('To type your own, open the notebook.'));
-    return lines.join(' ');
+    if (this.box.dataset.try) lines.push(make('a', { href: this.box.dataset.try }, say('Type your own text in this browser.')));
+    else if (controls.some(({ kind, options }) => kind === 'typed' && options.length < 2)) lines.push(say('To type your own, open the notebook.'));
+    return lines;
   }
 
   states() { return nlm.load(this.box.dataset.states); }

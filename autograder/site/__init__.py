@@ -4,6 +4,7 @@ publish    the verb: pages, contents, search; what is executed is kept, so a sec
 kept       one lecture executed in a kernel of its own, with the states of its widgets, kept under a digest
 drawn      inside that kernel: the states of a widget, drawn
 packed     many drawn states as one small script
+tried      the models, counts and tokenizers of the page "Try the models", which run in the browser
 sheet      a notebook as HTML
 prose      Markdown and mathematics as HTML
 catalogue  translations as PO files
@@ -12,6 +13,6 @@ strings    which string of the code says what it has drawn; outlines: the words 
 translate  the verb that renews the translations; words: what the site itself says
 
 Ours, over markdown-it, latex2mathml, Pygments and Jinja2, which JupyterLab brings along: a page of a known generator
-weighed more than a whole lecture here, and its theme could not be used by keyboard alone. Templates, style and the one
-script are in `autograder.pages`.
+weighed more than a whole lecture here, and its theme could not be used by keyboard alone. Templates, style and
+scripts are in `autograder.pages`.
 """

@@ -22,7 +22,7 @@ from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary, say, verbs
 from autograder.launcher.environment import Environment
-from autograder.site import catalogue, words
+from autograder.site import catalogue, tried, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -39,10 +39,12 @@ LISTS = {
     "exercises/README.md": "exercises/index.html",
     "README.md": "install.html",
     "autograder/pages/accessibility.md": "accessibility.html",
+    "autograder/pages/try.md": "try.html",
 }
 MENU = {
     "Lectures": "index.html",
     "Assignments": "exercises/index.html",
+    "Try the models": "try.html",
     "Glossary": "lectures/glossary.html",
     "Symbols": "lectures/symbols.html",
     "Other courses": "lectures/decks.html",
@@ -79,6 +81,7 @@ class Site:
     def __init__(self, root: Path, out: Path, made: dict[str, str]) -> None:
         self.root, self.out, self.pages = root, out, Pages(made)
         self.index: list[tuple[str, str, str, str]] = []
+        self.tried = tried.scripts(root, root / "build" / "site")
 
     def words(self, language: str) -> Translations:
         return Translations(self.root / catalogue.WHERE / language / "site.po", language)
@@ -131,6 +134,8 @@ class Site:
         if to == "install.html":
             start, end = text.index("You need Python"), text.index("**As an instructor.**")
             text = "# Install the course\n\n" + text[start:end].replace("\n### ", "\n## ")
+        if to == tried.PAGE:
+            text = tried.sized(text, self.tried)
         self.page(to, writer.markdown(text), writer.headings)
 
     def translated(self) -> str:
@@ -164,7 +169,7 @@ class Site:
         sheet = Sheet(writer, told["html"] if told else {}, f"{beside.name}/", scripts=scripts)
         if language != "en":
             sheet.translate(translation(self.root, self.root / source, language))
-        body = sheet.body(cells)
+        body = tried.linked(sheet.body(cells), Path(source).stem, relative(tried.PAGE, to))
         self.page(to, body, writer.headings, before, after, language, spoken)
         shutil.rmtree(self.out / beside, ignore_errors=True)
         for number, content in {**scripts, **sheet.translated}.items():
@@ -177,7 +182,9 @@ class Site:
         """What all pages share: style, script, search, and the pictures that they link."""
         self.page("search.html", SEARCH)
         write_whole(self.out / "search-index.js", script(self.index))
-        for name in ("site.css", "site.js"):
+        for name, content in self.tried.items():
+            write_whole(self.out / "try" / f"{name}.js", content)
+        for name in ("site.css", "site.js", "models.js", "try.js"):
             shutil.copy(templates.FOLDER / name, self.out / name)
         for name in sorted(self.pages.copied):
             (self.out / name).parent.mkdir(parents=True, exist_ok=True)

@@ -13,10 +13,13 @@ FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no
 
 @functools.cache
 def of_script() -> tuple[str, ...]:
-    """What site.js says: the texts in its calls of `say`."""
-    with (FOLDER / "site.js").open("rb") as file:
-        found = extract_javascript(file, {"say": None}, [], {"encoding": "utf-8", "parse_template_string": True})
-        return tuple(dict.fromkeys(text if isinstance(text, str) else text[0] for _, _, text, _ in found))
+    """What the scripts say: the texts in their calls of `say`."""
+    found: dict[str, None] = {}
+    for script in ("site.js", "try.js"):
+        with (FOLDER / script).open("rb") as file:
+            said = extract_javascript(file, {"say": None}, [], {"encoding": "utf-8", "parse_template_string": True})
+            found |= dict.fromkeys(text if isinstance(text, str) else text[0] for _, _, text, _ in said)
+    return tuple(found)
 
 
 def of_template() -> list[str]:

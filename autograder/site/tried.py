@@ -1,0 +1,147 @@
+"""The models that run in the browser, for the page "Try the models": their weights, counts and tokenizers as scripts.
+
+`autograder/pages/models.js` computes with them, `try.js` has the panels, `try.md` the words. Weights are the files of
+`lectures/checkpoints` as they are. Of the n-gram models of lecture 1 only counts are written: Kneser-Ney's
+probabilities follow from them by the lecture's own equation.
+"""
+
+import base64
+import gzip
+import html
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.files import write_whole
+from autograder.site.kept import digest
+from autograder.site.packed import script
+
+PAGE = "try.html"
+"""The page; its scripts are in the folder `try`."""
+NETWORKS = ("char_lstm", "char_gpt")
+ORDERS, WORDS = 3, 5000
+"""The n-gram models of lecture 1: orders 1 to 3 over its vocabulary."""
+PANELS = {
+    ("01_language_models", "model typed"): "the-next-word",
+    ("02_tokens_and_vectors", "text own"): "tokens",
+    ("10_training_a_generator", "place seed letter"): "the-next-character",
+    ("13_self_attention", "sentence own layer head selected"): "attention",
+    ("15_transformer_language_model", "model read layer head"): "attention",
+}
+"""Which panel takes text for a widget of a lecture: (lecture, names of its controls) -> the anchor of a heading."""
+
+
+def linked(body: str, lecture: str, page: str) -> str:
+    """A lecture's page, on which each widget that a panel fits says so."""
+
+    def link(found: re.Match[str]) -> str:
+        names = " ".join(control["name"] for control in json.loads(html.unescape(found[1]))["controls"])
+        panel = PANELS.get((lecture, names))
+        return f'data-try="{page}#{panel}" {found[0]}' if panel else found[0]
+
+    return re.sub(r'data-told="([^"]*)"(?=><div class="nlm-controls")', link, body)
+
+
+def scripts(root: Path, cache: Path) -> dict[str, str]:
+    """Name -> script. Counting takes seconds, so the scripts are kept under a digest of what they are made of."""
+    path = cache / f"try-{digest(Path(__file__), root)}.json"
+    if not path.is_file():
+        for old in cache.glob("try-*.json"):
+            old.unlink()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(exported(root)))
+    made: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return made
+
+
+def sized(text: str, made: Mapping[str, str]) -> str:
+    """The page's text, in which each panel says how much it loads."""
+
+    def size(found: re.Match[str]) -> str:
+        return f'{found[0]} data-megabytes="{sum(len(made[name]) for name in found[1].split()) / 1e6:.1f}"'
+
+    return re.sub('data-load="([^"]*)"', size, text)
+
+
+def exported(root: Path) -> dict[str, str]:
+    folder = root / "lectures" / "checkpoints"
+    tokenizer, models = ngram_models()
+    cards = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in NETWORKS}
+    return {
+        "cards": script(
+            {
+                **{name: {"config": card["config"], **_tokenizer(card)} for name, card in cards.items()},
+                "words": tokenizer.vocabulary,
+                "bytes": byte_pairs(json.loads((folder / "bpe_gpt.json").read_text(encoding="utf-8"))),
+            }
+        ),
+        "ngrams": script(trie(models)),
+        **{name: binary((folder / f"{name}.safetensors").read_bytes()) for name in NETWORKS},
+    }
+
+
+def binary(content: bytes) -> str:
+    """A file as a script that hands its bytes to the page."""
+    return f'nlm.take("{base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()}", true)'
+
+
+def _tokenizer(card: dict[str, Any]) -> dict[str, Any]:
+    from nlmcore.tokens import CharTokenizer
+
+    return {"characters": CharTokenizer.from_json(card["tokenizers"][0]["json"]).vocabulary}
+
+
+def byte_pairs(card: dict[str, Any]) -> dict[str, Any]:
+    """The id of each byte, and each merge as two ids; the n-th merge makes the n-th id after those of the bytes."""
+    from nlmcore.tokens import BPETokenizer
+
+    tokenizer = BPETokenizer.from_json(card["tokenizers"][0]["json"])
+    ids = {token: i for i, token in enumerate(tokenizer.vocabulary)}
+    return {
+        "special": tokenizer.special,
+        "bytes": [ids[bytes([b])] for b in range(256)],
+        "merges": [[ids[left], ids[right]] for left, right in tokenizer.merges],
+    }
+
+
+def ngram_models() -> tuple[Any, list[Any]]:
+    """The word tokenizer of lecture 1 and its models, the unigram first."""
+    from nlmcore.corpora import load
+    from nlmcore.ngram import NGramLM
+    from nlmcore.tokens import WordTokenizer
+
+    texts = load("shakespeare").texts("train")
+    tokenizer = WordTokenizer.fit(texts, vocab_size=WORDS)
+    read = [[tokenizer.bos, *tokenizer.encode(text), tokenizer.eos] for text in texts]
+    return tokenizer, [NGramLM(n, tokenizer.vocab_size).fit(read) for n in range(1, ORDERS + 1)]
+
+
+def trie(models: list[Any]) -> dict[str, Any]:
+    """All n-grams, order by order: how many follow each context, their last words, and their counts.
+
+    The highest order of a model has the counts of the text ("seen"), the others count the different words before an
+    n-gram ("continuations"); "discounts" are the D of both. Words are differences inside a context, which are small.
+    """
+    import numpy as np
+
+    from nlmcore.ngram.smoothing import leave_one_out_discount
+
+    *_, largest = models
+    levels, rule = largest.table.levels, largest.rule
+    made = []
+    for level, higher in zip(levels, [*levels[1:], None], strict=True):
+        first = np.zeros(len(level), dtype=bool)
+        first[level.starts[:-1][np.diff(level.starts) > 0]] = True
+        words = np.where(first, level.word, np.diff(level.word, prepend=0))
+        counts = [rule.counts(level, above) for above in ([None, higher] if higher else [None])]
+        made.append(
+            {
+                "sizes": np.diff(level.starts).tolist(),
+                "words": words.tolist(),
+                "counts": [count.astype(int).tolist() for count in counts],
+                "discounts": [leave_one_out_discount(count) for count in counts],
+            }
+        )
+    return {"vocab_size": levels[0].vocab_size, "levels": made}

@@ -1,0 +1,135 @@
+"""The page "Try the models": weights, counts and tokenizers as scripts, and the links that lead to it."""
+
+import base64
+import gzip
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.site import publish, tried
+from autograder.site.kept import executed
+from lectures.trained import FOLDER, checkpoint
+from tests.lab import ROOT
+
+
+@pytest.fixture(scope="module")
+def scripts() -> dict[str, str]:
+    """As a build has them: made here, or taken from an earlier build of the same sources."""
+    return tried.scripts(ROOT, ROOT / "build" / "site")
+
+
+def taken(script: str) -> bytes:
+    """What `nlm.take` gets."""
+    return gzip.decompress(base64.b64decode(re.fullmatch(r'nlm\.take\("([^"]*)"(?:, true)?\)', script)[1]))  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", tried.NETWORKS)
+def test_weights_are_the_files_of_the_checkpoints(scripts: dict[str, str], name: str) -> None:
+    assert taken(scripts[name]) == (FOLDER / f"{name}.safetensors").read_bytes()
+    card = json.loads(taken(scripts["cards"]))[name]
+    assert tuple(card["characters"]) == checkpoint(name).tokenizer.vocabulary
+
+
+def test_the_pieces_are_those_of_bpe_gpt(scripts: dict[str, str]) -> None:
+    told, tokenizer = json.loads(taken(scripts["cards"]))["bytes"], checkpoint("bpe_gpt").tokenizer
+    assert [tokenizer.vocabulary[i] for i in told["bytes"]] == [bytes([b]) for b in range(256)]
+    assert [[tokenizer.vocabulary[i] for i in pair] for pair in told["merges"]] == [
+        [*pair] for pair in tokenizer.merges
+    ]
+    assert len(told["special"]) + 256 + len(told["merges"]) == tokenizer.vocab_size
+
+
+def test_probabilities_follow_from_the_counts() -> None:
+    """Kneser-Ney from what a page gets, on a small text, for every context of two words or fewer."""
+    from nlmcore.ngram import NGramLM
+
+    text = [
+        [1, *torch.randint(3, 9, (40,), generator=torch.Generator().manual_seed(seed)).tolist(), 2] for seed in (0, 1)
+    ]
+    models = [NGramLM(n, 9).fit(text) for n in (1, 2, 3)]
+    told = json.loads(taken(tried.script(tried.trie(models))))
+    contexts: dict[tuple[int, ...], int] = {(): 0}
+    follow: list[dict[int, list[tuple[int, list[int]]]]] = []
+    for level in told["levels"]:
+        here: dict[int, list[tuple[int, list[int]]]] = {}
+        names, at = {}, 0
+        for context, number in sorted(contexts.items(), key=lambda item: item[1]):
+            word = 0
+            for i in range(at, at + level["sizes"][number]):
+                word = level["words"][i] + (word if i > at else 0)
+                names[(*context, word)] = i
+                here.setdefault(number, []).append((word, [counts[i] for counts in level["counts"]]))
+            at += level["sizes"][number]
+        follow.append(here)
+        level["ids"], contexts = contexts, names
+    for order, model in enumerate(models, 1):
+        for context in [(), (4,), (4, 5), (1, 3), (2, 2), (8, 8), (1,)]:
+            p = np.full(9, 1 / 9)
+            for n, level in enumerate(told["levels"][:order]):
+                number = level["ids"].get(context[len(context) - n :]) if n <= len(context) else None
+                which = 0 if n == order - 1 else 1
+                found = [(word, counts[which]) for word, counts in follow[n].get(-1 if number is None else number, [])]
+                total, D = sum(c for _, c in found), level["discounts"][which]
+                if total:
+                    p = p * D * sum(c > 0 for _, c in found) / total
+                    for word, c in found:
+                        p[word] += max(c - D, 0) / total
+            np.testing.assert_allclose(p, model.distribution(context).numpy(), atol=1e-12)
+
+
+def test_the_whole_is_a_few_megabytes_and_made_once(
+    scripts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sum(map(len, scripts.values())) < 5e6
+    monkeypatch.setattr(tried, "exported", lambda root: {"cards": "made"})
+    assert tried.scripts(ROOT, tmp_path) == {"cards": "made"}
+    monkeypatch.setattr(tried, "exported", lambda root: pytest.fail("made again"))
+    assert tried.scripts(ROOT, tmp_path) == {"cards": "made"}
+
+
+def test_each_panel_says_how_much_it_loads() -> None:
+    text = tried.sized('<div data-load="a b"></div>', {"a": "x" * 400_000, "b": "y" * 500_000})
+    assert text == '<div data-load="a b" data-megabytes="0.9"></div>'
+
+
+def widget(*names: str) -> str:
+    told = html.escape(json.dumps({"controls": [{"name": name} for name in names]}))
+    return f'<div class="nlm-live" data-states="0" data-told="{told}"><div class="nlm-controls"></div></div>'
+
+
+def test_a_widget_links_to_the_panel_that_fits_it_and_others_do_not() -> None:
+    body = widget("text", "own") + widget("word", "own")
+    made = tried.linked(body, "02_tokens_and_vectors", "../try.html")
+    assert made.count("data-try=") == 1
+    assert '<div class="nlm-live" data-states="0" data-try="../try.html#tokens" data-told=' in made
+    assert tried.linked(body, "03_backpropagation", "../try.html") == body
+
+
+def test_every_link_leads_to_a_panel() -> None:
+    headings = re.findall(r"^## (.+)\n(?:(?!^## ).*\n)*?<div class=\"try\"", page_source(), re.M)
+    anchors = {heading.lower().replace(" ", "-") for heading in headings}
+    assert len(anchors) == 4
+    assert set(tried.PANELS.values()) == anchors
+
+
+def page_source() -> str:
+    (source,) = (source for source, to in publish.LISTS.items() if to == tried.PAGE)
+    return (ROOT / source).read_text(encoding="utf-8")
+
+
+@pytest.mark.everything
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", sorted({lecture for lecture, _ in tried.PANELS}))
+def test_the_lectures_have_the_widgets_that_link(stem: str) -> None:
+    """Executed here, or taken from an earlier build of the same sources."""
+    told: Any = executed(ROOT / "lectures" / f"{stem}.py", ROOT, ROOT / "build" / "site")[0]
+    made = tried.linked("".join(told["html"].values()), stem, "../try.html")
+    for (lecture, names), panel in tried.PANELS.items():
+        if lecture == stem:
+            assert f'data-try="../try.html#{panel}"' in made, names
