@@ -20,11 +20,13 @@ const nlm = {
     }
     return nlm.asked.get(name).promise;
   },
-  async take(base64) {
-    const { name } = document.currentScript.dataset;
-    const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    nlm.asked.get(name).done(JSON.parse(await new Response(stream).text()));
+  // `as`: what it is taken for, "json" or "blob".
+  async take(base64, as = 'json') {
+    const { name } = document.currentScript.dataset, { done, failed } = nlm.asked.get(name);
+    try {
+      const { body } = await fetch(`data:;base64,${base64}`);
+      done(await new Response(body.pipeThrough(new DecompressionStream('gzip')))[as]());
+    } catch (error) { failed(error); }
   },
 };
 window.nlm = nlm;

@@ -22,7 +22,8 @@ from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary, say
 from autograder.launcher.environment import Environment
-from autograder.site import catalogue, words
+from autograder.launcher.say import SetupError
+from autograder.site import catalogue, llm, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -43,6 +44,7 @@ LISTS = {
 MENU = {
     "Lectures": "index.html",
     "Assignments": "exercises/index.html",
+    llm.NAME: llm.PAGE,
     "Glossary": "lectures/glossary.html",
     "Symbols": "lectures/symbols.html",
     "Other courses": "lectures/decks.html",
@@ -58,6 +60,11 @@ you see them. Your predictions stay in this browser. To run and change the code,
 [assignments](../exercises/README.md), [install the course](../README.md): it runs on your own computer.
 
 """
+REAL_MODEL = """\
+[A real model](../autograder/site/llm.py) runs SmolLM2 in your browser: the model of the lectures on [decoding](09_decoding.py), on what happens
+[inside it](23_inside_a_real_model.py) and on [assistants](24_assistant.py).
+
+"""
 SEARCH = """<h1>Search</h1>
 <form id="search" role="search" action="search.html"><label for="words">Words</label>
 <input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
@@ -69,6 +76,7 @@ class Site:
 
     def __init__(self, root: Path, out: Path, made: dict[str, str]) -> None:
         self.root, self.out, self.pages = root, out, Pages(made)
+        self.menu = {name: to for name, to in MENU.items() if to != llm.PAGE or (out / to).is_file()}
         self.index: list[tuple[str, str, str, str]] = []
 
     def words(self, language: str) -> Translations:
@@ -83,8 +91,11 @@ class Site:
         after: Any = None,
         language: str = "en",
         spoken: Mapping[str, str] = MappingProxyType({}),
+        scripts: Sequence[str] = (),
+        policy: str = "",
     ) -> None:
-        """Write one page. The first heading is its title; `spoken` are its addresses by language."""
+        """Write one page. The first heading is its title; `spoken` are its addresses by language; `scripts` and `policy`
+        are what it needs besides."""
         say = self.words(language).say
         root = "../" * to.count("/")
         title = next((heading.words for heading in headings if heading.level == 1), "Search")
@@ -102,12 +113,14 @@ class Site:
             "root": root,
             "page": to,
             "here": relative(to, to),
-            "menu": [(say(name), relative(target, to)) for name, target in MENU.items()],
+            "menu": [(say(name), relative(target, to)) for name, target in self.menu.items()],
             "headings": sections if len(sections) > 2 else [],
             "body": templates.Markup(body),
             "before": before and (before[0], relative(before[1], to)),
             "after": after and (after[0], relative(after[1], to)),
             "foot": templates.Markup(say(words.FOOT).format(root=root)),
+            "scripts": scripts,
+            "policy": templates.Markup(f" {policy}" if policy else ""),
         }
         write_whole(self.out / to, templates.render("site.html", **values))
         if language == "en":  # the search is in English
@@ -118,7 +131,8 @@ class Site:
         writer = Writer(self.pages, source, to)
         text = (self.root / source).read_text(encoding="utf-8")
         if to == "index.html":
-            text = CONTENTS + "".join(line for line in text.splitlines(keepends=True) if line.startswith("|"))
+            real = REAL_MODEL if llm.NAME in self.menu else ""
+            text = CONTENTS + real + "".join(line for line in text.splitlines(keepends=True) if line.startswith("|"))
             text += self.translated()
         if to == "install.html":
             start, end = text.index("You need Python"), text.index("**As an instructor.**")
@@ -164,6 +178,20 @@ class Site:
         for name, content in sheet.files.items():
             write_whole(self.out / beside / name, content)
         return (self.out / to).stat().st_size + sum(map(len, sheet.files.values()))
+
+    def add_model(self, wanted: bool) -> None:
+        """The page on which a language model runs. Where it cannot be made, a line says why."""
+        body = None
+        if wanted:
+            try:
+                body = llm.build(self.root, self.out)
+            except SetupError as error:
+                say.line(f"  ! The site has no page '{llm.NAME}': {error}.")
+        if body is None:
+            llm.remove(self.out)
+            return
+        self.menu, self.pages.made["autograder/site/llm.py"] = MENU, llm.PAGE
+        self.page(llm.PAGE, body, llm.headings(body), scripts=[f"{llm.FOLDER}/page.js"], policy=llm.POLICY)
 
     def finish(self) -> None:
         """What all pages share: style, script, search, and the pictures that they link."""
@@ -211,6 +239,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="LECTURE",
         help="its number or a part of its name; the others stay as they are",
     )
+    made.add_argument("--without-llm", action="store_true", help="leave out the page on which a language model runs, 140 MB")
     made.add_argument("--out", type=Path, help="the folder (by default site/)")
     return made
 
@@ -227,6 +256,8 @@ def publish(place: Environment, rest: list[str]) -> int:
         return 2
     assignments = [] if options.only else _assignments(place)
     site = Site(root, out, _addresses(root, out, lectures, chosen, assignments))
+    if not options.only:
+        site.add_model(wanted=not options.without_llm)
     titled = [(_title(path), f"lectures/{path.stem}.html") for path in lectures]
     for path in chosen:
         try:
