@@ -15,7 +15,7 @@
     ['chat', 'What is 12 + 30?'],
   ];
   const SETTINGS = { // name in wllama: label, least, most, step, at the start
-    temperature: ['temperature', 0, 2, 0.1, 1],
+    temperature: ['temperature', 0, 2, 0.1, 0],
     top_k: ['top-k (0: off)', 0, 100, 1, 0],
     top_p: ['top-p (1: off)', 0.05, 1, 0.05, 1],
     min_p: ['min-p (0: off)', 0, 0.5, 0.01, 0],
@@ -44,7 +44,8 @@
       document.querySelector(`script[data-name="${name}"]`)?.remove();
     }
   };
-  const url = (blob, type) => new Promise((done, failed) => { // a worker may not fetch a blob: in a page from a folder
+  // An address for a worker. That of a blob is faster, but refused to a page from a folder.
+  const url = (blob, type) => location.protocol !== 'file:' ? URL.createObjectURL(new Blob([blob], { type })) : new Promise((done, failed) => {
     const reader = new FileReader();
     Object.assign(reader, { onload: () => done(reader.result), onerror: () => failed(reader.error) });
     reader.readAsDataURL(new Blob([blob], { type }));

@@ -24,8 +24,9 @@ const nlm = {
   async take(base64, as = 'json') {
     const { name } = document.currentScript.dataset, { done, failed } = nlm.asked.get(name);
     try {
-      const { body } = await fetch(`data:;base64,${base64}`);
-      done(await new Response(body.pipeThrough(new DecompressionStream('gzip')))[as]());
+      const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
+      const stream = new Response(bytes).body.pipeThrough(new DecompressionStream('gzip'));
+      done(await new Response(stream)[as]());
     } catch (error) { failed(error); }
   },
 };
