@@ -6,6 +6,7 @@ drawn      inside that kernel: the states of a widget, drawn
 packed     many drawn states as one small script
 sheet      a notebook as HTML
 prose      Markdown and mathematics as HTML
+llm        the page on which a real language model runs
 catalogue  translations as PO files
 translated a lecture's words in another language
 strings    which string of the code says what it has drawn; outlines: the words of its figures

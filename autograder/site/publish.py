@@ -61,8 +61,8 @@ you see them. Your predictions stay in this browser. To run and change the code,
 
 """
 REAL_MODEL = """\
-[A real model](../autograder/site/llm.py) runs SmolLM2 in your browser: the model of the lectures on [decoding](09_decoding.py), on what happens
-[inside it](23_inside_a_real_model.py) and on [assistants](24_assistant.py).
+[A real model](../autograder/site/llm.py) runs SmolLM2 in your browser: the model of the lectures on
+[decoding](09_decoding.py), on what happens [inside it](23_inside_a_real_model.py) and on [assistants](24_assistant.py).
 
 """
 SEARCH = """<h1>Search</h1>
@@ -76,11 +76,15 @@ class Site:
 
     def __init__(self, root: Path, out: Path, made: dict[str, str]) -> None:
         self.root, self.out, self.pages = root, out, Pages(made)
-        self.menu = {name: to for name, to in MENU.items() if to != llm.PAGE or (out / to).is_file()}
+        if (out / llm.PAGE).is_file():
+            self.pages.made[llm.SOURCE] = llm.PAGE
         self.index: list[tuple[str, str, str, str]] = []
 
     def words(self, language: str) -> Translations:
         return Translations(self.root / catalogue.WHERE / language / "site.po", language)
+
+    def has(self, page: str) -> bool:
+        return page != llm.PAGE or llm.SOURCE in self.pages.made
 
     def page(
         self,
@@ -94,8 +98,8 @@ class Site:
         scripts: Sequence[str] = (),
         policy: str = "",
     ) -> None:
-        """Write one page. The first heading is its title; `spoken` are its addresses by language; `scripts` and `policy`
-        are what it needs besides."""
+        """Write one page. The first heading is its title; `spoken` are its addresses by language; `scripts` and
+        `policy` are what it needs besides."""
         say = self.words(language).say
         root = "../" * to.count("/")
         title = next((heading.words for heading in headings if heading.level == 1), "Search")
@@ -113,7 +117,7 @@ class Site:
             "root": root,
             "page": to,
             "here": relative(to, to),
-            "menu": [(say(name), relative(target, to)) for name, target in self.menu.items()],
+            "menu": [(say(name), relative(target, to)) for name, target in MENU.items() if self.has(target)],
             "headings": sections if len(sections) > 2 else [],
             "body": templates.Markup(body),
             "before": before and (before[0], relative(before[1], to)),
@@ -131,7 +135,7 @@ class Site:
         writer = Writer(self.pages, source, to)
         text = (self.root / source).read_text(encoding="utf-8")
         if to == "index.html":
-            real = REAL_MODEL if llm.NAME in self.menu else ""
+            real = REAL_MODEL if self.has(llm.PAGE) else ""
             text = CONTENTS + real + "".join(line for line in text.splitlines(keepends=True) if line.startswith("|"))
             text += self.translated()
         if to == "install.html":
@@ -189,8 +193,9 @@ class Site:
                 say.line(f"  ! The site has no page '{llm.NAME}': {error}.")
         if body is None:
             llm.remove(self.out)
+            self.pages.made.pop(llm.SOURCE, None)
             return
-        self.menu, self.pages.made["autograder/site/llm.py"] = MENU, llm.PAGE
+        self.pages.made[llm.SOURCE] = llm.PAGE
         self.page(llm.PAGE, body, llm.headings(body), scripts=[f"{llm.FOLDER}/page.js"], policy=llm.POLICY)
 
     def finish(self) -> None:
@@ -239,7 +244,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="LECTURE",
         help="its number or a part of its name; the others stay as they are",
     )
-    made.add_argument("--without-llm", action="store_true", help="leave out the page on which a language model runs, 140 MB")
+    made.add_argument(
+        "--without-llm", action="store_true", help="leave out the page on which a language model runs, 140 MB"
+    )
     made.add_argument("--out", type=Path, help="the folder (by default site/)")
     return made
 
