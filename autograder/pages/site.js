@@ -20,11 +20,14 @@ const nlm = {
     }
     return nlm.asked.get(name).promise;
   },
-  async take(base64, binary) {
-    const { name } = document.currentScript.dataset;
-    const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    nlm.asked.get(name).done(await new Response(stream)[binary ? 'arrayBuffer' : 'json']());
+  // `as`: what it is taken for, "json", "arrayBuffer" or "blob".
+  async take(base64, as = 'json') {
+    const { name } = document.currentScript.dataset, { done, failed } = nlm.asked.get(name);
+    try {
+      const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
+      const stream = new Response(bytes).body.pipeThrough(new DecompressionStream('gzip'));
+      done(await new Response(stream)[as]());
+    } catch (error) { failed(error); }
   },
 };
 window.nlm = nlm;

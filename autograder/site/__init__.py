@@ -7,6 +7,7 @@ packed     many drawn states as one small script
 tried      the models, counts and tokenizers of the page "Try the models", which run in the browser
 sheet      a notebook as HTML
 prose      Markdown and mathematics as HTML
+llm        the page on which a real language model runs
 catalogue  translations as PO files
 translated a lecture's words in another language
 strings    which string of the code says what it has drawn; outlines: the words of its figures

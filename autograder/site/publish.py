@@ -22,7 +22,7 @@ from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary, say, verbs
 from autograder.launcher.environment import Environment
-from autograder.site import catalogue, tried, words
+from autograder.site import catalogue, llm, tried, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -44,7 +44,8 @@ LISTS = {
 MENU = {
     "Lectures": "index.html",
     "Assignments": "exercises/index.html",
-    "Try the models": "try.html",
+    "Try the models": tried.PAGE,
+    llm.NAME: llm.PAGE,
     "Glossary": "lectures/glossary.html",
     "Symbols": "lectures/symbols.html",
     "Other courses": "lectures/decks.html",
@@ -55,20 +56,24 @@ MENU = {
 CONTENTS = """\
 # Neural language models, from counting to Transformers
 
-How does a program learn to write? In {count} lectures you build language models, from counting words to the Transformers
-behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some Python.
+How does a program learn to write? In {count} lectures you build language models, from counting words to the
+Transformers behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some Python.
 
 <p class="start"><a href="{first}">Start with lecture 1: {title}</a></p>
 
 A lecture takes {least} to {most} minutes. Move the controls of its pictures, and predict results before you see them;
 your predictions stay in this browser. To run and change the code, and to work on the
 [assignments](../exercises/README.md), [install the course](../README.md) on your own computer.
+On [Try the models](../autograder/pages/try.md) you can type text for the course's own small models{real}.
 
 ## Lectures
 
 <div class="contents">
 
 """
+REAL_MODEL = (
+    ", and on [A real model](../autograder/site/llm.py) for SmolLM2, a language model of 135 million parameters"
+)
 SEARCH = """<h1>Search</h1>
 <form id="search" role="search" action="search.html"><label for="words">Words</label>
 <input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
@@ -80,11 +85,16 @@ class Site:
 
     def __init__(self, root: Path, out: Path, made: dict[str, str]) -> None:
         self.root, self.out, self.pages = root, out, Pages(made)
+        if (out / llm.PAGE).is_file():
+            self.pages.made[llm.SOURCE] = llm.PAGE
         self.index: list[tuple[str, str, str, str]] = []
         self.tried = tried.scripts(root, root / "build" / "site")
 
     def words(self, language: str) -> Translations:
         return Translations(self.root / catalogue.WHERE / language / "site.po", language)
+
+    def has(self, page: str) -> bool:
+        return page != llm.PAGE or llm.SOURCE in self.pages.made
 
     def page(
         self,
@@ -95,8 +105,11 @@ class Site:
         after: Any = None,
         language: str = "en",
         spoken: Mapping[str, str] = MappingProxyType({}),
+        scripts: Sequence[str] = (),
+        policy: str = "",
     ) -> None:
-        """Write one page. The first heading is its title; `spoken` are its addresses by language."""
+        """Write one page. The first heading is its title; `spoken` are its addresses by language; `scripts` and
+        `policy` are what it needs besides."""
         say = self.words(language).say
         root = "../" * to.count("/")
         title = next((heading.words for heading in headings if heading.level == 1), "Search")
@@ -114,12 +127,14 @@ class Site:
             "root": root,
             "page": to,
             "here": relative(to, to),
-            "menu": [(say(name), relative(target, to)) for name, target in MENU.items()],
+            "menu": [(say(name), relative(target, to)) for name, target in MENU.items() if self.has(target)],
             "headings": sections if len(sections) > 2 else [],
             "body": templates.Markup(body),
             "before": before and (before[0], relative(before[1], to)),
             "after": after and (after[0], relative(after[1], to)),
             "foot": templates.Markup(say(words.FOOT).format(root=root)),
+            "scripts": scripts,
+            "policy": templates.Markup(f" {policy}" if policy else ""),
         }
         write_whole(self.out / to, templates.render("site.html", **values))
         if language == "en":  # the search is in English
@@ -130,7 +145,7 @@ class Site:
         writer = Writer(self.pages, source, to)
         text = (self.root / source).read_text(encoding="utf-8")
         if to == "index.html":
-            text = contents(self.root, text) + self.translated()
+            text = contents(self.root, text, self.has(llm.PAGE)) + self.translated()
         if to == "install.html":
             start, end = text.index("You need Python"), text.index("**As an instructor.**")
             text = "# Install the course\n\n" + text[start:end].replace("\n### ", "\n## ")
@@ -178,6 +193,21 @@ class Site:
             write_whole(self.out / beside / name, content)
         return (self.out / to).stat().st_size + sum(map(len, sheet.files.values()))
 
+    def add_model(self, wanted: bool) -> None:
+        """The page on which a language model runs. Where it cannot be made, a line says why."""
+        body = None
+        if wanted:
+            try:
+                body = llm.build(self.root, self.out)
+            except say.SetupError as error:
+                say.line(f"  ! The site has no page '{llm.NAME}': {error}.")
+        if body is None:
+            llm.remove(self.out)
+            self.pages.made.pop(llm.SOURCE, None)
+            return
+        self.pages.made[llm.SOURCE] = llm.PAGE
+        self.page(llm.PAGE, body, llm.headings(body), scripts=[f"{llm.FOLDER}/page.js"], policy=llm.POLICY)
+
     def finish(self) -> None:
         """What all pages share: style, script, search, and the pictures that they link."""
         self.page("search.html", SEARCH)
@@ -198,12 +228,19 @@ def translation(root: Path, lecture: Path, language: str) -> Translation:
     return Translation(of_lecture, of_site, lecture.read_text(encoding="utf-8"), root)
 
 
-def contents(root: Path, table: str) -> str:
+def contents(root: Path, table: str, real: bool) -> str:
     """The front page in Markdown: what the course is, where to start, and the table of the lectures as a list."""
     rows = re.findall(r"^\| \d+ \| \[(.+?)\]\((.+?)\): (.+) \|$", table, re.M)
     minutes = [_minutes(root / "lectures" / to) for _, to, _ in rows]
     title, first, _ = rows[0]
-    told = CONTENTS.format(count=len(rows), first=first, title=title, least=min(minutes), most=max(minutes))
+    told = CONTENTS.format(
+        count=len(rows),
+        first=first,
+        title=title,
+        least=min(minutes),
+        most=max(minutes),
+        real=REAL_MODEL if real else "",
+    )
     return (
         told
         + "".join(
@@ -248,6 +285,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="LECTURE",
         help="its number or a part of its name; the others stay as they are",
     )
+    made.add_argument(
+        "--without-llm", action="store_true", help="leave out the page on which a language model runs, 140 MB"
+    )
     made.add_argument("--out", type=Path, help="the folder (by default site/)")
     return made
 
@@ -264,6 +304,8 @@ def publish(place: Environment, rest: list[str]) -> int:
         return 2
     assignments = [] if options.only else _assignments(place)
     site = Site(root, out, _addresses(root, out, lectures, chosen, assignments))
+    if not options.only:
+        site.add_model(wanted=not options.without_llm)
     titled = [(_title(path), f"lectures/{path.stem}.html") for path in lectures]
     for path in chosen:
         try:

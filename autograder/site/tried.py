@@ -84,7 +84,7 @@ def exported(root: Path) -> dict[str, str]:
 
 def binary(content: bytes) -> str:
     """A file as a script that hands its bytes to the page."""
-    return f'nlm.take("{base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()}", true)'
+    return f'nlm.take("{base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()}", "arrayBuffer")'
 
 
 def _tokenizer(card: dict[str, Any]) -> dict[str, Any]:

@@ -24,5 +24,5 @@ def unexecuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(publish, "executed", by_text)
         patch.setattr(publish, "_assignments", lambda place: BUILT)
-        assert publish.publish(SimpleNamespace(root=ROOT), ["--out", str(out)]) == 0  # type: ignore[arg-type]
+        assert publish.publish(SimpleNamespace(root=ROOT), ["--without-llm", "--out", str(out)]) == 0  # type: ignore[arg-type]
     return out

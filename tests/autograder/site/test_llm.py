@@ -1,0 +1,248 @@
+"""The page on which SmolLM2 runs: built here, loaded in Chromium, and compared with the same model in `nlmcore`."""
+
+import functools
+import http.server
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.launcher.say import SetupError
+from autograder.site import llm, publish
+from tests.autograder.site.test_site_in_browser import RULES, chromium, opened
+from tests.lab import PATIENCE, ROOT
+
+__all__ = ["chromium", "opened"]  # fixtures
+
+in_browser = [
+    pytest.mark.everything,
+    pytest.mark.turn(1),
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+PRINTER = (
+    "When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery "
+    "store to buy more toner. It was very overpriced. After installing the toner into the printer, she finally "
+    "printed her"
+)
+QUESTION = "What is the capital of France?"
+CLOSE = 0.02
+"""llama.cpp rounds activations to 8 bits, we compute in single precision: a probability differs by this at most."""
+MS = 240_000 * PATIENCE
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        llm.weights(), llm.code(ROOT)
+    except SetupError as error:
+        pytest.skip(f"{error}")
+    out = tmp_path_factory.mktemp("served") / "sub" / "path"
+    made = publish.Site(ROOT, out, {})
+    made.add_model(wanted=True)
+    made.finish()
+    return out
+
+
+@pytest.fixture(scope="module")
+def course() -> Callable[[str, bool], tuple[dict[str, float], str]]:
+    """The ten most probable tokens after a prompt, with their probabilities, and a few tokens of greedy decoding."""
+    from nlmcore.decoding import greedy
+    from nlmcore.pretrained import smollm2
+
+    model, tokenizer = smollm2()
+
+    def read(text: str, chat: bool = False) -> tuple[dict[str, float], str]:
+        ids = torch.tensor([tokenizer.chat([{"role": "user", "content": text}]) if chat else tokenizer.encode(text)])
+        with torch.no_grad():
+            top = model.output(model.hidden_states(ids)[0][:, -1])[0].softmax(-1).topk(10)
+            written = greedy(model, ids, 8, eos=tokenizer.eos).tokens[0].tolist()
+        names = [shown(tokenizer.pieces([i])[0]) for i in top.indices.tolist()]
+        return dict(zip(names, top.values.tolist(), strict=True)), tokenizer.decode(written)
+
+    return read
+
+
+def shown(piece: str) -> str:
+    return re.sub("^ ", "␣", piece).replace("\n", "↵")
+
+
+def says(page: Any, pattern: str) -> str:
+    """The page's live region, once it says that."""
+    state = page.locator("#llm-state")
+    state.filter(has_text=re.compile(pattern)).wait_for(timeout=MS)
+    return str(state.inner_text())
+
+
+def load(page: Any) -> None:
+    page.get_by_role("button", name="Load the model").press("Enter")
+    says(page, "^Most probable next|could not be loaded")
+    assert page.get_by_role("heading", name="The next token").is_visible(), page.locator("#llm-state").inner_text()
+
+
+def listed(page: Any) -> dict[str, float]:
+    rows = page.locator("#llm-next tbody tr").all()
+    cells = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
+    return {name: 0.0 if number.startswith("under") else float(number) for name, number, _ in cells}
+
+
+def agree(ours: dict[str, float], course: dict[str, float]) -> None:
+    assert len(ours) == len(course) == 10
+    assert next(iter(ours)) in list(course)[:2]
+    for name, p in course.items():
+        assert abs(ours.get(name, 0.0) - p) < CLOSE, (name, ours, course)
+
+
+class TestInBrowser:
+    pytestmark = in_browser
+
+    def test_it_agrees_with_the_course_from_a_folder_without_a_network(
+        self, site: Path, opened: Any, course: Any
+    ) -> None:
+        page = opened(site / llm.PAGE)
+        page.context.set_offline(True)
+        load(page)
+        assert next(iter(listed(page))) == "␣Paris"
+        agree(listed(page), course("The capital of France is", False)[0])
+
+        page.locator("#llm-next button").first.press("Enter")
+        assert says(page, "^Appended ␣Paris").startswith("Appended ␣Paris. Most probable next: .")
+        assert page.locator("#llm-text").inner_text() == "The capital of France is Paris"
+        assert page.evaluate("() => document.activeElement.closest('#llm-next') !== null")
+        agree(listed(page), course("The capital of France is Paris", False)[0])
+
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+        for scheme in ("light", "dark"):
+            page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
+            page.evaluate("() => document.querySelectorAll('details').forEach(part => { part.open = true; })")
+            found = axe.run(page, options={"runOnly": RULES, "preload": False, "resultTypes": ["violations"]})
+            wrong = found.response["violations"]
+            assert not wrong, [(one["id"], one["nodes"][0]["html"][:200]) for one in wrong]
+        for width in (390, 320):
+            page.set_viewport_size({"width": width, "height": 844})
+            assert page.evaluate("() => document.documentElement.scrollWidth") == width
+
+        page.get_by_label("What the model continues").fill(PRINTER)
+        page.get_by_label("tokens to write").fill("8")
+        page.get_by_role("button", name="Write", exact=True).press("Enter")
+        says(page, "^Wrote 8 tokens")
+        top, text = course(PRINTER, False)
+        assert page.locator("#llm-text").inner_text() == PRINTER + text
+        first = page.locator("#llm-tokens tbody tr").first.locator("td").all_inner_texts()
+        assert first[0] == "␣tickets"
+        assert abs(float(first[1]) - top["␣tickets"]) < CLOSE
+        assert first[2] == "0"
+
+        page.get_by_label("What the model continues").fill(QUESTION)
+        page.get_by_role("button", name="Show the next token").press("Enter")
+        says(page, "^Most probable next: <")
+        agree(listed(page), course(QUESTION, False)[0])
+        page.get_by_label("chat template").check(force=True)
+        page.get_by_role("button", name="Show the next token").press("Enter")
+        says(page, "^Most probable next: [^<]")
+        agree(listed(page), course(QUESTION, True)[0])
+
+        page.get_by_label("tokens to write").fill("100")
+        page.get_by_label("temperature").fill("2")
+        page.get_by_role("button", name="Write", exact=True).press("Enter")
+        page.locator("#llm-tokens tbody tr").nth(1).wait_for(state="attached", timeout=MS)
+        page.get_by_role("button", name="Stop").press("Enter")
+        says(page, "^Stopped after")
+        assert 2 <= page.locator("#llm-tokens tbody tr").count() < 100
+
+    def test_loading_can_be_cancelled_and_works_from_a_server(self, site: Path, opened: Any) -> None:
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        handler = functools.partial(Quiet, directory=str(site.parents[1]))
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            page = opened(f"http://127.0.0.1:{server.server_port}/sub/path/{llm.PAGE}")
+            page.get_by_role("button", name="Load the model").press("Enter")
+            page.get_by_role("button", name="Cancel").press("Enter")
+            says(page, "^Cancelled")
+            load(page)
+            assert next(iter(listed(page))) == "␣Paris"
+            server.shutdown()
+
+
+# --- without a browser ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Parts of a few bytes instead of 130 MB."""
+    packages = tmp_path / "npm"
+    for name in ("wllama/esm/index.cjs", "wllama/esm/wasm/wllama.wasm", "wllama/LICENCE"):
+        publish.write_whole(packages / name, name)
+    for name in ("wllama-compat/wasm/wllama.wasm", "wllama-compat/wasm/wllama.js"):
+        publish.write_whole(packages / name, name)
+    publish.write_whole(tmp_path / "weights", bytes(range(256)))
+    monkeypatch.setattr(llm, "CHUNK", 100)
+    monkeypatch.setattr(llm, "weights", lambda: tmp_path / "weights")
+    monkeypatch.setattr(llm, "code", lambda root: packages)
+    return tmp_path
+
+
+def test_what_has_not_changed_is_not_written_again(small: Path) -> None:
+    out = small / "site"
+    llm.build(ROOT, out)
+    before = {path.name: path.stat().st_mtime_ns for path in (out / llm.FOLDER).glob("*-*.js")}
+    assert len([name for name in before if name.startswith("weights-")]) == 3
+    (small / "weights").write_bytes(bytes(range(255)))
+    body = llm.build(ROOT, out)
+    after = {path.name: path.stat().st_mtime_ns for path in (out / llm.FOLDER).glob("*-*.js")}
+    assert len(after) == len(before)
+    assert len(before.items() & after.items()) == len(before) - 1
+    assert all(name.removesuffix(".js") in body for name in after)
+
+
+def test_a_site_without_npm_says_so_and_links_nowhere(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = small / "site"
+    made = publish.Site(ROOT, out, dict(publish.LISTS))
+    made.add_model(wanted=True)
+    made.text("lectures/README.md", "index.html")
+    for page in ("index.html", llm.PAGE):
+        assert f'href="{llm.PAGE}"' in (out / page).read_text(encoding="utf-8")
+    for lecture in re.findall('href="lectures/(.*?).html"', (out / llm.PAGE).read_text(encoding="utf-8")):
+        assert lecture in ("glossary", "symbols", "decks", "results") or (ROOT / f"lectures/{lecture}.py").is_file()
+    assert llm.POLICY in (out / llm.PAGE).read_text(encoding="utf-8")
+    assert llm.POLICY not in (out / "index.html").read_text(encoding="utf-8")
+
+    def missing(root: Path) -> Path:
+        raise SetupError("npm is not there")
+
+    monkeypatch.setattr(llm, "code", missing)
+    made = publish.Site(ROOT, out, dict(publish.LISTS))
+    made.add_model(wanted=True)
+    made.text("lectures/README.md", "index.html")
+    assert "npm is not there" in capsys.readouterr().out
+    assert not (out / llm.PAGE).exists()
+    assert not (out / llm.FOLDER).exists()
+    assert llm.PAGE not in (out / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("fault", ["no npm", "no network"])
+def test_npm_that_is_missing_or_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    failed = subprocess.CompletedProcess([], 1, "", "npm error code ENOTFOUND\nnpm error network")
+    monkeypatch.setattr(shutil, "which", lambda name: None if fault == "no npm" else name)
+    monkeypatch.setattr(subprocess, "run", lambda *words, **options: failed)
+    with pytest.raises(SetupError, match="not installed" if fault == "no npm" else "npm ci: npm error code ENOTFOUND"):
+        llm.code(tmp_path)
+    assert not (tmp_path / "build" / "npm").exists()
+
+
+def test_the_lock_names_no_host() -> None:
+    for path in (ROOT / "autograder" / "site" / "npm").iterdir():
+        assert "://" not in path.read_text(encoding="utf-8"), path.name
