@@ -22,7 +22,7 @@ from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary, say
 from autograder.launcher.environment import Environment
-from autograder.site import catalogue, words
+from autograder.site import catalogue, presented, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -83,6 +83,7 @@ class Site:
         after: Any = None,
         language: str = "en",
         spoken: Mapping[str, str] = MappingProxyType({}),
+        slides: bool = False,
     ) -> None:
         """Write one page. The first heading is its title; `spoken` are its addresses by language."""
         say = self.words(language).say
@@ -100,6 +101,7 @@ class Site:
             "say": say,
             "script_words": json.dumps({text: say(text) for text in words.of_script()}, ensure_ascii=False),
             "root": root,
+            "slides": slides,
             "page": to,
             "here": relative(to, to),
             "menu": [(say(name), relative(target, to)) for name, target in MENU.items()],
@@ -157,7 +159,7 @@ class Site:
         if language != "en":
             sheet.translate(translation(self.root, self.root / source, language))
         body = sheet.body(cells)
-        self.page(to, body, writer.headings, before, after, language, spoken)
+        self.page(to, body, writer.headings, before, after, language, spoken, sheet.slides)
         shutil.rmtree(self.out / beside, ignore_errors=True)
         for number, content in {**scripts, **sheet.translated}.items():
             write_whole(self.out / beside / f"{number}.js", content)
@@ -169,8 +171,9 @@ class Site:
         """What all pages share: style, script, search, and the pictures that they link."""
         self.page("search.html", SEARCH)
         write_whole(self.out / "search-index.js", script(self.index))
-        for name in ("site.css", "site.js"):
+        for name in ("site.css", "site.js", "present.css"):
             shutil.copy(templates.FOLDER / name, self.out / name)
+        write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
             (self.out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.root / name, self.out / name)
@@ -193,10 +196,11 @@ def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str
 
 
 def plain(markup: str) -> str:
-    """The words of HTML; of a formula its LaTeX, of a drawing what it says."""
+    """The words of HTML that a reader sees; of a formula its LaTeX, of a drawing what it says."""
     markup = re.sub(r'<math alttext="([^"]*)".*?</math>', r" \1 ", markup, flags=re.S)
     markup = re.sub(r'<svg[^>]*?aria-label="([^"]*)".*?</svg>', r" \1 ", markup, flags=re.S)
-    markup = re.sub(r'<pre class="code">.*?</pre>|<style.*?</style>|<summary>Code</summary>', " ", markup, flags=re.S)
+    silent = r'<pre class="code">.*?</pre>|<style.*?</style>|<summary>Code</summary>|<template.*?</template>'
+    markup = re.sub(silent, " ", markup, flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
 
 
