@@ -22,7 +22,7 @@ from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary, say, verbs
 from autograder.launcher.environment import Environment
-from autograder.site import catalogue, llm, tried, words
+from autograder.site import catalogue, llm, presented, tried, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -57,7 +57,8 @@ CONTENTS = """\
 # Neural language models, from counting to Transformers
 
 How does a program learn to write? In {count} lectures you build language models, from counting words to the
-Transformers behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some Python.
+Transformers behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some
+Python.
 
 <p class="start"><a href="{first}">Start with lecture 1: {title}</a></p>
 
@@ -107,6 +108,7 @@ class Site:
         spoken: Mapping[str, str] = MappingProxyType({}),
         scripts: Sequence[str] = (),
         policy: str = "",
+        slides: bool = False,
     ) -> None:
         """Write one page. The first heading is its title; `spoken` are its addresses by language; `scripts` and
         `policy` are what it needs besides."""
@@ -125,6 +127,7 @@ class Site:
             "say": say,
             "script_words": json.dumps({text: say(text) for text in words.of_script()}, ensure_ascii=False),
             "root": root,
+            "slides": slides,
             "page": to,
             "here": relative(to, to),
             "menu": [(say(name), relative(target, to)) for name, target in MENU.items() if self.has(target)],
@@ -185,7 +188,7 @@ class Site:
         if language != "en":
             sheet.translate(translation(self.root, self.root / source, language))
         body = tried.linked(sheet.body(cells), Path(source).stem, relative(tried.PAGE, to))
-        self.page(to, body, writer.headings, before, after, language, spoken)
+        self.page(to, body, writer.headings, before, after, language, spoken, slides=sheet.slides)
         shutil.rmtree(self.out / beside, ignore_errors=True)
         for number, content in {**scripts, **sheet.translated}.items():
             write_whole(self.out / beside / f"{number}.js", content)
@@ -214,8 +217,9 @@ class Site:
         write_whole(self.out / "search-index.js", script(self.index))
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
-        for name in ("site.css", "site.js", "models.js", "try.js"):
+        for name in ("site.css", "site.js", "models.js", "try.js", "present.css"):
             shutil.copy(templates.FOLDER / name, self.out / name)
+        write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
             (self.out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.root / name, self.out / name)
@@ -267,10 +271,11 @@ def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str
 
 
 def plain(markup: str) -> str:
-    """The words of HTML; of a formula its LaTeX, of a drawing what it says."""
+    """The words of HTML that a reader sees; of a formula its LaTeX, of a drawing what it says."""
     markup = re.sub(r'<math alttext="([^"]*)".*?</math>', r" \1 ", markup, flags=re.S)
     markup = re.sub(r'<svg[^>]*?aria-label="([^"]*)".*?</svg>', r" \1 ", markup, flags=re.S)
-    markup = re.sub(r'<pre class="code">.*?</pre>|<style.*?</style>|<summary>Code</summary>', " ", markup, flags=re.S)
+    silent = r'<pre class="code">.*?</pre>|<style.*?</style>|<summary>Code</summary>|<template.*?</template>'
+    markup = re.sub(silent, " ", markup, flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
 
 

@@ -18,6 +18,8 @@ from autograder.site.translated import Translation
 LIVE = "application/vnd.jupyter.widget-view+json"
 _CODE = HtmlFormatter(nowrap=True)
 _SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
+_MORE = re.compile(r"<img|^\||\$\$|<details", re.M)
+"""Markdown that is more than text; cells.js of the presenter view has the same."""
 _PICTURE = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
 
 
@@ -33,6 +35,8 @@ class Sheet:
         self.writer, self.widgets, self.states, self.scripts = writer, widgets, states, scripts or {}
         self.translation: Translation | None = None
         self.files: dict[str, bytes] = {}
+        self.slides = False
+        """Whether the cells say where they appear in a presentation."""
         self.translated: dict[str, str] = {}
 
     def translate(self, translation: Translation) -> None:
@@ -46,10 +50,23 @@ class Sheet:
                 self.translation.at(context)
             part = self.cell(cell)
             if part and self.translation and (missed := self.translation.missed()):
-                parts.append(f'<p class="note stale">{missed}</p>')
-            parts.append(part)
+                part = f'<p class="note stale">{missed}</p>\n{part}'
+            parts.append(self.placed(cell, part))
         body = "\n".join(filter(None, parts))
         return body.replace("<pre", '<pre lang="en"') if self.translation else body  # code, and what it printed
+
+    def placed(self, cell: Any, part: str) -> str:
+        """The HTML of a cell, with its place in a presentation. A reader does not meet a lecturer's notes."""
+        slide = cell["metadata"].get("slideshow", {}).get("slide_type")
+        if not part or not slide:
+            return part
+        self.slides = True
+        if slide == "notes":
+            return f'<template class="notes">{part}</template>'
+        if cell["cell_type"] == "code":
+            return f'<div class="cell code" data-slide="{slide}">{part}</div>'
+        text = "" if _MORE.search(cell["source"]) else f' data-text="{len(cell["source"])}"'
+        return f'<div class="cell" data-slide="{slide}"{text}>{part}</div>'
 
     def drawn(self, markup: str) -> str:
         """What code has drawn, as HTML for this page."""
@@ -61,9 +78,6 @@ class Sheet:
 
     def cell(self, cell: Any) -> str:
         about = cell["metadata"]
-        if about.get("slideshow", {}).get("slide_type") == "notes":
-            self.writer.markdown(cell["source"])  # the lecturer's own, which a catalogue has as well
-            return ""
         if cell["cell_type"] == "markdown":
             return self.apart(self.writer.markdown(cell["source"]))
         if cell["cell_type"] != "code" or not cell["source"].strip():
@@ -78,11 +92,11 @@ class Sheet:
         data = output.get("data", {})
         if LIVE in data:
             found = self.widgets.get(data[LIVE]["model_id"], "")
-            return self.drawn(found).replace('data-states="', f'data-states="{self.states}')
+            return f"<div>{self.drawn(found)}</div>".replace('data-states="', f'data-states="{self.states}')
         if "text/html" in data:
-            return self.drawn(data["text/html"])
+            return f"<div>{self.drawn(data['text/html'])}</div>"
         if "text/markdown" in data:
-            return self.writer.markdown(data["text/markdown"])
+            return f"<div>{self.writer.markdown(data['text/markdown'])}</div>"
         return printed(data["text/plain"]) if data.get("text/plain") else ""
 
     def apart(self, markup: str) -> str:

@@ -1,11 +1,13 @@
 """What the site itself says, apart from any lecture: the messages of `site.po`."""
 
 import functools
+import io
 import re
 
 from babel.messages.extract import extract_javascript
 
 from autograder.pages import FOLDER
+from autograder.site import presented
 
 COURSE = "Neural language models"
 FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no other computer for anything.'
@@ -14,12 +16,11 @@ FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no
 @functools.cache
 def of_script() -> tuple[str, ...]:
     """What the scripts say: the texts in their calls of `say`."""
-    found: dict[str, None] = {}
-    for script in ("site.js", "try.js"):
-        with (FOLDER / script).open("rb") as file:
-            said = extract_javascript(file, {"say": None}, [], {"encoding": "utf-8", "parse_template_string": True})
-            found |= dict.fromkeys(text if isinstance(text, str) else text[0] for _, _, text, _ in said)
-    return tuple(found)
+    scripts = [(FOLDER / name).read_text(encoding="utf-8") for name in ("site.js", "try.js")]
+    script = "\n".join([*scripts, presented.script()])
+    options = {"encoding": "utf-8", "parse_template_string": True}
+    found = extract_javascript(io.BytesIO(script.encode()), {"say": None}, [], options)
+    return tuple(dict.fromkeys(text if isinstance(text, str) else text[0] for _, _, text, _ in found))
 
 
 def of_template() -> list[str]:

@@ -1,5 +1,9 @@
 /* What the presenter view reads from a cell: its place in the lecture, and whether its code is worth projecting. */
 
+const TEXT = '.jp-RenderedMarkdown';
+
+/* Where the text of a cell is, as HTML. */
+export const textsOf = ({ node }) => (node.matches(TEXT) ? [node] : [...node.querySelectorAll(TEXT)]);
 export const slideType = cell => (cell.model.getMetadata('slideshow') || {}).slide_type;
 export const sourceOf = cell => cell.model.sharedModel.getSource();
 export const isCode = cell => cell.model.type === 'code';
@@ -64,13 +68,14 @@ export function readSteps(cells) {
 
 const SHORT = 400; // characters: three lines or so
 
+/* The length of a cell that is nothing but text; a page of the site knows this, but not the Markdown. */
+const lengthOf = cell =>
+  cell.textLength ?? (isCode(cell) || /<img|^\||\$\$|<details/m.test(sourceOf(cell)) ? Infinity : sourceOf(cell).length);
+
 /* A screen of a line or two is none: it goes with the next one of its section, or else with the one before. */
 function joined(steps, cells) {
   const isShort = screen =>
-    steps.filter(step => step.screen === screen).every(step =>
-      step.cells.every(i => !isCode(cells[i]) && !/<img|^\||\$\$|<details/m.test(sourceOf(cells[i])))
-    ) &&
-    steps.filter(step => step.screen === screen).flatMap(step => step.cells.map(i => sourceOf(cells[i]).length)).reduce((a, b) => a + b, 0) < SHORT;
+    steps.filter(step => step.screen === screen).flatMap(step => step.cells.map(i => lengthOf(cells[i]))).reduce((a, b) => a + b, 0) < SHORT;
   const begins = screen => slideType(cells[steps.find(step => step.screen === screen).cells[0]]) === 'slide';
   const last = steps.length ? steps[steps.length - 1].screen : -1;
   let number = -1;

@@ -1,6 +1,6 @@
 /* Copies of screens as they are now, for the overview and the handout: nothing in them is alive. */
 
-import { codeIsHidden, isCode, readSteps, slideType, sourceOf, titleOf } from './cells.js';
+import { codeIsHidden, isCode, readSteps, slideType, sourceOf, textsOf, titleOf } from './cells.js';
 
 /* Screens in order: {title, cells}, where a screen without a heading has the newest one above it. */
 export function readScreens(notebook) {
@@ -11,7 +11,7 @@ export function readScreens(notebook) {
   }
   let title = null;
   for (const screen of screens) {
-    const headings = screen.cells.flatMap(index => [...notebook.widgets[index].node.querySelectorAll('.jp-RenderedMarkdown :is(h1, h2, h3)')]);
+    const headings = screen.cells.flatMap(index => textsOf(notebook.widgets[index]).flatMap(text => [...text.querySelectorAll('h1, h2, h3')]));
     screen.own = headings.length > 0;
     screen.title = headings[0] || title;
     title = headings[headings.length - 1] || title;
@@ -29,7 +29,7 @@ export function copyScreen(notebook, screen, { stored = false } = {}) {
   for (const index of screen.cells) {
     const cell = notebook.widgets[index];
     if (!isCode(cell)) {
-      copy.append(...[...cell.node.querySelectorAll('.jp-RenderedMarkdown')].map(node => part(still(node))));
+      copy.append(...textsOf(cell).map(text => part(still(text))));
       continue;
     }
     if (!codeIsHidden(cell)) {
@@ -78,6 +78,7 @@ function still(node) {
     if (input.tagName === 'SELECT') input.selectedIndex = typed[i].selectedIndex;
     else if (input.type === 'checkbox' || input.type === 'radio') input.checked = typed[i].checked;
     else input.value = typed[i].value;
+    input.removeAttribute('name'); // of radio buttons of the same name only one can be chosen
   });
   return copy;
 }

@@ -1,19 +1,6 @@
 /* The lecturer's window: the notes of this screen with their mathematics, what comes next, and the time. */
 
-import { headingAbove, titleOf } from './cells.js';
-
-const KEYS = [
-  ['Page Down, →', 'go on: the next part, the next page, the next screen'],
-  ['Page Up, ←', 'go back'],
-  ['Shift-Enter', 'run the code on the screen'],
-  ['a', 'run everything above, after a jump'],
-  ['c', 'show or hide the code of pictures and the setup'],
-  ['d', 'open or close the answers on the screen'],
-  ['o', 'an overview of all screens'],
-  ['n', 'a second window with notes, the next title and the time'],
-  ['p', 'print a handout, or save it as PDF'],
-  ['Escape', 'back to the notebook'],
-];
+import { headingAbove, textsOf, titleOf } from './cells.js';
 
 const LOOK = `body { font: 24px/1.4 sans-serif; margin: 24px; max-width: 46em; } table { border-collapse: collapse; }
   .keys { font-size: 16px; color: #595959; } .keys th { text-align: left; padding-right: 1em; }
@@ -29,8 +16,8 @@ export class NotesWindow {
     this.window = window.open('', 'nlm-notes', 'width=900,height=700');
     if (!this.window) return;
     const page = this.window.document;
-    page.title = 'Notes';
-    page.documentElement.lang = 'en';
+    page.title = this.slides.say('Notes');
+    page.documentElement.lang = document.documentElement.lang;
     this.window.onkeydown = event => this.slides.key(event);
     clearInterval(this.clock);
     this.clock = setInterval(() => this.tell(true), 1000);
@@ -60,17 +47,17 @@ export class NotesWindow {
     const { slides } = this;
     const { screen } = slides.steps[slides.at];
     const cells = slides.notebook.widgets;
-    const html = index => cells[index].node.querySelector('.jp-RenderedMarkdown')?.innerHTML || '';
+    const html = index => textsOf(cells[index])[0]?.innerHTML || '';
     const notes = slides.steps.filter(step => step.screen === screen).flatMap(step => step.notes).map(html).join('<hr>');
     page.body.innerHTML = `<style>${LOOK}${this.mathematics()}</style>
       <p>${slides.place.textContent} · <span id="time">${minutes}</span></p>
-      <div id="notes">${notes || '<p><i>No notes for this screen.</i></p>'}</div>
-      <p><b>Next:</b> <span id="next">the end</span></p>
-      <table class="keys">${KEYS.map(([key, what]) => `<tr><th>${key}</th><td>${what}</td></tr>`).join('')}</table>`;
+      <div id="notes">${notes || `<p><i>${slides.say('No notes for this screen.')}</i></p>`}</div>
+      <p><b>${slides.say('Next:')}</b> <span id="next">${slides.say('the end')}</span></p>
+      <table class="keys">${slides.help().map(([key, what]) => `<tr><th>${key}</th><td>${what}</td></tr>`).join('')}</table>`;
     const coming = slides.steps.find(step => step.screen === screen + 1);
     if (!coming) return;
     const node = cells[coming.cells[0]].node;
     const heading = node.querySelector('h1, h2, h3') || headingAbove(slides.notebook, node);
-    page.getElementById('next').replaceChildren(heading ? titleOf(heading) : 'more of this');
+    page.getElementById('next').replaceChildren(heading ? titleOf(heading) : slides.say('more of this'));
   }
 }

@@ -15,7 +15,7 @@ export class Overview {
     this.node = document.body.appendChild(document.createElement('div'));
     this.node.id = 'nlm-overview';
     this.node.setAttribute('role', 'listbox');
-    this.node.setAttribute('aria-label', 'All screens of this lecture. Enter shows one, Escape goes back.');
+    this.node.setAttribute('aria-label', this.slides.say('All screens of this lecture. Enter shows one, Escape goes back.'));
     const seen = new IntersectionObserver(entries => {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;

@@ -4,6 +4,8 @@ The leaves of a screen are its paragraphs, lists, tables, code and outputs. A st
 came before it as there is room for; one that does not is cut between leaves. What is taller than a page by itself is opened
 (a list into its items) or, if it cannot be, cut like a strip. Pictures then take the room that is left. */
 
+import { textsOf } from './cells.js';
+
 const OPENS = 'ul, ol, details[open], blockquote, table, tbody, .jp-RenderedMarkdown > div';
 const HOLDERS = `${OPENS}, .nlm-predict, .jp-OutputArea-child`; // hidden when all in them is
 const PICTURES = '.jp-OutputArea-output :is(svg, img, canvas), .jp-RenderedMarkdown img';
@@ -21,7 +23,7 @@ const isShown = node => node.getClientRects().length > 0;
 /* The parts of a cell from top to bottom: nodes that are shown or hidden as a whole. */
 function partsOf(cell, index, withCode) {
   const leaf = node => ({ node, index, height: 0 });
-  if (cell.model.type === 'markdown') return [...cell.node.querySelectorAll(':scope .jp-RenderedMarkdown > *')].map(leaf);
+  if (cell.model.type === 'markdown') return textsOf(cell).flatMap(text => [...text.children]).map(leaf);
   const input = cell.node.querySelector('.jp-Cell-inputWrapper');
   const outputs = [...cell.node.querySelectorAll('.jp-OutputArea-child')];
   return [...(withCode && input ? [input] : []), ...outputs].map(leaf);
@@ -37,7 +39,8 @@ export class Pages {
   }
 
   get room() {
-    return window.innerHeight - (56 + 44) * this.scale; // below the title, above the number of the screen
+    const [top, bottom] = this.slides.margins;
+    return window.innerHeight - top - bottom;
   }
 
   zoom(value) {

@@ -1,0 +1,223 @@
+"""The presenter view of the lecture on attention, opened from a folder in a real Chromium."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.launcher import text
+from autograder.site import presented
+from tests.autograder.site import test_site_in_browser as shared
+from tests.lab import ROOT
+
+pytestmark = shared.pytestmark
+site, chromium, opened = shared.site, shared.chromium, shared.opened
+CRAMPED = """least => {
+  // What is outside of the screen, has to be scrolled, or is too small for the back row.
+  const found = [], main = document.querySelector('main');
+  const closed = "details:not([open])";
+  const folded = e => e.closest(closed) && e.closest("summary")?.parentElement !== e.closest(closed);
+  if (main.scrollHeight > main.clientHeight + 1) found.push('the screen scrolls');
+  for (const e of main.querySelectorAll('.nlm-shown *')) {
+    if (!e.getClientRects().length || e.matches('svg *, math *, .nlm-strip *, .only-read, .option input')) continue;
+    if (folded(e)) continue;
+    const { right, bottom } = e.getBoundingClientRect(), words = e.tagName + ' ' + e.textContent.trim().slice(0, 60);
+    if (bottom > innerHeight || right > innerWidth + 1) found.push(`off the screen: ${words}`);
+    const { overflowX, fontSize } = getComputedStyle(e);
+    if (/auto|scroll/.test(overflowX) && e.scrollWidth > e.clientWidth + 1) found.push(`scrolls: ${words}`);
+    const says = [...e.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
+    if (says && !e.matches('sub, sup') && parseFloat(fontSize) < least) found.push(`too small: ${words}`);
+  }
+  const titles = [...document.querySelectorAll('#nlm-title, .nlm-shown :is(h1, h2, h3)')];
+  if (!titles.some(e => e.textContent.trim())) found.push('no title');
+  return found;
+}"""
+SHOWN = "() => document.querySelectorAll('.nlm-shown').forEach(cell => { cell.dataset.seen = 'yes'; })"
+NEVER_SHOWN = """() => [...document.querySelectorAll("main > .cell:not([data-seen], [data-slide='skip'])")]
+  .filter(cell => !cell.matches('.code') || cell.querySelector('.output')).map(cell => cell.textContent.slice(0, 99))"""
+SWIPE = """([from, to]) => {
+  const main = document.querySelector('main');
+  const touch = clientX => new Touch({ identifier: 1, target: main, clientX, clientY: 300 });
+  main.dispatchEvent(new TouchEvent('touchstart', { touches: [touch(from)], changedTouches: [touch(from)] }));
+  main.dispatchEvent(new TouchEvent('touchend', { touches: [], changedTouches: [touch(to)] }));
+}"""
+
+
+def present(opened: Any, page: Path, at: str = "", **more: Any) -> Any:
+    one = opened(f"{page.as_uri()}?present{at}", **more)
+    one.locator("#nlm-place[data-part]").wait_for()
+    return one
+
+
+def part(page: Any) -> str:
+    return str(page.locator("#nlm-place").get_attribute("data-part"))
+
+
+def go_to(page: Any, inside: str) -> Any:
+    """Page Down until this is on the screen."""
+    found = page.locator(f".nlm-shown {inside}").first
+    for _ in range(150):
+        if found.is_visible():
+            return found
+        page.keyboard.press("PageDown")
+    raise AssertionError(f"{inside} is on no screen")
+
+
+def last_slide(page: Any) -> str:
+    return str(page.locator("#nlm-place").inner_text()).partition(" / ")[2]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1366, 768)])
+def test_page_down_shows_everything_and_every_step_fits(site: Path, opened: Any, width: int, height: int) -> None:
+    page = present(opened, site / shared.LECTURE, width=width, height=height)
+    steps: list[str] = []
+    while part(page) not in steps:
+        steps.append(part(page))
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.evaluate(CRAMPED, 28 * min(width / 1920, height / 1080) - 0.1) == [], steps[-1]
+        page.evaluate(SHOWN)
+        page.keyboard.press("PageDown")
+    assert len(steps) > 60
+    assert page.locator("#nlm-place").inner_text() == f"{last_slide(page)} / {last_slide(page)}"
+    assert page.evaluate(NEVER_SHOWN) == []
+    for _ in range(len(steps)):
+        page.keyboard.press("PageUp")
+    assert part(page) == steps[0]
+
+
+def test_the_screens_are_those_of_jupyterlab(site: Path, opened: Any) -> None:
+    page = present(opened, site / shared.LECTURE)
+    cells = text.from_text((ROOT / "lectures" / "12_attention.py").read_text(encoding="utf-8"), ROOT).cells
+    script = (presented.SHARED / "cells.js").read_text(encoding="utf-8").replace("export ", "")
+    screens = page.evaluate(
+        f"""cells => {{ {script}
+          const model = cell => ({{ type: cell.cell_type, getMetadata: name => cell.metadata[name],
+            sharedModel: {{ getSource: () => cell.source }} }});
+          return readSteps(cells.map(cell => ({{ model: model(cell) }}))).pop().screen + 1; }}""",
+        json.loads(json.dumps(cells)),
+    )
+    assert last_slide(page) == str(screens)
+
+
+def test_fragments_come_one_by_one_and_a_reload_stays(site: Path, opened: Any) -> None:
+    page = present(opened, site / shared.LECTURE, "#slide-3")
+    shown = page.locator("main > .nlm-shown")
+    before = shown.count()
+    page.keyboard.press("PageDown")
+    assert shown.count() == before + 1
+    assert page.url.endswith("?present#slide-3.1")
+    says = page.locator("body > [role=status]")
+    assert says.inner_text() == f"Slide 3 of {last_slide(page)}, part 2. 1. One vector is not enough"
+    at = part(page)
+    page.reload()
+    page.locator("#nlm-place[data-part]").wait_for()
+    assert part(page) == at
+    page.keyboard.press("PageUp")
+    assert shown.count() == before
+
+
+def test_widgets_and_predictions_answer_on_their_slides(site: Path, opened: Any) -> None:
+    page = present(opened, site / shared.LECTURE, width=1920, height=1080)
+    box = go_to(page, ".nlm-predict")
+    assert not box.locator("img").is_visible()
+    box.get_by_role("button", name="show me").press("Enter")
+    page.locator(".nlm-shown .nlm-predict details").get_by_text("The answer:").wait_for()
+    page.wait_for_timeout(400)  # the answer makes the step longer than the screen
+    assert page.evaluate(CRAMPED, 27.9) == []
+    live = go_to(page, ".nlm-live")
+    at = part(page)
+    live = live.element_handle()
+    control = live.query_selector(".control")
+    assert shared.press(page, live.query_selector(".widget-html-content"), control)
+    assert control.evaluate("node => node.contains(document.activeElement)"), "a picture that changes takes no focus"
+    assert part(page) == at
+    page.keyboard.press("PageDown")
+    assert part(page) != at
+
+
+def test_d_opens_answers_c_shows_code_and_o_all_screens(site: Path, opened: Any) -> None:
+    page = present(opened, site / shared.LECTURE)
+    go_to(page, "details:not(.fold):not(.nlm-predict details)")
+    page.keyboard.press("d")
+    assert page.locator(".nlm-shown details[open]").count() > 0
+    page.keyboard.press("d")
+    assert page.locator(".nlm-shown details[open]").count() == 0
+    go_to(page, ".nlm-live")
+    assert not page.locator(".nlm-shown pre.code").first.is_visible()
+    page.keyboard.press("c")
+    assert page.locator(".nlm-shown pre.code").first.is_visible()
+    page.keyboard.press("o")
+    cards = page.locator("#nlm-overview [role=option]")
+    assert cards.count() == int(last_slide(page))
+    cards.nth(3).click()
+    assert page.locator("#nlm-place").inner_text().startswith("4 / ")
+
+
+def test_n_opens_the_notes_which_a_reader_does_not_meet(site: Path, opened: Any) -> None:
+    page = present(opened, site / shared.LECTURE, "#slide-2")
+    with page.expect_popup() as popup:
+        page.keyboard.press("n")
+    notes = popup.value
+    words = notes.locator("#notes").inner_text()
+    assert len(words) > 40
+    assert "No notes" not in words
+    assert notes.locator("#next").inner_text() == "1. One vector is not enough"
+    assert re.search(r"2 / \d+ · 0 min", notes.locator("body").inner_text())
+    notes.keyboard.press("PageDown")
+    page.wait_for_url("**#slide-2*.*")
+    page.keyboard.press("Escape")
+    assert notes.is_closed()
+    assert words.split("\n")[0] not in page.locator("body").inner_text()
+    index = (site / "search-index.js").read_text(encoding="utf-8")
+    assert words.split("\n")[0] not in str(shared.publish.sections_of("", "", (site / shared.LECTURE).read_text()))
+    assert index
+
+
+def test_escape_leads_back_to_the_same_section(site: Path, opened: Any) -> None:
+    page = opened(site / shared.LECTURE)
+    page.evaluate("document.querySelector('#does-it-help-measured').scrollIntoView()")
+    page.get_by_role("button", name="Present").press("Enter")
+    page.locator("#nlm-place[data-part]").wait_for()
+    assert page.locator(".nlm-shown h3, .nlm-shown h2").inner_text() == "Does it help? Measured"
+    assert not page.locator("footer").is_visible()
+    assert page.evaluate("document.activeElement.id") == "content"
+    page.evaluate(SWIPE, [900, 300])
+    swiped = part(page)
+    page.evaluate(SWIPE, [300, 900])
+    assert part(page) != swiped
+    page.get_by_role("button", name="next", exact=True).click()
+    assert part(page) == swiped
+    page.keyboard.press("Escape")
+    assert page.url.endswith("12_attention.html#does-it-help-measured")
+    assert page.locator("footer").is_visible()
+    assert page.locator("#nlm-bar, #nlm-title, .nlm-off").count() == 0
+    top = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    assert 0 <= top < 200
+    page.keyboard.press("Control+Alt+P")
+    page.locator("#nlm-place[data-part]").wait_for()
+
+
+def test_the_german_page_presents_in_german(site: Path, opened: Any) -> None:
+    page = present(opened, site / "de" / shared.LECTURE, "#slide-2")
+    assert page.locator("body > [role=status]").inner_text().startswith(f"Folie 2 von {last_slide(page)}")
+    with page.expect_popup() as popup:
+        page.keyboard.press("n")
+    assert "Als Nächstes:" in popup.value.locator("body").inner_text()
+
+
+def test_only_lectures_have_a_presenter_view(site: Path, opened: Any) -> None:
+    page = opened(site / "index.html")
+    assert page.locator("#present, script[src$='present.js']").count() == 0
+
+
+@pytest.mark.parametrize("at", ["#slide-2", "#slide-7"])
+def test_axe_finds_nothing_while_presenting(site: Path, opened: Any, at: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for scheme in ("light", "dark"):
+        page = present(opened, site / shared.LECTURE, at, scheme=scheme, width=1920, height=1080)
+        options = {"runOnly": shared.RULES, "preload": False, "resultTypes": ["violations"]}
+        found = axe.run(page, options=options).response["violations"]
+        assert not found, [(one["id"], one["nodes"][0]["html"][:200]) for one in found]
+        page.close()
