@@ -19,7 +19,7 @@ from torch import Tensor
 from autograder.box.inside.frames import DTYPES, NAMES, SIZES, raw
 from autograder.box.inside.outputs import MIME
 from autograder.box.job import Interview, Seed
-from autograder.exercise.outcome import Fault, Outcome
+from autograder.exercise.outcome import GENERATOR, Fault, Outcome
 
 _MOST_AXES = 16
 _MOST_OUTPUTS = 64
@@ -206,8 +206,8 @@ def outcomes(value: Any, body: bytes, asked: Interview) -> tuple[Outcome, ...]:
             fault = Fault(kind=parts[0], words=parts[1], line=parts[2], function=parts[3])
         elif len(tensors) != len(asked.returns):
             raise BadReply(f"{len(tensors)} results where {len(asked.returns)} were asked for")
-        changed = texts(row["changed"], len(asked.arguments))
-        if not set(changed) <= set(asked.arguments):
+        changed = texts(row["changed"], len(asked.arguments) + 1)
+        if not set(changed) <= {*asked.arguments, GENERATOR} or len(set(changed)) < len(changed):
             raise BadReply("an argument that there is not")
         found.append(Outcome(outputs=tuple(tensors), fault=fault, changed=changed))
     if place != len(body):

@@ -146,7 +146,7 @@ class Listener:
             found = _resolved(name)
             for value in (vars(found).get("forward"), found) if isinstance(found, type) else (found,):
                 code = getattr(value, "__code__", None)
-                if code is not None:
+                if code is not None and code.co_name in ("forward", short):  # not that of a wrapper of many functions
                     self._codes[id(code)] = code, name
 
     def note(self, name: str | None) -> None:

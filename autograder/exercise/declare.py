@@ -38,11 +38,18 @@ from types import FrameType
 from typing import Any, Literal
 
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
-from autograder.exercise.judges import TOLERANCE, and_inputs_unchanged, in_any_order, law, same_shapes, same_values
+from autograder.exercise.judges import (
+    TOLERANCE,
+    and_inputs_unchanged,
+    in_any_order,
+    keeps_inputs,
+    law,
+    same_shapes,
+    same_values,
+)
 from autograder.exercise.kinds import with_every_kind
 from autograder.exercise.rooms import with_what_is_built_on
 from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
-from autograder.exercise.travel import made_of
 
 Row = Callable[[tuple[str, ...]], Property]
 """A property that still needs the names of the results."""
@@ -148,14 +155,13 @@ def _checkout() -> Path:
     return Path(frame.f_globals["__file__"]).resolve().parents[3]
 
 
-INPUTS = {"inputs_unchanged", "and_inputs_unchanged"}
 KEPT = 0.5
 """Points in every question for leaving the caller's tensors and lists unchanged."""
 
 
 def _inputs_kept(properties: Sequence[Property]) -> tuple[Property, ...]:
     """If no property checks that the inputs are unchanged, the last properties do, as many as make up `KEPT` points."""
-    if any(INPUTS & set(made_of(prop.judge)) for prop in properties):
+    if any(keeps_inputs(prop.judge) for prop in properties):
         return tuple(properties)
     kept, points = list(properties), 0.0
     for number, prop in reversed(list(enumerate(properties))):

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from autograder.exercise.outcome import Outcome
+from autograder.exercise.outcome import GENERATOR, Outcome
 from autograder.exercise.specification import Case, Judge
 from autograder.exercise.travel import made_of, travels
 
 TOLERANCE = 1e-4
 PARTS = {"same_shapes", "right_where_known", "uniform_where_known"}
+INPUTS = {"inputs_unchanged", "and_inputs_unchanged"}
 BEYOND = 1e6
 """How many times larger than the largest right value a result may be."""
 
@@ -114,9 +115,15 @@ def in_any_order(
     return None
 
 
+@functools.cache
+def keeps_inputs(judge: Judge) -> bool:
+    """Whether a judge asks for unchanged inputs."""
+    return bool(INPUTS & set(made_of(judge)))
+
+
 def inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """The caller's tensors are unchanged."""
-    changed = sorted({name for outcome in got for name in outcome.changed})
+    changed = sorted({name for outcome in got for name in outcome.changed} - {GENERATOR})
     return f"after the call, {' and '.join(changed)} had changed" if changed else None
 
 

@@ -40,7 +40,11 @@ returned, or because the notebook had changed Python."""
 class Outcome:
     outputs: tuple[Tensor, ...] = ()  # the results as tensors, cut off from any graph; empty if there is a fault
     fault: Fault | None = None
-    changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were
+    changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were, and `GENERATOR`
+
+
+GENERATOR = "PyTorch's global generator"
+"""In `Outcome.changed` if the call has seeded it or sampled from it, which only some questions forbid."""
 
 
 def call(
@@ -49,6 +53,7 @@ def call(
     """Call `function` with copies of `arguments`, in order. `names` and `returns` are used in messages. Any exception
     of the function becomes a `Fault`; only an interrupt gets through."""
     given = [_copy(argument) for argument in arguments]
+    state = torch.get_rng_state()
     try:
         result = function(*given)
     except (Exception, SystemExit) as error:
@@ -56,6 +61,8 @@ def call(
     changed = tuple(
         name for name, before, after in zip(names, arguments, given, strict=False) if not _equal(before, after)
     )
+    if not torch.equal(state, torch.get_rng_state()):
+        changed += (GENERATOR,)
     try:
         return Outcome(outputs=_outputs(result, returns), changed=changed)
     except TypeError as error:

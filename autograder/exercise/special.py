@@ -41,7 +41,8 @@ from autograder.exercise.specification import Case, Cases, Exercise, case
 POINTS = 4
 """Of a formula's points, how many a round has."""
 PRECISION = 1e-5
-"""To which a formula's values must be right: an approximation by small differences or by searching is less exact."""
+"""To which a formula's values must be right: coarse differences and a search over a grid are less exact. Fine central
+differences and bisection are not, and earn what a formula earns."""
 
 
 def on_the_page(label: str, *arguments: Any) -> Cases:
@@ -116,7 +117,7 @@ def concluded(
     *claims: Claim,
     result: str = "conclusion",
     numbers: str | None = None,
-    within: float = 0.5,
+    within: float = 0.25,
 ) -> Row:
     """The conclusion, 1, 2, …, claims what the student's own numbers say (`autograder.exercise.laws.experiments`); one
     claim for each option. The numbers, by default the second result, may differ from the right ones by the part

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autograder.exercise.interview import Answers, Question, answers, fresh_answers, questions, right_answers
-from autograder.exercise.judges import close, implausible, same
+from autograder.exercise.judges import close, implausible, inputs_unchanged, keeps_inputs, same
 from autograder.exercise.mistakes import name_mistakes, still_planted
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
@@ -112,7 +112,18 @@ def findings(
         for number, (question, got, expected) in enumerate(zip(asked, given, right, strict=True))
         if not _exactly(got, expected)
     ]
-    return [_finding(prop, [r for r in rows if r[0].about is prop], exercise.returns) for prop in exercise.properties]
+    found = [_finding(prop, [r for r in rows if r[0].about is prop], exercise.returns) for prop in exercise.properties]
+    return [_kept_everywhere(finding, rows) if keeps_inputs(finding.about.judge) else finding for finding in found]
+
+
+def _kept_everywhere(finding: Finding, rows: Sequence[tuple[Question, Answers, Answers, bool]]) -> Finding:
+    """A property that asks for unchanged inputs asks it in the cases of all properties."""
+    if not finding.holds:
+        return finding
+    for question, got, expected, fresh in rows:
+        if complaint := inputs_unchanged(question.case, got, expected):
+            return replace(finding, complaint=complaint, case=question.case, got=got, expected=expected, fresh=fresh)
+    return finding
 
 
 def _exactly(got: Answers, expected: Answers) -> bool:

@@ -240,7 +240,7 @@ def receptive_field(x, weights, dilations, t):
 # By hand: $k = 3$ and $r = 2$ with $L = 3$ layers have the dilations 1, 2, 4 and size 15, and to see $n = 15$ positions you need 3 layers. With
 # dilation 1 everywhere it would be 7 layers.
 #
-# **Checked:** the size and the number of layers, at random points. A search is of no help: a formula is right to the last digits.
+# **Checked:** the size and the number of layers, at random points, to five digits.
 #
 # [[hints]]
 # 1. Your function of 2b adds up the reaches of the layers. Which factor do all of them have in common?

@@ -81,8 +81,15 @@ def _first_feature_zero(draw: Draw) -> Case | None:
     return _clear("a layer that does not use the first feature", draw.normal(6, d), weights, [2], 4)
 
 
+def _first_output_zero(draw: Draw) -> Case | None:
+    d = draw.integer(2, 4)
+    weights = _weights(draw, d, 2)
+    weights[0][0, :, 0] = 0.0
+    return _clear("only some outputs see the older position", draw.normal(6, d), weights, [2], 4)
+
+
 def _zeros(draw: Draw) -> list[Case]:
-    return [_first(draw, _oldest_zero), _first(draw, _first_feature_zero)]
+    return [_first(draw, make) for make in (_oldest_zero, _first_feature_zero, _first_output_zero)]
 
 
 def _start(draw: Draw) -> Case | None:
@@ -166,6 +173,9 @@ only.
 first-feature-only: You changed only the first feature of each position. A layer may not use it: change the whole
 vector.
 - [..., None] → [..., None] * (torch.arange(x.shape[1]) == 0)
+
+first-output-only: You compared only the first feature of the output at t. A position is seen if any of them changes.
+- (run(changed) - run(x[None])).abs().amax(dim=-1) > 1e-6 → (run(changed) - run(x[None])).abs()[:, 0] > 1e-6
 
 changes-kept: You never undo a change, so after the first position that is seen, all seem to be. Change one position at
 a time, each in a fresh copy.

@@ -32,10 +32,10 @@ def _evaluation(draw: Draw) -> list[Case]:
 
 
 def _many(draw: Draw) -> list[Case]:
-    """Twice the same seed, and another one."""
+    """Twice the same seed, and five others."""
     x, one = _no_zeros(draw.normal(30, 40)), _seed(draw)
     rate = draw.integer(1, 3) / 10 + 0.5 * draw.integer(0, 1)
-    calls = ((x, rate, True, one), (x, rate, True, one), (x, rate, True, one + 1))
+    calls = tuple((x, rate, True, one + more) for more in (0, 0, 1, 2, 3, 4, 5))
     return [Case(label="a thousand entries", calls=calls, known=(x, torch.tensor(rate)))]
 
 
@@ -100,6 +100,11 @@ survive.
 
 rate-survives: You keep an entry with the probability `rate` instead of dropping it with that probability.
 - >= rate → < rate
+
+global-generator: You seeded or used PyTorch's global generator, on which all other random numbers of the notebook
+depend. Sample from a generator of your own: `torch.Generator().manual_seed(seed)`.
+- draws = torch.Generator().manual_seed(seed) → torch.manual_seed(seed)
+- , generator=draws) → )
 
 one-mask-for-all-examples: You dropped the same entries of every example. Each entry of each example is decided by
 itself: sample a number for every entry of `x`.

@@ -39,10 +39,12 @@ def _going_on(draw: Draw) -> list[Case]:
     down = _falling(draw, draw.integer(4, 6))
     patience = draw.integer(3, 4)
     setback = [down[0] + 1, down[0] + 2]
+    on = [down[0], *_after(draw, down[0], patience), *down[1:]]
     return [
         case("a new best at the end", [down[0], *setback, *down[1:]], patience),
         case("one evaluation short of the patience", [*down, *_after(draw, down[-1], patience - 1)], patience),
         case("a setback now and then", [loss for best in down for loss in (best + 2, best)], 3),
+        case("a new best although the patience was used up before", on, patience),
         case("two setbacks with a new best between them", [*down[:2], *setback, *down[2:], *setback], 3),
     ]
 
@@ -94,6 +96,14 @@ ones to keep.
 
 loss-for-index: You return the lowest loss itself. Return its index.
 - return best, → return min(losses),
+
+ended-before: You stopped at the first moment when the patience was used up. The question is whether to stop *now*: the
+losses after that moment count as well, and one of them may be the best.
+- best = losses.index(min(losses))
++ for n in range(1, len(losses) + 1):
++         best = losses.index(min(losses[:n]))
++         if n - 1 - best >= patience:
++             return best, True
 
 never-forgiven: You count all evaluations that brought no new best, over the whole run. A new best starts the count
 again.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from autograder.exercise.judges import Outcomes, close
+from autograder.exercise.outcome import GENERATOR
 from autograder.exercise.specification import Case, Judge
 from autograder.exercise.travel import travels
 
@@ -45,12 +46,17 @@ def as_many_as_the_rate_says(case: Case, got: Outcomes) -> str | None:
 
 
 def decided_one_by_one(case: Case, got: Outcomes) -> str | None:
-    """Calls 0 and 1 have the same seed, call 2 another one; no two rows, and no two columns, drop the same entries."""
-    one, again, other = (outcome.outputs[0] == 0 for outcome in got)
+    """Calls 0 and 1 have the same seed, the others have others; no two rows, and no two columns, drop the same entries,
+    and PyTorch's global generator is left alone."""
+    one, again, *others = (outcome.outputs[0] == 0 for outcome in got)
+    if any(GENERATOR in outcome.changed for outcome in got):
+        return "your function used PyTorch's global generator"
     if not torch.equal(one, again):
         return "the same seed gives different results"
-    if torch.equal(one, other):
+    if any(torch.equal(one, other) for other in others):
         return "different seeds drop the same entries"
+    if all(other.sum() == one.sum() for other in others):  # by chance less often than once in a million times
+        return "the number of zeros is the same for every seed, so the entries are not independent"
     for mask, what in ((one, "rows"), (one.T, "columns")):
         if len(torch.unique(mask, dim=0)) < len(mask) / 2:
             return f"different {what} drop the same entries, so they are not decided one by one"

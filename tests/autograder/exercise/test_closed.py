@@ -63,3 +63,16 @@ def test_a_library_that_answers_a_question_is_closed_whether_it_is_installed_or_
 
     verdict = examine(exercise, by_library, None)
     assert (verdict.closed, verdict.points) == (("sacrebleu",), 0)
+
+
+def test_a_function_of_the_same_wrapper_is_not_closed():
+    """PyTorch makes `adaptive_max_pool1d` and `unique` by one wrapper, so they share their code."""
+    x = torch.tensor([[1.0, 2.0, 1.0]])
+    pool = torch.nn.functional.adaptive_max_pool1d
+    for function, used in ((torch.unique, ()), (lambda x: pool(x, 1), ("torch.nn.functional.adaptive_max_pool1d",))):
+        with listening(("torch.nn.functional.adaptive_max_pool1d",), function) as heard, heard.attentive():
+            try:
+                function(x)
+            except ImportError:
+                assert used
+        assert heard.used == used

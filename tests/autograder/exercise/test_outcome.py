@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.exercise.outcome import call, undisturbed
+from autograder.exercise.outcome import GENERATOR, call, undisturbed
 
 X = torch.tensor([1.0, 2.0])
 
@@ -60,6 +60,12 @@ def test_a_change_of_a_tensor_that_holds_infinity_and_nan_is_seen_too():
     x = torch.tensor([float("inf"), float("nan"), 1.0])
     assert outcome(lambda x: x, (x,)).changed == ()
     assert outcome(lambda x: x.mul_(2), (x,)).changed == ("x",)
+
+
+def test_the_global_generator_is_noted_if_it_moves():
+    own = torch.Generator().manual_seed(0)
+    assert outcome(lambda x: x + torch.rand(2)).changed == (GENERATOR,)
+    assert outcome(lambda x: x + torch.rand(2, generator=own)).changed == ()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import torch
 
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.interview import questions
-from autograder.exercise.judges import inputs_unchanged, same_shapes, same_values
+from autograder.exercise.judges import and_inputs_unchanged, inputs_unchanged, same_shapes, same_values
 from autograder.exercise.specification import Property, case
 from autograder.exercise.verdict import GraderFault
 from tests.autograder.test_specification import NAMES, doubling, one_case
@@ -31,6 +31,18 @@ def test_what_only_hidden_inputs_bring_to_light_is_marked_as_fresh():
     assert not verdict.passed
     assert verdict.findings[0].fresh
     assert verdict_on(doubling(), lambda x: 2 * x if torch.equal(x, remembered) else x).passed
+
+
+def test_inputs_are_kept_in_the_cases_of_all_properties():
+    def changes_what_is_long(x):
+        return x.mul_(2) if len(x) == 3 else 2 * x
+
+    kept = and_inputs_unchanged(same_values(NAMES))
+    short = Property(name="short", points=1, cases=lambda draw: [case("one", draw.normal(1))], judge=kept)
+    exercise = doubling(properties=(*doubling().properties, short))
+    long, other = verdict_on(exercise, changes_what_is_long).findings
+    assert long.holds
+    assert (other.complaint, other.case.label) == ("after the call, x had changed", "a number")
 
 
 def test_unwritten_means_that_every_call_said_so():
