@@ -7,7 +7,9 @@ from autograder.exercise.special import at_points, formula
 from autograder.exercise.specification import Both
 
 _points = at_points(L=(-9.0, -4.0), n=(7, 15), K=(-3.0, -0.5), m=(2, 5), alpha=(0.2, 1.8))
-_turned = at_points("the longer text is more probable", L=(-3.0, -0.5), n=(7, 15), K=(-9.0, -4.0), m=(2, 5), alpha=(0.2, 1.8))
+_turned = at_points(
+    "the longer text is more probable", L=(-3.0, -0.5), n=(7, 15), K=(-9.0, -4.0), m=(2, 5), alpha=(0.2, 1.8)
+)
 
 TIE = question(
     "decoding.tie",

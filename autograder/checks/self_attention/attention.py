@@ -200,7 +200,7 @@ def _extremes(draw: Draw) -> list[Case]:
 
 def _large(draw: Draw) -> list[Case]:
     q, k, v = _qkv(draw, 2, 3)
-    below = (-20 * k).repeat_interleave(3, 0)  # every key is opposed to its own query
+    below = (-500 * k / (k * k).sum(-1, keepdim=True)).repeat_interleave(3, 0)  # a word's own score is −289
     return [
         case("scores of a hundred and more", 60 * q, k, v),
         case("scores below minus a hundred", below, k, v),
