@@ -345,8 +345,8 @@ show.heatmap(
 
 
 # %% [markdown]
-# The row of a padded position (query 3) may stay as in the picture. Nothing uses the result there, and a row without any allowed key would only make
-# trouble.
+# The row of a padded position (query 3) stays as in the picture: it sees all words of its sentence. Nothing uses the result there, and a row without
+# any allowed key would only make trouble.
 #
 # The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over any number of heads.
 #

@@ -89,7 +89,7 @@ def greedy(log_probs, start, eos, longest):
 # $(16/25, 9/25, 0, 0)$.
 #
 # **Checked:** the shape; the $k$ probabilities, in any order; that each word has its own; temperatures; $k = 1$, all words, $k$ larger than the
-# vocabulary, and logits above a hundred. No two logits are equal.
+# vocabulary, and logits above a hundred or below minus a hundred. No two logits are equal.
 #
 # [[hints]]
 # 1. In the example the two kept words keep their ratio, 4 : 3. What would the exponential of a dropped word have to be for the formula to give 0?
@@ -127,7 +127,7 @@ def top_k(logits, k, temperature):
 # The word that takes the sum to $p$ or beyond belongs to the nucleus. So at least one word is always kept.
 #
 # **Checked:** the shape; typical $p$, first the probabilities in any order, then that each word has its own; one word that has more than
-# $p$; $p = 1$, a very small one, and logits above a hundred.
+# $p$; $p = 1$, a very small one, and logits above a hundred or below minus a hundred.
 #
 # [[hints on the sum]]
 # 1. Look at the running sums in the example. Is the word that takes the sum beyond $p$ kept, and what was the sum before it?
@@ -296,7 +296,7 @@ def length_penalty(log_probs, lengths, penalty):
 #
 # In the example of 2c the first text wins for small $\alpha$, the second for large ones. Between which whole numbers is the tie?
 #
-# **Checked:** the slope of the score and the $\alpha$ of the tie, at random points. A search over $\alpha$ is right to a few digits only.
+# **Checked:** the slope of the score and the $\alpha$ of the tie, at random points. The $\alpha$ of the tie may be negative.
 #
 # [[hints]]
 # 1. As $\alpha$ grows, $n^\alpha$ grows, if $n$ is above 1. What happens to a negative number that is divided by more and more?

@@ -383,7 +383,7 @@ def alibi(n_heads, queries, keys):
 # By hand, $m = \ln 2$: each key weighs half as much as the one after it, so the weights are ½, ¼, ⅛, …, and the mean distance is 1. Put the slopes of 2b
 # into your formula. How far does the first of 8 heads look on average, and how far the last? It will help you with question 5.
 #
-# **Checked:** both formulas, at random slopes. A long sum is not exact enough.
+# **Checked:** both formulas, at random slopes.
 #
 # [[hints]]
 # 1. By which factor is each weight smaller than that of the next nearer key? Give this factor a name.
@@ -564,7 +564,8 @@ def skewed(x):
 # $$\mathrm{score}_{ij} = \frac{q_i \cdot k_j + q_i \cdot a_{i-j}}{\sqrt d} + \mathrm{bias}_{ij}$$
 #
 # The queries are the last of the keys, which matters in three different places. Each query attends to itself and to all keys before it. Return the
-# output and the weights. You may use softmax; your function must be differentiable, because the next section trains a model with it.
+# output and the weights. You may use softmax; the next section trains a model with your function, so compute with tensors
+# from beginning to end: the check accepts NumPy, but then there is nothing to differentiate.
 #
 # By hand: if all queries are 0 and nothing else is given, 2 queries and 3 keys have the weights (½, ½, 0) and (⅓, ⅓, ⅓).
 #

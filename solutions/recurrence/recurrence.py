@@ -215,7 +215,7 @@ show.heatmap(
 # $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding included it would be 0.719, which looks better and is wrong.
 #
 # **Checked:** the shapes; loss and gradient for texts of equal length; that padding has no gradient; loss and gradient for different lengths; one
-# prediction; logits around 300, and an empty text; a target whose logit is 1000 behind, so that in float32 its softmax is 0 and $-\ln 0$ is infinite,
+# prediction; logits around 300 at one position and around −300 at another, and an empty text; a target whose logit is 1000 behind, so that in float32 its softmax is 0 and $-\ln 0$ is infinite,
 # although its loss is 1000. (The targets at padding are ids too, but mean nothing.)
 #
 # [[hints on the padding]]
@@ -469,7 +469,7 @@ def clip(gradients, largest):
 #
 # Then look at what you have: for which $u$ do the two vanish as $T$ grows, and for which do they explode?
 #
-# **Checked:** the gradient of the weight and that of the initial state, at random points with up to 20 steps.
+# **Checked:** the gradient of the weight and that of the initial state, at random points with up to 20 steps; the weight may be negative.
 #
 # [[hints]]
 # 1. Write down $h_1$, $h_2$ and $h_3$. What is $h_T$, as a formula in $u$ and $h_0$?

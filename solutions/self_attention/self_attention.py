@@ -136,7 +136,7 @@ show.heatmap(
 
 
 # %% [markdown]
-# **Checked:** one number per head, query and key; distances up to $r$; larger ones, and a text of one word.
+# **Checked:** one number per head, query and key; distances up to $r$; larger ones, a text of one word, and one head.
 #
 # [[hints]]
 # 1. Look at the diagonals of the picture. Which distance does each have, and which column of the table does it show?
@@ -255,8 +255,8 @@ def next_token_loss(logits, tokens):
 # $$\mathrm{output}_h = \mathrm{softmax}\!\left(\frac{Q_h K_{g(h)}^\top}{\sqrt{d_\text{head}}} + \text{causal mask}\right) V_{g(h)}$$
 #
 # There is no batch here: `q` has shape (heads, time, d_head), `k` (sets, time, d_head) and `v` (sets, time, d_v). Each word attends to itself and the
-# words before it. Return the output and the weights. Scores may be very large: `torch.softmax` copes with that, and a softmax of your own must cope
-# too.
+# words before it. Return the output and the weights. Scores may be very large or far below 0: `torch.softmax` copes with that, and a softmax of
+# your own must cope too.
 #
 # | | head 0 | 1 | 2 | 3 | 4 | 5 |
 # |---|---|---|---|---|---|---|
@@ -264,7 +264,7 @@ def next_token_loss(logits, tokens):
 #
 # By hand: whatever the values are, the first row of each head's weights is 1, 0, 0, … Why?
 #
-# **Checked:** the shapes; which head reads which keys; the output, given your weights; one set for all heads, and one for each; very large scores.
+# **Checked:** the shapes; which head reads which keys; the output, given your weights; one set for all heads, and one for each; scores in the hundreds, above 0 and below.
 #
 # [[hints]]
 # 1. Look at the table of heads and sets. How many heads in a row read the same set?

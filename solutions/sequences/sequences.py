@@ -174,7 +174,7 @@ def teacher_share(step, kind, k):
 # ### 2b. Half reference, half own output [[sequences.mixed_inputs]]
 #
 # `truth` holds the inputs of teacher forcing, and `own[b, t]` the word that the model itself produced at step $t$, that is, *after* reading the input
-# of step $t$. At position $t$ the decoder reads the reference if `coins[b, t]` is below `share`, and otherwise its output of the previous step,
+# of step $t$. At position $t$ the decoder reads the reference if `coins[b, t]` is *below* `share`, and otherwise its output of the previous step,
 # `own[b, t − 1]`. The first input is always the reference, because it is `bos`.
 #
 # By hand, with a share of 0.5:
@@ -222,7 +222,7 @@ def mixed_inputs(truth, own, coins, share):
 # By hand: with $\varepsilon = 0.1$ and $\delta = 0.5$, $p_1 = 0.1$ and $p_2 = 0.9 \cdot 0.1 + 0.1 \cdot 0.5 = 0.14$. Then come 0.156 and 0.1624, and it settles on
 # $\tfrac16$. The distances from $\tfrac16$ are 0.1667, 0.0667, 0.0267, 0.0107, 0.0043.
 #
-# **Checked:** the share of wrong words on which it settles, and that of word $t$, at random points.
+# **Checked:** the share of wrong words on which it settles, and that of word $t$, at random points; $\delta$ may be smaller than $\varepsilon$.
 #
 # [[hints]]
 # 1. In the example, by what factor does each distance shrink, and what is that factor in terms of the two probabilities?

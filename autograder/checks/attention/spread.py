@@ -4,7 +4,7 @@ from autograder.checks.attention.common import CLOSED
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
-_points = at_points(d=(2, 300), a=(0.2, 3.0), b=(0.2, 3.0), m=(0.5, 2.0))
+_points = at_points(d=(2, 300), a=(0.2, 3.0), b=(0.2, 3.0), m=(-2.0, 2.0))
 
 SCORE_SPREAD = question(
     "attention.score_spread",

@@ -41,6 +41,7 @@ def _sums(draw: Draw) -> list[Case]:
         twice("one sentence", draw.normal(key, d)),
         case("a batch with a mask", draw.normal(2, query, key), draw.normal(2, key, d), draw.mask(2, query, key)),
         twice("values that are a slice of a larger tensor", draw.strided(key, d)),
+        case("as many queries as keys", draw.normal(key, key), draw.normal(key, d)),
     ]
 
 
@@ -75,6 +76,7 @@ def _large(draw: Draw) -> list[Case]:
         case("scores around −200", scores - 200, values),
         case("rows of very different size", scores + 150 * far, values),
         case("a masked key with a very large score", scores.masked_fill(~mask, 500.0), values, mask),
+        case("scores around −200, and a mask", scores - 200, values, mask),
     ]
 
 

@@ -73,6 +73,11 @@ def _ended(draw: Draw) -> list[Case]:
     rows |= {one_more: {eos: 0.8}, two_more: {eos: 0.8}}
     cases.append(made("an ended text is pushed out", 4, rows))
 
+    # the empty text is kept at first, and pushed out one step later by two others, which end less probable
+    start, eos, one, two, three = _words(draw, 5)
+    rows = {start: {one: 0.66, eos: 0.22}, one: {two: 0.47, three: 0.47}, two: {eos: 0.5}, three: {eos: 0.42}}
+    cases.append(made("an ended text is pushed out later", 4, rows))
+
     start, eos, one, two = _words(draw, 4)  # two texts, as many as the beam is wide, have ended before the best does
     rows = {start: {one: 0.5, eos: 0.3}, one: {two: 0.8, eos: 0.12}, two: {eos: 0.9}}
     cases.append(made("the best text ends last", 4, rows))
@@ -182,6 +187,9 @@ it competes with the others: it stays only while it is among the `beam` best, at
 or
 after: ended-set-aside
 - [*aside, *held] → aside or held
+or
+after: ended-set-aside
+- grown if hypothesis[0][-1] == eos → grown[:beam] if hypothesis[0][-1] == eos
 
 ended-preferred: At the end you prefer a text that has ended to one that was cut off. By rule 4 the answer is the best
 of all that are kept, ended or not.
@@ -201,7 +209,8 @@ log-probabilities, so a short text may well win.
 or
 - -hypothesis[1] → -hypothesis[1] / len(hypothesis[0])
 
-longest-chosen: At the end you choose the longest of your texts. The best one is the most probable, long or short.
+longest-chosen: Your answer is the longest of the texts that a beam keeps. The best one is the most probable, long or
+short; one that has ended keeps its score to the end.
 - held[0] → max(held, key=lambda hypothesis: len(hypothesis[0]))
 
 one-child-each: After the first step you extend each hypothesis only by its best word: several greedy searches in

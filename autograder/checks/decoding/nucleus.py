@@ -33,6 +33,7 @@ def _extremes(draw: Draw) -> list[Case]:
         case("p = 1", different_logits(draw), 1.0),
         case("a very small p", different_logits(draw), 0.01),
         case("logits above a hundred", _far_from_the_edge(draw, 0.8) + 150, 0.8),
+        case("logits below minus a hundred", _far_from_the_edge(draw, 0.8) - 150, 0.8),
     ]
 
 

@@ -4,8 +4,12 @@ from autograder.checks.decoding.common import CLOSED
 from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
+from autograder.exercise.specification import Both
 
 _points = at_points(L=(-9.0, -4.0), n=(7, 15), K=(-3.0, -0.5), m=(2, 5), alpha=(0.2, 1.8))
+_turned = at_points(
+    "the longer text is more probable", L=(-3.0, -0.5), n=(7, 15), K=(-9.0, -4.0), m=(2, 5), alpha=(0.2, 1.8)
+)
 
 TIE = question(
     "decoding.tie",
@@ -14,7 +18,7 @@ TIE = question(
     returns=("slope", "tie"),
     properties=[
         formula("the slope of the score", 1, _points, "slope"),
-        formula("the penalty of the tie", 1, _points, "tie"),
+        formula("the penalty of the tie", 1, Both((_points, _turned)), "tie"),
     ],
     closed=(*CLOSED, DIFFERENTIATION),
     mistakes="""
@@ -32,8 +36,8 @@ larger, so the score grows with α.
 logarithm-lost: The factor ln n is lost: the inner derivative of e^(−α ln n).
 - -math.log(n) * L → -L
 
-ratio-of-one-turned: You turned one of the two fractions over, so your α has the wrong sign. Longer texts are less
-probable: with L above and n above, both fractions are above 1.
+ratio-of-one-turned: You turned one of the two fractions over, so your α has the wrong sign. Write L above K
+and n above m, or both the other way round.
 - math.log(n / m) → math.log(m / n)
 
 logarithms-forgotten: At the tie L/K = (n/m)^α. α is an exponent: take logarithms on both sides.

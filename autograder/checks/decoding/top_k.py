@@ -27,6 +27,7 @@ def _extremes(draw: Draw) -> list[Case]:
         case("all words are kept", different_logits(draw), size, 1.5),
         case("k above the vocabulary size", different_logits(draw), size + 5, 0.8),
         case("logits above a hundred", different_logits(draw) + 150, 3, 1.0),
+        case("logits below minus a hundred", different_logits(draw) - 150, 3, 1.0),
     ]
 
 

@@ -13,7 +13,7 @@ from autograder.exercise.specification import Case, case
 
 def _shifts(draw: Draw) -> list[Case]:
     half, k = draw.sizes(2)
-    return [case("a few positions on", k, 2 * half, 10_000.0), case("one more pair", k + 1, 2 * half + 2, 10_000.0)]
+    return [case("a few positions on", k, 2 * half, 10_000.0), case("many pairs", k + 1, 2 * half + 28, 10_000.0)]
 
 
 def _two_shifts(draw: Draw) -> list[Case]:

@@ -62,6 +62,7 @@ def _odd(draw: Draw) -> list[Case]:
     position = torch.arange(keys + queries)
     return [
         case("an odd number of buckets", -torch.arange(n // 2 + 1), n + 1, max_distance, False),
+        case("an odd number of buckets, far keys", -_far(draw, n + 1, max_distance), n + 1, max_distance, False),
         case("a table of queries and keys", position - position[-queries:, None], n, max_distance, False),
         case(EQUAL, position - position[:, None], n, max_distance, False),
         case("very far keys", torch.tensor([-100_000, 100_000]), 2 * n, max_distance, True),

@@ -51,7 +51,7 @@ LOOKING_BACK = question(
     chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.25, _page, 4),
-        values("the errors of every seed", 2.25, _both, "errors", tolerance=2e-3),
+        values("the errors of every seed", 2.25, _both, "errors", tolerance=5e-4),
         concluded(
             1.5,
             _both,

@@ -110,7 +110,7 @@ NEXT_TOKEN_LOSS = question(
         values("padding costs nothing", 1, _padded, "losses"),
         values("the mean", 1, _padded, "loss"),
         values("very short sentences", 0.25, _tiny),
-        values("a very confident model", 0.5, _sure, "losses"),
+        values("a very confident model", 0.5, _sure),
     ],
     closed=CLOSED,
     mistakes=f"""
@@ -200,7 +200,11 @@ def _extremes(draw: Draw) -> list[Case]:
 
 def _large(draw: Draw) -> list[Case]:
     q, k, v = _qkv(draw, 2, 3)
-    return [case("scores of a hundred and more", 60 * q, k, v)]
+    below = (-500 * k / (k * k).sum(-1, keepdim=True)).repeat_interleave(3, 0)  # a word's own score is −289
+    return [
+        case("scores of a hundred and more", 60 * q, k, v),
+        case("scores below minus a hundred", below, k, v),
+    ]
 
 
 GROUPED_ATTENTION = question(

@@ -71,7 +71,8 @@ def _vectors(draw: Draw) -> list[Case]:
 def _bases(draw: Draw) -> list[Case]:
     time, half = draw.sizes(2)
     return [
-        case("base 100", draw.normal(time + 1, 2 * half), 100.0),
+        case("base 500", draw.normal(time + 1, 2 * half), 500.0),
+        case("base 20, the same sizes", draw.normal(time + 1, 2 * half), 20.0),
         case("one position", draw.normal(1, 4), 10_000.0),
         case("two columns, float64", draw.normal(time, 2, dtype=torch.float64), 50.0),
     ]
@@ -154,6 +155,7 @@ def _far(draw: Draw) -> list[Case]:
     return [
         case("a text longer than the maximum distance", draw.normal(heads, 2 * reach + 1), reach + 4),
         case("one position", draw.normal(heads, 5), 1),
+        case("one head", draw.normal(1, 2 * reach + 1), reach + 2),
     ]
 
 

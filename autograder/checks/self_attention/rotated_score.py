@@ -4,7 +4,7 @@ from autograder.checks.self_attention.common import CLOSED
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
-_points = at_points(a=(0.5, 2.0), b=(0.5, 2.0), c=(0.5, 2.0), e=(-2.0, -0.5), r=(2, 30), w=(0.1, 1.5))
+_points = at_points(a=(-2.0, -0.5), b=(0.5, 2.0), c=(0.5, 2.0), e=(-2.0, -0.5), r=(2, 30), w=(0.1, 1.5))
 
 ROTATED_SCORE = question(
     "self_attention.rotated_score",

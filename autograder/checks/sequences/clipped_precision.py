@@ -44,6 +44,7 @@ def _pairs(draw: Draw) -> list[Case]:
         _telling(draw, 2, "pairs of words"),
         case("three words", *_pair(draw), 3),
         case("ids of several digits", *digits, 2),
+        case("an id that ends like another", [a, a, b], [10 * b + a, a, 10 * b], 2),
     ]
 
 

@@ -15,6 +15,7 @@ def _case(draw: Draw, batch: int, time: int, share: float, label: str) -> Case:
     coins = torch.rand(batch, time, generator=torch.Generator().manual_seed(draw.integer(0, 10**9)))
     coins[0, 0], coins[0, 1], coins[0, 2] = 0.98, 0.05, 0.95
     coins[-1, 0], coins[-1, 1], coins[-1, 2] = 0.02, 0.97, 0.03
+    coins[0, -1] = share  # not below it
     return case(label, truth, own, coins, share)
 
 

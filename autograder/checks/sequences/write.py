@@ -87,6 +87,13 @@ or
 state-through-C: You multiplied the state by C. C is for the context, which is the same at every step: c C.
 - context @ C → h @ C
 
+every-step-reversed: You have `every_step` the wrong way round: you add the context where it is False, and not where it
+is True.
+- if every_step → if not every_step
+
+one-word-too-many: Where `eos` does not come, your text has one word too many. Generate at most `longest` words.
+- < longest → <= longest
+
 context-always-fed: You add the context at every step, whatever `every_step` is.
 - if every_step → if True
 
