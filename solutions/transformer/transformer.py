@@ -534,7 +534,7 @@ def loss_in_pieces(tokens, weights, sizes, length):
 #
 # Return a dictionary with the nine keys of the table at the top of this notebook. `file` holds the tensors of all blocks.
 #
-# **Checked:** nine entries with the right shapes; the norms; values, output and the network; queries and keys; square matrices; `file` is unchanged.
+# **Checked:** nine entries with the right shapes; the norms; values, output and the network; queries and keys; square matrices, many blocks; `file` is unchanged.
 #
 # [[hints on the names]]
 # 1. Put the two tables, of the file's names and of yours, next to each other. Which of their names is your "output", and which your "up"?

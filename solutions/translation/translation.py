@@ -264,7 +264,7 @@ def decoder_layer(z, h, weights, n_heads, over_target, over_source):
 # attend to every word of its own source, in both directions.
 #
 # **Checked:** the shape; the values with one layer and with several; padding makes no difference to the words; a single word, a vocabulary as
-# large as d.
+# large as d; more padding than the longest source needs.
 #
 # [[hints]]
 # 1. Which row of the picture in 1b says what a word of the source may see?

@@ -246,8 +246,8 @@ Nothing changes there.
 +     if new != old and count[old] > len(places):
 +         edited.append(lexicon[new])
 
-caller-changed: Your result is right, but you changed the caller's `target`. Work on a copy: the example is needed
-again.
+caller-changed: You changed the caller's `target`. Work on a copy: the example is needed again, and every word is looked
+for in `target` as it was given.
 - edited, count = list(target), Counter()
 + given, target, edited, count = target, list(target), target, Counter()
 """,
