@@ -35,8 +35,8 @@ torch.set_grad_enabled(False)  # nothing is trained here
 #
 # ### 1a. A straight line [[scale_and_insight.power_law]]
 #
-# Fit the power law $L = A\, N^{-\alpha}$ to some runs. Both axes logarithmic, it is a straight line; take the line with the least sum of squared errors
-# of $\ln L$. All runs count alike, and they need not be sorted.
+# Fit the power law $L = A\, N^{-\alpha}$ to some runs. With both axes logarithmic it is a straight line; take the line with the least sum of squared
+# errors of $\ln L$. All runs count alike, and they need not be sorted.
 #
 # By hand: sizes 1, 100 and 10,000 with losses 8, 4 and 2. Each factor of 100 halves the loss, so $\alpha = \ln 2 / \ln 100 = 0.1505$, and $A = 8$.
 #

@@ -69,7 +69,7 @@ def embed(tokens, table):
 #
 # The decoder reads the target shifted to the right by one, and must predict the target itself. In `sequences` you built both from lists; here the
 # targets are a tensor that is already padded. What is read begins with `bos`; what is predicted has `eos` directly after the last word, wherever that
-# is. Both are one longer than `tokens`, and `tokens` stays as it is.
+# is. Both are one longer than `tokens`, and `tokens` is unchanged.
 #
 # By hand, with `bos` = 1, `eos` = 2 and two targets that are padded to three words:
 #
@@ -201,8 +201,8 @@ def attention(x, memory, weights, n_heads, mask):
 # matrices.
 #
 # [[hints]]
-# 1. Attention needs two texts here, and both are the same. Are they `h` itself, or what the norm makes of it?
-# 2. Two sums, one after the other; each addend is computed from a norm of the current pathway.
+# 1. Attention needs two texts here, and both are the same. Are they `h` itself, or `h` after its norm?
+# 2. Two sums in turn; each addend is computed from a norm of the current pathway.
 # 3. Your function of question 2 returns a pair, of which you add the first part. `torch.relu` sets negative entries to 0, between the two matrices.
 
 
