@@ -381,7 +381,7 @@ def best_split(law, budget, text, largest):
 #
 # Return both as formulas with nothing but the symbols, without a search.
 #
-# **Checked:** the share and the operations at random points, one by one, to the last digits.
+# **Checked:** the share and the operations at random points, one by one, to five digits.
 #
 # [[hints]]
 # 1. For the share, compare the two terms of the slope at the best split. For the race, write down both losses as functions of $C$ alone.
@@ -453,7 +453,7 @@ def mirage(written, wanted):
 #
 # Then look at your second formula. People say that longer answers make the jump sharper. Which symbols does the formula contain?
 #
-# **Checked:** the parameters and the slope at random points, one by one, to the last digits. The slope must be a formula, not a quotient of small steps.
+# **Checked:** the parameters and the slope at random points, one by one, to five digits. The slope must be a formula, not a quotient of small steps.
 #
 # [[hints]]
 # 1. Write the exact match as a single power of $e$. What is its exponent where the exact match is `q`?

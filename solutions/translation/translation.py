@@ -524,7 +524,7 @@ def corpus_bleu(hypotheses, references):
 # By hand: with $r = 100$, BLEU is a half at $c = 59.06$. At $c = 80$ and $k = 60$ with $p = 0.5$, the slope is 0.01146. Afterwards set $p = 0$ in your
 # second formula. What does BLEU say of a translator that adds words which are all *wrong*?
 #
-# **Checked:** the length and the slope, at random points. The values must be right to five digits, so differences of small steps are not enough.
+# **Checked:** the length and the slope, at random points. They must be right to five digits. Write what you derived, not a quotient of small steps.
 #
 # [[hints]]
 # 1. Write the logarithm of BLEU as a sum. Which of its terms contain $c$, and which contains $k$?
