@@ -176,7 +176,7 @@ def _odd(draw: Draw) -> list[Case]:
     a, b, c, d, new = _different(draw, 5)
     target = [lexicon[b], lexicon[a]]
     return [
-        case("a longer query", [new, b, c, d], [a, b], target, lexicon),
+        case("a longer query", [new, b, c, d], [a, b], [*target, lexicon[b]], lexicon),
         case("a shorter query", [new], [a, b], target, lexicon),
         case("a translation that is missing", [a, b, new], [a, b, c], target, lexicon),
         case("fewer occurrences than in the source", [a, new, b], [a, a, b], target, lexicon),
