@@ -414,7 +414,7 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in MINE):
 # By hand: a text of 5 tokens with $w = 2$ needs $1 + 2 + 2 + 2 + 2 = 9$ scores instead of 15, so the window saves the fraction 0.4. Your second formula
 # must therefore give 5 for $w = 2$ and $p = 0.4$.
 #
-# **Checked:** each of the three formulas at random points, to the last digits.
+# **Checked:** each of the three formulas at random points, to five digits.
 #
 # [[hints]]
 # 1. Which tokens of the example attend to fewer than $w$ tokens, and how many scores are missing because of them? In the third part, count four products.

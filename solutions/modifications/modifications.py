@@ -57,7 +57,7 @@ def norm(x):
 # %% [markdown]
 # ## 1. Start from the identity [[modifications.rezero]]
 #
-# A vanilla pre-norm layer adds to the pathway what each sublayer makes of its normalised input. *ReZero* (Bachlechner et al. 2021) has no norms. Instead
+# A vanilla pre-norm layer adds to the pathway what each sublayer computes from its normalised input. *ReZero* (Bachlechner et al. 2021) has no norms. Instead
 # each layer has one learned number $\alpha$, `layer["alpha"]`, and both sublayers of that layer, attention first, are multiplied by it before they are
 # added. All $\alpha$ are 0 at the start, so that a new network of any depth returns its input. Write the whole stack.
 #
@@ -206,7 +206,7 @@ def balance_gradient(p, share):
 # ### 2d. The layer of experts [[modifications.experts]]
 #
 # Now the whole sublayer. All tokens of the batch stand in one queue, text after text. An expert takes at most $\lceil f \cdot \text{tokens} / n \rceil$
-# of them, where $f$ is the *capacity factor* `factor`. A token's output is what *its* expert, a network like `network` above, makes of it, times its
+# of them, where $f$ is the *capacity factor* `factor`. A token's output is what *its* expert, a network like `network` above, computes from it, times its
 # gate. A dropped token's output is 0, so on the pathway it is left as it was. Return the outputs, each at the position of its token, the balance loss of
 # the router's scores, and the share of the tokens that was dropped.
 #
@@ -220,7 +220,7 @@ def balance_gradient(p, share):
 # an expert that nobody chooses, square sizes, float64. You are asked for the reference's values, so make 2a and 2b pass first.
 #
 # [[hints on the queue]]
-# 1. Which shape do the scores have that 2a and 2b take, and which shape has `x`?
+# 1. Which shape do 2a and 2b expect of the scores, and what is the shape of `x`?
 # 2. Flatten the first two axes, call your two functions, and restore the axes at the end.
 # 3. `x.flatten(0, 1)` is the queue, `math.ceil` rounds up, and the share that was dropped is one minus the mean of what 2a calls kept.
 #
@@ -321,9 +321,9 @@ def embed(tokens, hidden, A, B=None, U=None):
 #
 # [[hints]]
 # 1. Which of the numbers of the example belong to a layer, and which occur once? Which parts have parameters but no multiplications?
-# 2. Treat three things one after the other: embedding, a layer, softmax. Keep two sums. Experts change the two sums of a layer in different ways.
-# 3. A layer has $4 d^2$ for the projections, two matrices of `d_model * d_ff` for each network, and a router with one column per expert. Of the networks
-#    a token pays for one.
+# 2. Treat three things in turn: embedding, a layer, softmax. Keep two sums. Experts change the two sums of a layer in different ways.
+# 3. A layer has $4 d^2$ for the projections, two matrices of `d_model * d_ff` for each network, and a router with one column per expert. A token
+#    uses one of the networks.
 
 
 # %%
@@ -423,7 +423,7 @@ def critical(freedom, level=0.05):
 #
 # [[hints]]
 # 1. How many numbers does the example take the standard deviation of, and how many degrees of freedom does it have?
-# 2. First make one list of differences; the two original lists are not needed any more. Then it is the interval of a mean.
+# 2. First make one list of differences; the two original lists are no longer needed. Then it is the interval of a mean.
 # 3. `stdev(gaps)` divides by one less than their number. The mean's standard error is that over the root of their number, and `critical` gives the
 #    factor.
 
@@ -443,7 +443,7 @@ def paired(x, y):
 # Where seeds are not paired, or a table prints only means and deviations, Welch's test compares two samples whose spreads and sizes may differ. The
 # statistic $t$ is in section 3 of the lecture. Its degrees of freedom (Welch 1947) follow from the squared standard errors of the two means, $a =
 # s_x^2/n_x$ and $b = s_y^2/n_y$: the square of their sum, divided by the sum of $a^2$ and $b^2$, each over its own sample's degrees of freedom. They are
-# no integer as a rule; do not round them. If both spreads and both sizes are equal, you should find twice the degrees of freedom of one sample. The p
+# rarely an integer; do not round them. If both spreads and both sizes are equal, you should find twice the degrees of freedom of one sample. The p
 # value is two-sided.
 #
 # By hand, (1, 2, 3) and (2, 4, 6, 8): $a = 1/3$, $b = 1.667$, $t = -3 / \sqrt 2 = -2.121$, $4 / (0.0556 + 0.9259) = 4.075$ degrees of freedom, and $p =
@@ -627,7 +627,7 @@ def agreement(theirs, ours, baseline, within):
 # [[hints on the tests]]
 # 1. How many p values does the correction need at once?
 # 2. Make a list of rows and a list of p values in the same order. Correct the list, and give its values back to the rows.
-# 3. `dict(zip(rows, corrected))` joins them. The verdict needs two questions: is the p value small, and which sign has the difference?
+# 3. `dict(zip(rows, corrected))` joins them. The verdict needs two questions: is the p value small, and what is the sign of the difference?
 
 
 # %%

@@ -35,8 +35,8 @@ torch.set_grad_enabled(False)  # nothing is trained here
 #
 # ### 1a. A straight line [[scale_and_insight.power_law]]
 #
-# Fit the power law $L = A\, N^{-\alpha}$ to some runs. Both axes logarithmic, it is a straight line; take the line with the least sum of squared errors
-# of $\ln L$. All runs count alike, and they need not be sorted.
+# Fit the power law $L = A\, N^{-\alpha}$ to some runs. With both axes logarithmic it is a straight line; take the line with the least sum of squared
+# errors of $\ln L$. All runs count alike, and they need not be sorted.
 #
 # By hand: sizes 1, 100 and 10,000 with losses 8, 4 and 2. Each factor of 100 halves the loss, so $\alpha = \ln 2 / \ln 100 = 0.1505$, and $A = 8$.
 #
@@ -381,7 +381,7 @@ def best_split(law, budget, text, largest):
 #
 # Return both as formulas with nothing but the symbols, without a search.
 #
-# **Checked:** the share and the operations at random points, one by one, to the last digits.
+# **Checked:** the share and the operations at random points, one by one, to five digits.
 #
 # [[hints]]
 # 1. For the share, compare the two terms of the slope at the best split. For the race, write down both losses as functions of $C$ alone.
@@ -453,7 +453,7 @@ def mirage(written, wanted):
 #
 # Then look at your second formula. People say that longer answers make the jump sharper. Which symbols does the formula contain?
 #
-# **Checked:** the parameters and the slope at random points, one by one, to the last digits. The slope must be a formula, not a quotient of small steps.
+# **Checked:** the parameters and the slope at random points, one by one, to five digits. The slope must be a formula, not a quotient of small steps.
 #
 # [[hints]]
 # 1. Write the exact match as a single power of $e$. What is its exponent where the exact match is `q`?

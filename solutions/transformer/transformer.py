@@ -131,8 +131,8 @@ def rms_norm(x, gain, eps):
 # By hand, with $\varepsilon = 0$, $x = (3, 4)$ and upstream gradient $(1, 0)$: $r = 3.536$, the slope is $(0.424, 0.566)$ and the gradient
 # $(0.181, -0.136)$. That gradient is perpendicular to $x$, as it must be without $\varepsilon$: a longer $x$ in the same direction gives the same $y$.
 #
-# **Checked:** the slope; the gradient; different sizes, large $\varepsilon$. The values must be right to five digits, so differences of small steps are
-# not enough.
+# **Checked:** the slope; the gradient; different sizes, large $\varepsilon$. The values must be right to five digits. Write
+# what you derived: a quotient of small steps is not a derivation.
 #
 # [[hints]]
 # 1. Write $r^2$ as a sum and differentiate both sides with respect to one $x_j$. In the fraction $x_i / r$, which parts depend on $x_j$ if $i = j$, and
@@ -534,7 +534,7 @@ def loss_in_pieces(tokens, weights, sizes, length):
 #
 # Return a dictionary with the nine keys of the table at the top of this notebook. `file` holds the tensors of all blocks.
 #
-# **Checked:** nine entries with the right shapes; the norms; values, output and the network; queries and keys; square matrices; `file` is unchanged.
+# **Checked:** nine entries with the right shapes; the norms; values, output and the network; queries and keys; square matrices, many blocks; `file` is unchanged.
 #
 # [[hints on the names]]
 # 1. Put the two tables, of the file's names and of yours, next to each other. Which of their names is your "output", and which your "up"?

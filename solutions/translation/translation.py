@@ -69,7 +69,7 @@ def embed(tokens, table):
 #
 # The decoder reads the target shifted to the right by one, and must predict the target itself. In `sequences` you built both from lists; here the
 # targets are a tensor that is already padded. What is read begins with `bos`; what is predicted has `eos` directly after the last word, wherever that
-# is. Both are one longer than `tokens`, and `tokens` stays as it is.
+# is. Both are one longer than `tokens`, and `tokens` is unchanged.
 #
 # By hand, with `bos` = 1, `eos` = 2 and two targets that are padded to three words:
 #
@@ -201,8 +201,8 @@ def attention(x, memory, weights, n_heads, mask):
 # matrices.
 #
 # [[hints]]
-# 1. Attention needs two texts here, and both are the same. Are they `h` itself, or what the norm makes of it?
-# 2. Two sums, one after the other; each addend is computed from a norm of the current pathway.
+# 1. Attention needs two texts here, and both are the same. Are they `h` itself, or `h` after its norm?
+# 2. Two sums in turn; each addend is computed from a norm of the current pathway.
 # 3. Your function of question 2 returns a pair, of which you add the first part. `torch.relu` sets negative entries to 0, between the two matrices.
 
 
@@ -264,7 +264,7 @@ def decoder_layer(z, h, weights, n_heads, over_target, over_source):
 # attend to every word of its own source, in both directions.
 #
 # **Checked:** the shape; the values with one layer and with several; padding makes no difference to the words; a single word, a vocabulary as
-# large as d.
+# large as d; more padding than the longest source needs.
 #
 # [[hints]]
 # 1. Which row of the picture in 1b says what a word of the source may see?
@@ -524,7 +524,7 @@ def corpus_bleu(hypotheses, references):
 # By hand: with $r = 100$, BLEU is a half at $c = 59.06$. At $c = 80$ and $k = 60$ with $p = 0.5$, the slope is 0.01146. Afterwards set $p = 0$ in your
 # second formula. What does BLEU say of a translator that adds words which are all *wrong*?
 #
-# **Checked:** the length and the slope, at random points. The values must be right to five digits, so differences of small steps are not enough.
+# **Checked:** the length and the slope, at random points. They must be right to five digits. Write what you derived, not a quotient of small steps.
 #
 # [[hints]]
 # 1. Write the logarithm of BLEU as a sum. Which of its terms contain $c$, and which contains $k$?

@@ -57,6 +57,7 @@ def _blind(draw: Draw) -> list[Case]:
         case("a query that has seen nothing before", ABSORB.reference(None, q, k, v, late), q, k.flip(1), v, some),
         case("nobody has seen anything before", nothing, q, k, v, some),
         case("nobody sees anything in the second chunk", _before(draw, q, d_v), q, k, v, none),
+        case("scores that are 0", None, 0 * q, k, v, some),
     ]
 
 
@@ -97,6 +98,12 @@ ABSORB = question(
     ],
     closed=CLOSED,
     mistakes="""
+zeros-hidden: You take every score of 0 for one that is hidden. A score can be 0 by itself, and then its key counts.
+Hide by the mask, not by value.
+- scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -math.inf)
++ scores = q @ k.mT / math.sqrt(q.shape[-1])
++ scores = scores.masked_fill(~mask | (scores == 0), -math.inf)
+
 not-rescaled: You add the sums of the new chunk to the old ones as they are. The old ones are relative to the old
 maximum: if the maximum rises, they are too large.
 - total * kept + weights.sum(-1), mixed * kept[..., None] + weights @ v

@@ -147,13 +147,20 @@ def _held(draw: Draw, label: str, slots: int, read: int, sinks: int, double: boo
 
 
 def _part(draw: Draw) -> list[Case]:
-    return [_held(draw, "not full yet", 7, 4, 2), _held(draw, "fewer tokens than sinks", 6, 1, 2)]
+    count, d, d_v = draw.sizes(3)
+    cache = _cache(draw, count, 6, d, d_v, 4)
+    cache["keys"][:, 1] = 0
+    return [
+        _held(draw, "not full yet", 7, 4, 2),
+        _held(draw, "fewer tokens than sinks", 6, 1, 2),
+        case("a token whose key is 0", cache, 2),
+    ]
 
 
 def _gone_round(draw: Draw) -> list[Case]:
     return [
         _held(draw, "the ring has gone round", 6, 8, 1),
-        _held(draw, "after a long text", 8, 31 + draw.integer(0, 2), 2),
+        _held(draw, "after a long text", 8, 28 + draw.integer(0, 3), 2),
         case(EQUAL, _cache(draw, 4, 4, 4, 4, 6), 1),
     ]
 
@@ -181,6 +188,11 @@ IN_ORDER = question(
     mistakes="""
 empty-slots-returned: You return all slots, also those that were never filled.
 - torch.arange(min(read, slots)) → torch.arange(slots)
+
+zeros-left-out: You leave out slots that hold zeros. A key can be 0 by itself: `read` says how many slots were filled.
+- return cache["keys"][:, order], cache["values"][:, order]
++ order = order[cache["keys"][:, order].abs().sum((0, 2)) > 0]
++ return cache["keys"][:, order], cache["values"][:, order]
 
 as-they-are: You return the slots in their own order. When the ring has gone round, its oldest token is in the middle.
 - if read > slots: → if False:

@@ -35,7 +35,11 @@ def _padded(draw: Draw) -> list[Case]:
     time += 3
     texts = _texts(draw, 3, time, d, d_v, mixed, time + 2, [2, time, time - 1])
     large = [torch.cat([x[:, :2], 5 * x[:, 2:]], 1) for x in texts[:3]]
-    return [case("texts of different lengths", *large, *texts[3:])]
+    loose = _texts(draw, 2, time, d, d_v, mixed, time, [1, time - 2])
+    return [
+        case("texts of different lengths", *large, *texts[3:]),
+        case("more padding than the longest text needs", *loose),
+    ]
 
 
 def _odd(draw: Draw) -> list[Case]:
@@ -74,6 +78,10 @@ or
 
 padding-answers: The outputs at padding are not zero.
 - (weights @ mixed_values).masked_fill(~real, 0.0) → weights @ mixed_values
+
+padding-cut-off: You cut off padding that no text needs, so your output has fewer positions than `q`. It is as long as
+the batch, and zero at padding.
+^ q, k, v = (x[:, : int(lengths.max())] for x in (q, k, v))
 
 one-matrix-for-both: You mix the values with `E`. They have a matrix of their own, `F`.
 - F[:, :longest] → E[:, :longest]

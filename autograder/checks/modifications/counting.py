@@ -31,6 +31,10 @@ def _untied(draw: Draw) -> list[Case]:
     return [*_vectors("factorised, untied", True, True)(draw), *_vectors("plain, untied", False, True)(draw)]
 
 
+def _looked_up(draw: Draw) -> list[Case]:
+    return [*_factorised(draw), *_untied(draw)]
+
+
 def _odd_vectors(draw: Draw) -> list[Case]:
     d, ids = draw.size(), draw.integers(10, 14, 2, 3)
     wide = {"dtype": torch.float64}
@@ -48,7 +52,7 @@ EMBED = question(
     difficulty="easy",
     returns=("vectors", "scores"),
     properties=[
-        values("the vectors", 0.5, _factorised, "vectors"),
+        values("the vectors", 0.5, _looked_up, "vectors"),
         values("shared scores, plain", 0.25, _plain, "scores"),
         values("shared scores, factorised", 0.5, _factorised, "scores"),
         values("untied scores", 0.25, _untied, "scores"),
@@ -73,6 +77,10 @@ the inner width.
 untied-ignored: You ignore `U`. If it is given, the scores come from it, and not from the embedding.
 - if U is not None: → if False:
 
+vectors-from-U: You look the vectors up in `U`. Untied concerns the scores only: the vectors always come from the
+embedding.
+- return vectors, hidden @ U.T → return U[tokens], hidden @ U.T
+
 both-added: You added the scores of both matrices. Untied means: only `U`.
 - return vectors, hidden @ U.T
 + return vectors, hidden @ U.T + (hidden if B is None else hidden @ B.T) @ A.T
@@ -84,7 +92,7 @@ position.
 vectors-scored: You scored the tokens' own vectors. The scores belong to `hidden`, what leaves the model at the top.
 - narrow = hidden if B is None else hidden @ B.T → narrow = vectors if B is None else vectors @ B.T
 
-probabilities: You return probabilities. Scores are asked for, before the softmax.
+probabilities: You return probabilities. The question asks for the scores before the softmax.
 - return vectors, narrow @ A.T → return vectors, torch.softmax(narrow @ A.T, dim=-1)
 """,
 )

@@ -16,8 +16,10 @@ ROWS = {"SwiGLU": -0.2, "GeLU": 0.0, "Fixup": 0.3, "RMS Norm": -0.045, "Rezero":
 
 
 def _training(draw: Draw, row: str, seed: int, middle: float, rate: float = RATE) -> Training:
+    """The loss before the final one may be lower."""
     final = round(middle + draw.integer(-30, 30) / 1000, 4)
-    return {"row": row, "seed": seed, "rate": rate, "losses": [round(final + draw.integer(300, 900) / 1000, 4), final]}
+    earlier = [round(final + draw.integer(*between) / 1000, 4) for between in ((300, 900), (-60, 40))]
+    return {"row": row, "seed": seed, "rate": rate, "losses": [*earlier, final]}
 
 
 def _table(draw: Draw, seeds: int) -> list[Training]:
@@ -83,6 +85,9 @@ first-loss: You compared the first of the stored losses. The final one is the la
 
 best-loss: You took the mean of all losses of a training. The final one is the last.
 - one["losses"][-1] → fmean(one["losses"])
+
+lowest-loss: You took the lowest loss of each training. The final one is the last, even if an earlier one was lower.
+- one["losses"][-1] → min(one["losses"])
 
 not-corrected: Your p values are those of each test alone. Correct all of them at once, for the number of tests.
 - holm([welch(runs[row], runs[baseline])[2] for row in rows]) → [welch(runs[row], runs[baseline])[2] for row in rows]

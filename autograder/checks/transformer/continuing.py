@@ -138,7 +138,9 @@ def _outputs(draw: Draw) -> list[Case]:
 
 
 def _extremes(draw: Draw) -> list[Case]:
+    q, k, v = _qkv(draw, 1, 2, 1, 3)
     return [
+        case("queries whose scores are 0", torch.zeros_like(q), k, v),
         case("a single query", *_qkv(draw, 2, 2, 4, 1)),
         case("a text of one token", *_qkv(draw, 2, 2, 0, 1)),
         case("one set for all", *_qkv(draw, 1, 4, 1)),
@@ -191,6 +193,10 @@ future-not-hidden: The future is open: a token attends to tokens after it. Mask 
 hidden-scores-zero: You set the scores of later tokens to 0, which is an ordinary score: exp(0) = 1. Only −∞ removes
 them.
 - -math.inf → 0.0
+
+zeros-hidden: You take every score of 0 for one that is hidden. A score can be 0 by itself, and then its token counts.
+Mask by position, not by value.
+- scores.masked_fill(~visible, -math.inf) → scores.masked_fill(~visible | (scores == 0), -math.inf)
 
 hidden-after-the-softmax: You removed later tokens after the softmax, so the other weights no longer sum to 1. Mask the
 scores, before it.

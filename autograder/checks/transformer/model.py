@@ -268,17 +268,22 @@ def _free(draw: Draw) -> list[Case]:
 
 
 def _ended(draw: Draw) -> list[Case]:
-    """The end is a token that the model writes on its way, for the first time."""
+    """The end is a token that the model writes on its way, for the first time; or one that the prompt ends with."""
     while True:
         weights, sizes, vocab = _writer(draw)
         prompt = _prompt(draw, vocab, 3)
         written = GENERATE.reference(prompt, weights, sizes, 7, NO_END)[0]
         for at in (2, 3, 1):
-            if written[at] not in (*prompt, *written[:at]) and written[at + 1] != written[at]:
+            if (
+                written[at] not in (*prompt, *written[:at])
+                and written[at + 1] != written[at]
+                and prompt[-1] != written[0]
+            ):
                 at_once = GENERATE.reference(prompt, weights, sizes, 1, NO_END)[0][0]
                 return [
                     case("an end on the way", prompt, weights, sizes, 7, written[at]),
                     case("an end that is written at once", prompt, weights, sizes, 7, at_once),
+                    case("a prompt that ends with the end", prompt, weights, sizes, 2, prompt[-1]),
                 ]
 
 
@@ -336,6 +341,10 @@ end-left-out: You leave out `end`. It belongs to the result, as the last token.
 end-ignored: You do not stop at `end`.
 - len(written) == n or written[-1] == end → len(written) == n
 
+end-in-the-prompt: You also stop because of an `end` in the prompt. Only an `end` that the model writes ends its text:
+the next turn of a chat begins with the last one.
+- written[-1] == end → end in (*prompt, *written)
+
 last-one-read: Your model reads the token that it wrote last, so the state is one token longer. It is read in the next
 turn, in front of the new prompt.
 - return written, state → return written, language_model(torch.tensor([written[-1:]]), weights, sizes, state)[1]
@@ -385,6 +394,10 @@ def _files(draw: Draw) -> list[Case]:
     ]
 
 
+def _many_blocks(draw: Draw) -> list[Case]:
+    return [*_square_files(draw), case("block 1 of eleven", _file(draw, 6, 4, 5, 2, 1, 11), 1, 2, 1)]
+
+
 def _square_files(draw: Draw) -> list[Case]:
     width = 4 * draw.size()
     return [case("square matrices", _file(draw, 2 * width, width, 2 * width, 2, 2, 3), 2, 2, 2)]
@@ -400,7 +413,7 @@ LOAD_BLOCK = question(
         values("the norms", 0.25, _files, "attention_norm", "feed_forward_norm"),
         values("values, output and the network", 1, _files, "value", "output", "gate", "up", "down"),
         values("queries and keys", 1.75, _files, "query", "key"),
-        inputs_too(values("square matrices; file is unchanged", 0.75, _square_files)),
+        inputs_too(values("square matrices, many blocks; file is unchanged", 0.75, _many_blocks)),
     ],
     closed=CLOSED,
     mistakes="""
@@ -452,6 +465,11 @@ network.
 - loaded["feed_forward_norm"] = file[f"blk.{number}.ffn_norm.weight"]
 + loaded["feed_forward_norm"] = file[f"blk.{number}.attn_norm.weight"]
 + loaded["attention_norm"] = file[f"blk.{number}.ffn_norm.weight"]
+
+names-that-begin-alike: You take a block whose number only begins with `number`: “blk.10” begins with “blk.1”, too. Look
+the whole name up, or compare up to the second dot.
+^ alike = {name: w for name, w in file.items() if name.startswith(f"blk.{number}")}
+^ file = {f"blk.{number}." + name.split(".", 2)[2]: w for name, w in alike.items()}
 
 always-block-0: You always load block 0. The number of the block is part of each name.
 ^ number = 0

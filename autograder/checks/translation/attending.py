@@ -69,7 +69,9 @@ def _to_itself(draw: Draw) -> list[Case]:
 
 def _edges(draw: Draw) -> list[Case]:
     n, d = draw.sizes(2)
+    x, memory = _pair(draw, 1, n, n + 2, 4)
     return [
+        case("queries whose scores are 0", 0 * x, memory, attention_weights(draw, 4), 2, draw.mask(1, 1, n, n + 2)),
         case("one query", *_pair(draw, 2, 1, n, 4), attention_weights(draw, 4), 2, _everything(2, 1, 1, n)),
         case("one key", *_pair(draw, 2, n, 1, 4), attention_weights(draw, 4), 2, _everything(2, 1, 1, 1)),
         case("one head", *_pair(draw, 1, n, n + 1, d), attention_weights(draw, d), 1, _everything(1, 1, 1, n + 1)),
@@ -127,6 +129,12 @@ or
 
 hidden-scores-zero: You set hidden scores to 0, which is an ordinary score: exp(0) = 1. Only −∞ removes them.
 - -math.inf → 0.0
+
+zeros-hidden: You take every score of 0 for one that is hidden. A score can be 0 by itself, and then its word counts.
+Hide by the mask, not by value.
+- scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -math.inf)
++ scores = q @ k.mT / math.sqrt(q.shape[-1])
++ scores = scores.masked_fill(~mask | (scores == 0), -math.inf)
 
 hidden-after-the-softmax: You removed hidden words after the softmax, so the other weights no longer sum to 1. Mask
 the scores, before it.

@@ -229,7 +229,7 @@ no-pathway-at-the-network: The network's result replaces the pathway. Add it to 
 self-matrices-twice: You use the matrices of `self` for the cross-attention. It has its own, `cross`.
 - weights["cross"], → weights["self"],
 
-self-weights-returned: You return the weights of the self-attention. Those of the cross-attention are asked.
+self-weights-returned: You return the weights of the self-attention. The question asks for those of the cross-attention.
 - z = z + attention(y, y, weights["self"], n_heads, over_target)[0]
 + out, mine = attention(y, y, weights["self"], n_heads, over_target)
 + z = z + out

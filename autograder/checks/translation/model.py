@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from autograder.checks.translation.common import CLOSED, EOS, ended, model_weights, padded, started
 from autograder.exercise.declare import holds, judged, question, shapes, values
@@ -61,6 +62,7 @@ def _source_edges(draw: Draw) -> list[Case]:
     return [
         case(EQUAL, ended(padded(draw, size, size, size)), square, 2),
         case("one word", torch.full((1, 1), EOS), _model(draw), 2),
+        case("more padding than the longest needs", pad(_source(draw, 2, 3), (0, 2)), _model(draw), 2),
     ]
 
 
@@ -86,6 +88,10 @@ norm-after-each-layer: You apply `encoder_norm` after every layer. It comes once
 - h = encoder_layer(h, part, n_heads, over_source)
 + h = norm(encoder_layer(h, part, n_heads, over_source), weights["encoder_norm"])
 - return norm(h, weights["encoder_norm"]) → return h
+
+padding-cut-off: You cut off padding that no source needs, so `h` has fewer positions than `source`. It has one vector
+for every position: (batch, n, d).
+^ source = source[:, : int((source > 0).sum(1).max())]
 
 order-in-the-source: Your encoder reads only to the left. The source is known from the start, so every word may read
 every other one: use the first of the two masks.

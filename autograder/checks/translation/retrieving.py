@@ -176,7 +176,7 @@ def _odd(draw: Draw) -> list[Case]:
     a, b, c, d, new = _different(draw, 5)
     target = [lexicon[b], lexicon[a]]
     return [
-        case("a longer query", [new, b, c, d], [a, b], target, lexicon),
+        case("a longer query", [new, b, c, d], [a, b], [*target, lexicon[b]], lexicon),
         case("a shorter query", [new], [a, b], target, lexicon),
         case("a translation that is missing", [a, b, new], [a, b, c], target, lexicon),
         case("fewer occurrences than in the source", [a, new, b], [a, a, b], target, lexicon),
@@ -246,8 +246,8 @@ Nothing changes there.
 +     if new != old and count[old] > len(places):
 +         edited.append(lexicon[new])
 
-caller-changed: Your result is right, but you changed the caller's `target`. Work on a copy: the example is needed
-again.
+caller-changed: You changed the caller's `target`. Work on a copy: the example is needed again, and every word is looked
+for in `target` as it was given.
 - edited, count = list(target), Counter()
 + given, target, edited, count = target, list(target), target, Counter()
 """,

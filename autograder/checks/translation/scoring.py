@@ -186,7 +186,7 @@ denominator-forgotten: You forgot the slope of −ln c: the precision is k/c, so
 sign-of-the-penalty: The slope of −r/c is +r/c². Your sign is wrong.
 - (r - c) / c**2 → (-r - c) / c**2
 
-slope-of-bleu: You return the slope of BLEU itself. The slope of its *logarithm* is asked.
+slope-of-bleu: You return the slope of BLEU itself. The question asks for the slope of its *logarithm*.
 - (r - c) / c**2 + p / k → ((r - c) / c**2 + p / k) * k / c * math.exp(1 - r / c)
 """,
 )
