@@ -53,8 +53,9 @@ MENU = {
 CONTENTS = """\
 # Neural language models, from counting to Transformers
 
-How does a program learn to write? In {count} lectures you build language models, from counting words to the Transformers
-behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some Python.
+How does a program learn to write? In {count} lectures you build language models, from counting words to the
+Transformers behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some
+Python.
 
 <p class="start"><a href="{first}">Start with lecture 1: {title}</a></p>
 

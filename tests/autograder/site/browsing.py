@@ -33,7 +33,7 @@ def started() -> Iterator[Any]:
 @contextmanager
 def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens pages; at the end nothing was said on their consoles, and nothing was asked of another host."""
-    context, heard = chromium.new_context(reduced_motion="reduce", offline=True), []
+    context, heard = chromium.new_context(reduced_motion="reduce"), []
 
     def visit(address: str | Path, width: int = 1366, height: int = 768, scheme: str = "light") -> Any:
         page = context.new_page()
@@ -44,7 +44,9 @@ def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
         page.on("request", lambda asked: None if asked.url.startswith(own) else heard.append(asked.url))
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.goto(address.as_uri() if isinstance(address, Path) else address)
+        address = address.as_uri() if isinstance(address, Path) else address
+        context.set_offline(address.startswith("file:"))
+        page.goto(address)
         return page
 
     yield visit
