@@ -15,6 +15,9 @@ CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 MS = 5_000 * PATIENCE
 KEYS = {"radio": ["ArrowRight", "ArrowLeft"], "checkbox": ["Space"], "range": ["ArrowRight", "ArrowLeft"]}
 BACK = {"ArrowRight": "ArrowLeft", "ArrowLeft": "ArrowRight", "ArrowDown": "ArrowUp", "ArrowUp": "ArrowDown"}
+SETTLED = """() => new Promise(done => {
+  requestAnimationFrame(() => requestAnimationFrame(() => done(document.documentElement.scrollWidth)));
+})"""
 WEIGHT = 1_500_000
 """Bytes that a page may have before a widget is touched, with all that it shows."""
 
@@ -106,7 +109,7 @@ def across(page: Any, widths: tuple[int, ...] = (390, 320)) -> list[str]:
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 640})
-        wide = page.evaluate("document.documentElement.scrollWidth")
+        wide = page.evaluate(SETTLED)
         if wide > width:
             found.append(f"{wide} px at {width}")
     return found
