@@ -149,6 +149,7 @@ class Live {
     const control = this.controls[index];
     control.show(control.state.options, to); // at once, whether or not the states are there
     this.moved = [...this.moved.filter(i => i !== index), index];
+    this.last = index;
     this.setting(await this.states());
   }
 
@@ -190,7 +191,8 @@ class Live {
   announce(back) {
     const told = this.described(), changed = told.filter(line => !this.before.includes(line));
     this.before = told;
-    const text = changed[0] || say('The picture has changed.');
+    const { state } = this.controls[this.last];
+    const text = changed[0] || `${this.told.controls[this.last].label}: ${state.options[state.at]}. ${say('The picture has changed.')}`;
     this.says.textContent = text + (back.length ? ` ${say('Back at the start: {0}.', back.join(', '))}` : '');
   }
 }
@@ -215,7 +217,7 @@ function fit(host) {
 function reachable(where) {
   const formulas = [...where.querySelectorAll('.math.inline')]; // one that is wider than the page has a line of its own
   formulas.forEach(formula => formula.classList.remove('wide'));
-  formulas.map(formula => [formula, formula.getBoundingClientRect().width > formula.closest('p, li, td, div').clientWidth])
+  formulas.map(formula => [formula, formula.querySelector('mrow')?.getBoundingClientRect().width > formula.closest('p, li, td, div').clientWidth])
     .forEach(([formula, wide]) => formula.classList.toggle('wide', wide));
   for (const box of where.querySelectorAll('pre, table, .output, .widget-html-content, math[display=block], .math.wide'))
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0; else box.removeAttribute('tabindex');

@@ -15,6 +15,9 @@ CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 MS = 5_000 * PATIENCE
 KEYS = {"radio": ["ArrowRight", "ArrowLeft"], "checkbox": ["Space"], "range": ["ArrowRight", "ArrowLeft"]}
 BACK = {"ArrowRight": "ArrowLeft", "ArrowLeft": "ArrowRight", "ArrowDown": "ArrowUp", "ArrowUp": "ArrowDown"}
+SETTLED = """() => new Promise(done => {
+  requestAnimationFrame(() => requestAnimationFrame(() => done(document.documentElement.scrollWidth)));
+})"""
 WEIGHT = 1_500_000
 """Bytes that a page may have before a widget is touched, with all that it shows."""
 
@@ -33,7 +36,7 @@ def started() -> Iterator[Any]:
 @contextmanager
 def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens pages; at the end nothing was said on their consoles, and nothing was asked of another host."""
-    context, heard = chromium.new_context(reduced_motion="reduce", offline=True), []
+    context, heard = chromium.new_context(reduced_motion="reduce"), []
 
     def visit(address: str | Path, width: int = 1366, height: int = 768, scheme: str = "light") -> Any:
         page = context.new_page()
@@ -44,7 +47,9 @@ def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
         page.on("request", lambda asked: None if asked.url.startswith(own) else heard.append(asked.url))
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.goto(address.as_uri() if isinstance(address, Path) else address)
+        address = address.as_uri() if isinstance(address, Path) else address
+        context.set_offline(address.startswith("file:"))
+        page.goto(address)
         return page
 
     yield visit
@@ -104,7 +109,7 @@ def across(page: Any, widths: tuple[int, ...] = (390, 320)) -> list[str]:
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 640})
-        wide = page.evaluate("document.documentElement.scrollWidth")
+        wide = page.evaluate(SETTLED)
         if wide > width:
             found.append(f"{wide} px at {width}")
     return found

@@ -1,8 +1,5 @@
 """The site in a real Chromium: the lecture on attention with all its states, the lists and the assignments."""
 
-import functools
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +11,7 @@ from autograder.site import publish, translate
 from autograder.site.kept import executed
 from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, press, reader, started, weight
 from tests.autograder.site.conftest import BUILT, ROOT
+from tests.autograder.site.serving import served
 
 pytestmark = [
     pytest.mark.everything,
@@ -137,14 +135,7 @@ def test_search_finds_a_section(site: Path, opened: Any) -> None:
 
 
 def test_it_works_under_a_path_of_a_server(site: Path, opened: Any) -> None:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(site.parents[1]))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = opened(f"http://127.0.0.1:{server.server_port}/sub/path/{LECTURE}")
+    with served(site.parents[1]) as address:
+        page = opened(f"{address}/sub/path/{LECTURE}")
         box = page.query_selector(".nlm-live")
         assert press(page, box.query_selector(".widget-html-content"), box.query_selector(".control"))
-        server.shutdown()
