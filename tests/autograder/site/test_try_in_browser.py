@@ -361,8 +361,10 @@ def test_a_long_text_shows_its_end(site: Path, opened: Any) -> None:
 
 
 def test_a_link_to_a_panel_loads_its_model(site: Path, opened: Any) -> None:
-    page = opened(f"{site.as_uri()}#attention")
+    page = opened(site)
     page.set_default_timeout(WAIT)
+    page.evaluate("location.hash = 'attention'")
+    page.reload()
     page.locator(".heads canvas").first.wait_for()
     for name in ("try/char_lstm.js", "try/ngrams.js"):
         assert not page.locator(f"script[src='{name}']").count()
