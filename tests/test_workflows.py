@@ -1,4 +1,4 @@
-"""The workflows of the hosting (`.github/workflows`): what they run exists here, and they cover the Pythons of pyproject.toml."""
+"""The workflows of the hosting (`.github/workflows`): what they run exists, and they cover the course's Pythons."""
 
 import re
 from pathlib import Path

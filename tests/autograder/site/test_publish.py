@@ -89,7 +89,8 @@ _LIVE = "application/vnd.jupyter.widget-view+json"
 
 def test_search_finds_words_formulas_and_what_pictures_say() -> None:
     picture = '<svg aria-label="two"><text>t</text></svg>'
-    body = f'<p>x</p><template class="notes"><p>ask</p></template><h1 id="a">A <em>b</em></h1><p>one</p><template><p>ask</p></template>{picture}<h2 id="c">C</h2><p>$</p>'
+    notes = '<template class="notes"><p>ask</p></template>'
+    body = f'<p>x</p>{notes}<h1 id="a">A <em>b</em></h1><p>one</p>{notes}{picture}<h2 id="c">C</h2><p>$</p>'
     assert publish.sections_of("T", "p.html", body) == [
         ("T", "A b", "p.html#a", "one two"),
         ("T", "C", "p.html#c", "$"),
