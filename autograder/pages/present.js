@@ -88,7 +88,7 @@ class Presentation extends Deck {
   turn(page, keepsFocus) {
     super.turn(page, keepsFocus);
     const { screen } = this.steps[this.at], last = this.steps[this.steps.length - 1].screen;
-    const part = this.at - this.steps.findIndex(one => one.screen === screen);
+    const part = this.shownSteps().filter(step => !this.isEmpty(step)).length - 1;
     const told = [say('Slide {0} of {1}', screen + 1, last + 1)];
     if (part) told.push(say('part {0}', part + 1));
     if (this.page) told.push(say('page {0}', this.page + 1));

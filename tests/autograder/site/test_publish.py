@@ -58,6 +58,8 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
     made = sheet.body(
         [
             cell("markdown", "*ask the room*", slideshow={"slide_type": "notes"}),
+            cell("markdown", "Five.", slideshow={"slide_type": "fragment"}),
+            cell("markdown", "| a |\n| - |\n| b |", slideshow={"slide_type": "slide"}),
             cell("code", "secret = 1", jupyter={"source_hidden": True}),
             cell("code", "x < 1", [{"output_type": "stream", "name": "stdout", "text": "1 < 2\n"}]),
             cell("code", "show()", [{"output_type": "display_data", "data": {"text/html": f'<img src="{picture}">'}}]),
@@ -68,7 +70,10 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
             ),
         ]
     )
-    assert "ask the room" not in made
+    assert '<template class="notes"><p><em>ask the room</em></p>' in made
+    assert sheet.slides
+    assert '<div class="cell" data-slide="fragment" data-text="5"><p>Five.</p>' in made
+    assert '<div class="cell" data-slide="slide"><table>' in made
     assert re.search(r"<details class='fold'>.*secret", made)
     assert "1 &lt; 2" in made
     assert 'data-states="06_x/3"' in made
@@ -83,7 +88,8 @@ _LIVE = "application/vnd.jupyter.widget-view+json"
 
 def test_search_finds_words_formulas_and_what_pictures_say() -> None:
     picture = '<svg aria-label="two"><text>t</text></svg>'
-    body = f'<p>x</p><h1 id="a">A <em>b</em></h1><p>one</p>{picture}<h2 id="c">C</h2><p>$</p>'
+    notes = '<template class="notes"><p>ask</p></template>'
+    body = f'<p>x</p>{notes}<h1 id="a">A <em>b</em></h1><p>one</p>{notes}{picture}<h2 id="c">C</h2><p>$</p>'
     assert publish.sections_of("T", "p.html", body) == [
         ("T", "A b", "p.html#a", "one two"),
         ("T", "C", "p.html#c", "$"),

@@ -94,14 +94,27 @@ export class Pages {
   /* The pages of the last of these steps: lists of leaves. */
   cut(steps) {
     const groups = this.measure(steps);
+    this.lists = groups.flat();
+    return this.pagesOf(groups);
+  }
+
+  pagesOf(groups) {
+    if (!groups.length) return [];
     const own = groups[groups.length - 1];
     const earlier = groups.slice(0, -1).flat();
     const { room } = this;
-    this.lists = groups.flat();
-    if (!own.length) return steps.length > 1 ? this.cut(steps.slice(0, -1)).slice(-1) : []; // what was there stays while a cell runs
+    if (!own.length) return this.pagesOf(groups.slice(0, -1)).slice(-1); // what was there stays while a cell runs
     const tall = leaves => (leaves.length ? leaves[leaves.length - 1].bottom - leaves[0].top : 0);
     if (tall([...earlier, ...own]) <= room) return [[...earlier, ...own]];
-    if (tall(own) <= room) return [this.withEarlier(earlier, own, tall)];
+    // A step of a line or two was passed by, to be shown with this one. If there is no room for it, it is a page by itself.
+    const before = this.pagesOf(groups.slice(0, -1));
+    const pages = tall(own) <= room ? [this.withEarlier(earlier, own, tall)] : this.split(own, tall);
+    return this.isLean(before) && !before[0].every(leaf => pages[0].includes(leaf)) ? [...before, ...pages] : pages;
+  }
+
+  /* A step that is taller than the room. */
+  split(own, tall) {
+    const { room } = this;
     const pages = [[]];
     for (const leaf of own) {
       const page = pages[pages.length - 1];
