@@ -1,12 +1,15 @@
 """The whole site, without executing a lecture."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from autograder.launcher import text
 from autograder.site import publish
+from tests.autograder.site.browsing import reader, started
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILT = sorted(path.parent for path in ROOT.glob("exercises/*/*.ipynb"))
@@ -26,3 +29,15 @@ def unexecuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(publish, "_assignments", lambda place: BUILT)
         assert publish.publish(SimpleNamespace(root=ROOT), ["--without-llm", "--out", str(out)]) == 0  # type: ignore[arg-type]
     return out
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with started() as browser:
+        yield browser
+
+
+@pytest.fixture
+def opened(chromium: Any) -> Iterator[Any]:
+    with reader(chromium) as visit:
+        yield visit

@@ -14,10 +14,8 @@ import torch
 
 from autograder.launcher.say import SetupError
 from autograder.site import llm, publish
-from tests.autograder.site.test_site_in_browser import RULES, chromium, opened
+from tests.autograder.site.browsing import contrast, unfold, violations
 from tests.lab import PATIENCE, ROOT
-
-__all__ = ["chromium", "opened"]  # fixtures
 
 in_browser = [
     pytest.mark.everything,
@@ -119,7 +117,6 @@ class TestInBrowser:
         self, site: Path, opened: Any, course: Course
     ) -> None:
         page = opened(site / llm.PAGE)
-        page.context.set_offline(True)
         load(page)
         assert next(iter(listed(page))) == "␣Paris"
         agree(listed(page), course.top("The capital of France is"))
@@ -130,13 +127,9 @@ class TestInBrowser:
         assert page.evaluate("() => document.activeElement.closest('#llm-next') !== null")
         agree(listed(page), course.top("The capital of France is Paris"))
 
-        axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-        for scheme in ("light", "dark"):
-            page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
-            page.evaluate("() => document.querySelectorAll('details').forEach(part => { part.open = true; })")
-            found = axe.run(page, options={"runOnly": RULES, "preload": False, "resultTypes": ["violations"]})
-            wrong = found.response["violations"]
-            assert not wrong, [(one["id"], one["nodes"][0]["html"][:200]) for one in wrong]
+        unfold(page)
+        assert not violations(page)
+        assert not contrast(page)
         for width in (390, 320):
             page.set_viewport_size({"width": width, "height": 844})
             assert page.evaluate("() => document.documentElement.scrollWidth") == width

@@ -10,10 +10,11 @@ import pytest
 from autograder.launcher import text
 from autograder.site import presented
 from tests.autograder.site import test_site_in_browser as shared
+from tests.autograder.site.browsing import press, violations
 from tests.lab import ROOT
 
 pytestmark = shared.pytestmark
-site, chromium, opened = shared.site, shared.chromium, shared.opened
+site = shared.site
 CRAMPED = """least => {
   // What is outside of the screen, has to be scrolled, or is too small for the back row.
   const found = [], main = document.querySelector('main');
@@ -130,7 +131,7 @@ def test_widgets_and_predictions_answer_on_their_slides(site: Path, opened: Any)
     at = part(page)
     live = live.element_handle()
     control = live.query_selector(".control")
-    assert shared.press(page, live.query_selector(".widget-html-content"), control)
+    assert press(page, live.query_selector(".widget-html-content"), control)
     assert control.evaluate("node => node.contains(document.activeElement)"), "a picture that changes takes no focus"
     assert part(page) == at
     page.keyboard.press("PageDown")
@@ -215,10 +216,7 @@ def test_only_lectures_have_a_presenter_view(site: Path, opened: Any) -> None:
 
 @pytest.mark.parametrize("at", ["#slide-2", "#slide-7"])
 def test_axe_finds_nothing_while_presenting(site: Path, opened: Any, at: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     for scheme in ("light", "dark"):
         page = present(opened, site / shared.LECTURE, at, scheme=scheme, width=1920, height=1080)
-        options = {"runOnly": shared.RULES, "preload": False, "resultTypes": ["violations"]}
-        found = axe.run(page, options=options).response["violations"]
-        assert not found, [(one["id"], one["nodes"][0]["html"][:200]) for one in found]
+        assert not violations(page)
         page.close()

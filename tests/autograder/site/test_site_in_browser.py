@@ -1,6 +1,5 @@
 """The site in a real Chromium: the lecture on attention with all its states, the lists and the assignments."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 
 from autograder.site import publish, translate
 from autograder.site.kept import executed
-from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, press, reader, started, weight
+from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, press, weight
 from tests.autograder.site.conftest import BUILT, ROOT
 from tests.autograder.site.serving import served
 
@@ -29,18 +28,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("served") / "sub" / "path"
     assert publish.publish(SimpleNamespace(root=ROOT), ["--only", "12", "--out", str(out)]) == 0  # type: ignore[arg-type]
     return out
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with started() as browser:
-        yield browser
-
-
-@pytest.fixture
-def opened(chromium: Any) -> Iterator[Any]:
-    with reader(chromium) as visit:
-        yield visit
 
 
 def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, opened: Any) -> None:
