@@ -321,7 +321,8 @@ class Canvas:
         start = len(self.parts)
         yield
         if when:
-            shapes, words = [], []
+            shapes: list[str] = []
+            words: list[str] = []
             for part in self.parts[start:]:
                 (words if part.startswith("<text") else shapes).append(part)
             words = [
