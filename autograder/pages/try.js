@@ -212,7 +212,7 @@ class Surprise extends Characters {
     this.top_k = number(say('top-k'), 82, { min: 1, max: 82, step: 1 });
     this.top_p = number(say('top-p'), 1, { min: 0.05, max: 1, step: 0.05 });
     this.seed = number(say('seed'), 1, { type: 'number', min: 0, max: 9999, step: 1 });
-    this.back = make('button', { type: 'button', onclick: () => { this.write(this.before); } }, say('Take it back'));
+    this.back = make('button', { type: 'button', onclick: () => { if (this.before !== undefined) this.write(this.before); } }, say('Take it back'));
     this.controls.append(...[this.temperature, this.top_k, this.top_p, this.seed].map(({ node }) => node),
       make('button', { type: 'button', onclick: async () => { await this.load(); this.go(); } }, say('Write on')), this.back);
   }

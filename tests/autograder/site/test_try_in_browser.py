@@ -293,6 +293,8 @@ def test_the_lstm_by_keyboard(site: Path, opened: Any) -> None:
     host.locator("summary").press("Enter")
     assert host.locator("tbody tr").count() == 18
     write, field = host.get_by_role("button", name="Write on"), host.locator("textarea")
+    host.get_by_role("button", name="Take it back").press("Enter")
+    assert field.input_value() == "To be, or not to b"
     write.press("Enter")
     first = field.input_value()
     assert first.startswith("To be, or not to b")
