@@ -33,7 +33,7 @@ def _code(root: Path) -> bytes:
         path
         for part in parts
         for path in (root / part).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
     ]
     ours = [Path(__file__).with_name(name) for name in ("drawn.py", "packed.py", "kept.py")]
     for path in [*sorted(files), *sorted((root / "lectures").glob("[a-z]*.py")), *ours]:
