@@ -131,6 +131,14 @@ def bits_per_byte(found: Measured, texts: Sequence[str]) -> float:
     return -float(found.claims.double().sum()) / math.log(2) / sum(len(text.encode()) for text in texts)
 
 
+def bits_by_play(found: Measured, texts: Sequence[str]) -> list[float]:
+    """The same for every MANY passages."""
+    claims, at = found.claims.split(found.sizes.tolist()), range(0, len(texts), MANY)
+    nats = [-float(torch.cat(claims[i : i + MANY]).double().sum()) for i in at]
+    sizes = [sum(len(text.encode()) for text in texts[i : i + MANY]) for i in at]
+    return [one / math.log(2) / size for one, size in zip(nats, sizes, strict=True)]
+
+
 def audit_of(found: Measured, foreign: Tensor, seed: int) -> Audit:
     """Some of the passages, each cut at a token that nobody can foresee. Only the tokens before the cut are shown."""
     draw = torch.Generator().manual_seed(seed)

@@ -31,7 +31,7 @@
 #   the bits are scaled by what Kneser–Ney needs on both.
 #
 # **Marks.** There are two distances, and the better one counts. The *sprint* has 60 seconds of processor time and three seeds. In the *long distance* your entry has
-# 600 seconds, which is five minutes on two cores. Between two rows, points lie on a straight line.
+# 600 seconds, as much as two cores do in five minutes. Between two rows, points lie on a straight line.
 #
 # | 60 s: bits per byte | 2.60 | 2.22 | 2.16 | 2.08 | 2.02 |
 # |---|---|---|---|---|---|

@@ -4,6 +4,7 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +20,7 @@ NOTE = (ROOT / "autograder" / "notes" / "capstone.md").read_text(encoding="utf-8
 PAGE = (ROOT / "solutions" / "capstone" / "capstone.py").read_text(encoding="utf-8")
 
 
-def one(*sources: str, seconds: float = 30.0) -> tuple[float, str] | str:
+def one(*sources: str, seconds: float = 30.0) -> tuple[dict[str, Any], str] | str:
     entry = functions(*sources)
     return home._one({name: entry[name] for name in parts.FUNCTIONS}, SMALL.train, SMALL.held, seconds, 0)  # type: ignore[misc]
 
@@ -31,9 +32,12 @@ def test_a_right_entry_gets_the_bits_of_its_own_distributions() -> None:
     for text in SMALL.held:
         read = torch.tensor([10, *text.encode()])
         nats -= sum(float(model["log_p"][a, b]) for a, b in pairwise(read.tolist()))
-    bits, written = one(RIGHT)
+    found, written = one(RIGHT)
     assert len(written.encode()) >= home.WRITTEN
-    assert bits == pytest.approx(nats / torch.log(torch.tensor(2.0)).item() / sum(map(len, SMALL.held)), rel=1e-5)
+    bits = nats / torch.log(torch.tensor(2.0)).item() / sum(map(len, SMALL.held))
+    assert found["bits"] == pytest.approx(bits, abs=1e-4)
+    assert found["plays"] == [found["bits"]], "one play"
+    assert 0 < found["used"] < 30
 
 
 @pytest.mark.parametrize("fault", sorted(set(WRONG) - {"foreign-text"}))  # at home the plays are there
