@@ -141,7 +141,9 @@ def curve() -> Any:
         found.setdefault(row["entry"], {}).setdefault(float(row["seconds"]), []).append(row)
     times = [row.get("used", row["seconds"]) for row in rows]
     canvas = Canvas("Bits per byte of plays that were not trained on", size=16)
-    axes = Axis(min(times) / 1.3, max(times) * 1.3, "seconds of processor time", log=True), Axis(1.6, WORST, "bits")
+    ticks = {s: f"{s:g}" for s in (0.1, 1.0, 10.0, *rules.THRESHOLDS) if min(times) / 1.3 <= s <= max(times) * 1.3}
+    time_used = Axis(min(times) / 1.3, max(times) * 1.3, "seconds of processor time", ticks, log=True)
+    axes = time_used, Axis(1.6, WORST, "bits per byte")
     plot = Plot(canvas, *axes, across=820, down=430, keys=looks(found, marks=MARKS), columns=3)
     told = []
     for name, of in found.items():
