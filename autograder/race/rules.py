@@ -20,8 +20,8 @@ AUDITED = 16
 """Passages in which the future is changed. An entry that cheats at a tenth of all tokens is caught in four of five
 seeds, one that cheats at half of them always."""
 THRESHOLDS: dict[float, dict[float, float]] = {
-    60.0: {2.60: 0.0, 2.22: 4.0, 2.16: 7.0, 2.08: 11.0, 2.02: 14.0},
-    600.0: {2.40: 0.0, 2.16: 4.0, 2.06: 8.0, 2.00: 11.0, 1.97: 14.0},
+    60.0: {2.60: 0.0, 2.22: 4.0, 2.16: 7.0, 2.02: 11.0, 1.94: 14.0},
+    600.0: {2.40: 0.0, 2.16: 4.0, 2.05: 8.0, 1.95: 11.0, 1.85: 14.0},
 }
 """Seconds of processor time -> bits per byte -> points, on a straight line between two of them."""
 MOST = 14.0
