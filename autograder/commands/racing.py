@@ -39,9 +39,7 @@ def _positive(text: str) -> float:
         ),
         option("--names", action="store_true", help="students' names in the leaderboard, instead of pseudonyms"),
         shared.path("--text", metavar="FILE", action="append", help="hold out these texts instead of drawn plays"),
-        option(
-            "--ours", metavar="NAME", help="race one of the course's own entries, on the plays that everybody has"
-        ),
+        option("--ours", metavar="NAME", help="race one of the course's own entries, on the plays that everybody has"),
         option(
             "--record",
             action="store_true",
