@@ -283,7 +283,7 @@ curve()
 #    depend on how sure both are: 2.04. With a cache of the passage as a third part: 1.90 on average, from 1.897 to 1.909. (Three seeds each; the last one five.)
 # 2. The LSTM may have won only because its learning rate suits it and the Transformer's does not. Two more rates for the Transformer, at equal processor time and with the
 #    same seeds, decide: if the better one still needs more bits for every seed, the rate is not the reason.
-# 3. Ten times the time and a wider LSTM gained only 0.09 bits. The cache, which is not trained at all, gained 0.13. We expected the opposite order. Our explanation: a passage
+# 3. Ten times the time and a wider LSTM gained only 0.095 bits. The cache, which is not trained at all, gained 0.13. We expected the opposite order. Our explanation: a passage
 #    repeats its own names and phrases, and training on other plays does not teach those. A cache that may only propose names would test it.
 # 4. A profile of the sprint: the LSTM takes three fifths of the time, the output layer over 1,024 tokens with its softmax most of the rest. The sprint has about 800 steps, so
 #    it reads less than half of the text. With ten times as much time a wider network comes first, and dropout only when the text is read several times.

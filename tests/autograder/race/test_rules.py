@@ -260,7 +260,7 @@ def test_the_model_answer_and_the_note_say_what_was_measured() -> None:
         f"{mean['our best', 60.0]:.2f} on average, from {min(sprint.values()):.3f} to {max(sprint.values()):.3f}."
     )
     assert on_average in PAGE
-    assert f"gained only {mean['our best', 60.0] - mean['our best', 600.0]:.2f} bits" in PAGE
+    assert f"gained only {mean['our best', 60.0] - mean['our best', 600.0]:.3f} bits" in PAGE
     losses = [bits - sprint[seed] for seed, bits in less["our best without cache", 60.0].items()]
     assert f"gained {sum(losses) / len(losses):.2f}." in PAGE
     rows = json.loads(home.MEASURED.read_text(encoding="utf-8"))
