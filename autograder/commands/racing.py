@@ -24,6 +24,7 @@ def _positive(text: str) -> float:
     "race capstone --jobs 8 --names",
     "race capstone --long --seeds 1 --student ada     600 s",
     "race capstone --ours 'our best'           one of the course's own entries, on this machine",
+    "race capstone --ours 'our best' --long --seeds 5 --record     as we measured it",
     options=[
         shared.STUDENTS,
         JOBS,
@@ -38,7 +39,12 @@ def _positive(text: str) -> float:
         ),
         option("--names", action="store_true", help="students' names in the leaderboard, instead of pseudonyms"),
         shared.path("--text", metavar="FILE", action="append", help="hold out these texts instead of drawn plays"),
-        option("--ours", metavar="NAME", help="race one of the course's own entries; nothing is written"),
+        option("--ours", metavar="NAME", help="race one of the course's own entries, on the plays that everybody has"),
+        option(
+            "--record",
+            action="store_true",
+            help="with --ours: keep the results in autograder/race/measured.json, and race the seeds that it lacks",
+        ),
         ISOLATION,
     ],
 )
@@ -74,16 +80,16 @@ def race(course: "shared.Course", given: Given) -> int:
 
 
 def _ours(given: Given, seconds: float) -> int:
-    from autograder.box import Box
-    from autograder.race import boxed, parts, rules
-    from autograder.race.ours import cells_of
-    from autograder.race.split import at_home
+    import tempfile
 
-    cells, split = cells_of(given.ours), at_home()
-    closed = parts.left_out(rules.PARTS)
-    with Box(isolation=given.isolation) as box:
-        for seed in range(given.seeds):
-            found = boxed.run(box, cells, closed, split, seconds * given.factor, seed, seed)
-            said = f"{found.bits:.3f} bits per byte" if found.bits is not None else f"{found.fault}: {found.words}"
-            print(f"{given.ours}, seed {seed}: {said}", flush=True)
+    import torch
+
+    from autograder.race import home
+    from autograder.race.ours import ENTRIES, entry_of
+
+    torch.set_num_threads(1)  # as in the sandbox
+    with tempfile.TemporaryDirectory() as folder:
+        kept = home.MEASURED if given.ours in ENTRIES else home.ABLATED
+        file = kept if given.record else Path(folder) / "race.json"
+        print(home.race(given.ours, entry_of(given.ours), seconds, range(given.seeds), file, given.factor))
     return 0

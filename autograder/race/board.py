@@ -92,7 +92,11 @@ def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes,
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([heads, *[[_inert(value) for value in line] for line in lines]])
     table = part(
-        "table", "The lowest bits per byte first", heads, [[clean.text(v) for v in x] for x in lines], (0, 3, 4)
+        "table",
+        "The lowest bits per byte first",
+        [h.replace(" s", "\xa0s") for h in heads],
+        [[clean.text(v) for v in x] for x in lines],
+        (0, 3, 4),
     )
     first = next((row for row in found if row.sample), None)
     sample = (
@@ -101,7 +105,7 @@ def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes,
         else Markup("<h2>The best entry of the class writes</h2>") + clean.code(first.sample)
     )
     about = Markup(
-        "<p>Bits per byte of three plays that no entry has read, the mean over the seeds, scaled to the plays that"
+        "<p>Bits per byte of three plays on which no entry was trained: means over the seeds, scaled to the plays that"
         " everybody has at home. The course's own entries were measured there.</p>"
     )
     page = render(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.files import write_whole
 from autograder.race import asking, rules
 
 __all__ = ["curve", "race"]
@@ -20,32 +21,40 @@ WORST = 3.0
 PROMPT, WRITTEN = "HAMLET.\nTo be", 300
 FILE = Path("race.json")
 MEASURED = Path(__file__).resolve().parent / "measured.json"
-"""The course's own entries: [{"entry", "seconds", "used", "seed", "bits", "plays"}, …]."""
+"""The course's own entries: [{"entry", "seconds", "seed", "bits", "used", "plays"}, …], written by `race --record`."""
+ABLATED = MEASURED.with_name("ablated.json")
+"""The same of our best entry with a part left out."""
 
 
 def race(
-    name: str, entry: Mapping[str, Callable[..., Any]], seconds: float = 60.0, seeds: Sequence[int] = (0, 1, 2)
+    name: str,
+    entry: Mapping[str, Callable[..., Any]],
+    seconds: float = 60.0,
+    seeds: Sequence[int] = (0, 1, 2),
+    file: Path | None = None,
+    factor: float = 1.0,
 ) -> str:
     """Train the entry `name` for each seed that has no result yet, and print its bits per byte.
 
-    entry: the functions train, encode, log_probabilities and write; seconds: of processor time, for training. Returns
-    what the last model that it trained writes, or "".
+    entry: the functions train, encode, log_probabilities and write; seconds: of processor time, for training; file:
+    for the results, FILE by default; factor: of this machine's seconds, as for the command `race`. Returns what the
+    last model that it trained writes, or "".
     """
     from autograder.race.split import at_home
 
-    split = at_home()
-    known = {row["seed"]: row for row in _rows(FILE) if (row["entry"], row["seconds"]) == (name, seconds)}
+    split, file = at_home(), file or FILE
+    known = {row["seed"]: row for row in _rows(file) if (row["entry"], row["seconds"]) == (name, seconds)}
     written = ""
     for seed in seeds:
         if seed not in known:
-            with _bar(seconds, f"{name}, seed {seed}"):
-                found = _one(entry, split.train, split.held, seconds, seed)
+            with _bar(seconds * factor, f"{name}, seed {seed}"):
+                found = _one(entry, split.train, split.held, seconds * factor, seed)
             if isinstance(found, str):
                 print(f"{name}, seed {seed}: no result. {found}")
                 return written
-            bits, written = found
-            known[seed] = {"entry": name, "seconds": seconds, "seed": seed, "bits": round(bits, 4)}
-            FILE.write_text(json.dumps([*_rows(FILE), known[seed]], indent=1), encoding="utf-8")
+            numbers, written = found
+            known[seed] = {"entry": name, "seconds": seconds, "seed": seed, **numbers}
+            _keep(file, known[seed])
         print(f"{name}, seed {seed}: {known[seed]['bits']:.3f} bits per byte after {seconds:g} s")
     mean = sum(known[seed]["bits"] for seed in seeds) / len(seeds)
     worth = rules.THRESHOLDS.get(seconds)
@@ -56,8 +65,8 @@ def race(
 
 def _one(
     entry: Mapping[str, Callable[..., Any]], train: Sequence[str], held: Sequence[str], seconds: float, seed: int
-) -> tuple[float, str] | str:
-    """The bits per byte and what the model writes, or what is wrong."""
+) -> tuple[dict[str, Any], str] | str:
+    """The bits per byte, on all plays and on each, with the time used; and what the model writes. Or what is wrong."""
     import torch
 
     began = time.process_time()
@@ -80,7 +89,15 @@ def _one(
         if rules.named(type(error).__name__, str(error)) == "raised":
             traceback.print_exc(file=sys.stdout)
         return f"{rules.SENTENCES[rules.named(type(error).__name__, str(error))]} ({error})"
-    return rules.SENTENCES[fault] if fault else (rules.bits_per_byte(found, held), written)
+    if fault:
+        return rules.SENTENCES[fault]
+    bits = [round(one, 4) for one in (rules.bits_per_byte(found, held), *rules.bits_by_play(found, held))]
+    return {"bits": bits[0], "used": max(0.1, round(used, 1)), "plays": bits[1:]}, written
+
+
+def _keep(file: Path, row: Mapping[str, Any]) -> None:
+    lines = [json.dumps(one, ensure_ascii=False) for one in (*_rows(file), row)]
+    write_whole(file, "[\n " + ",\n ".join(lines) + "\n]\n")
 
 
 @contextlib.contextmanager
@@ -124,7 +141,9 @@ def curve() -> Any:
         found.setdefault(row["entry"], {}).setdefault(float(row["seconds"]), []).append(row)
     times = [row.get("used", row["seconds"]) for row in rows]
     canvas = Canvas("Bits per byte of plays that were not trained on", size=16)
-    axes = Axis(min(times) / 1.3, max(times) * 1.3, "seconds of processor time", log=True), Axis(1.8, WORST, "bits")
+    ticks = {s: f"{s:g}" for s in (0.1, 1.0, 10.0, *rules.THRESHOLDS) if min(times) / 1.3 <= s <= max(times) * 1.3}
+    time_used = Axis(min(times) / 1.3, max(times) * 1.3, "seconds of processor time", ticks, log=True)
+    axes = time_used, Axis(1.6, WORST, "bits per byte")
     plot = Plot(canvas, *axes, across=820, down=430, keys=looks(found, marks=MARKS), columns=3)
     told = []
     for name, of in found.items():

@@ -20,8 +20,8 @@ AUDITED = 16
 """Passages in which the future is changed. An entry that cheats at a tenth of all tokens is caught in four of five
 seeds, one that cheats at half of them always."""
 THRESHOLDS: dict[float, dict[float, float]] = {
-    60.0: {2.60: 0.0, 2.22: 4.0, 2.16: 7.0, 2.08: 11.0, 2.02: 14.0},
-    600.0: {2.40: 0.0, 2.16: 4.0, 2.06: 8.0, 2.00: 11.0, 1.97: 14.0},
+    60.0: {2.60: 0.0, 2.22: 4.0, 2.16: 7.0, 2.02: 11.0, 1.94: 14.0},
+    600.0: {2.40: 0.0, 2.16: 4.0, 2.05: 8.0, 1.95: 11.0, 1.85: 14.0},
 }
 """Seconds of processor time -> bits per byte -> points, on a straight line between two of them."""
 MOST = 14.0
@@ -129,6 +129,14 @@ def fault_of(found: Measured, texts: Sequence[str]) -> str:
 
 def bits_per_byte(found: Measured, texts: Sequence[str]) -> float:
     return -float(found.claims.double().sum()) / math.log(2) / sum(len(text.encode()) for text in texts)
+
+
+def bits_by_play(found: Measured, texts: Sequence[str]) -> list[float]:
+    """The same for every MANY passages."""
+    claims, at = found.claims.split(found.sizes.tolist()), range(0, len(texts), MANY)
+    nats = [-float(torch.cat(claims[i : i + MANY]).double().sum()) for i in at]
+    sizes = [sum(len(text.encode()) for text in texts[i : i + MANY]) for i in at]
+    return [one / math.log(2) / size for one, size in zip(nats, sizes, strict=True)]
 
 
 def audit_of(found: Measured, foreign: Tensor, seed: int) -> Audit:

@@ -1,17 +1,20 @@
 """Rules of the race: faults, points, parts, plays; all in this process, with small texts."""
 
+import argparse
 import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from autograder.box.inside.needed import needed
-from autograder.race import asking, board, home, parts, rules, split
+from autograder.commands import racing
+from autograder.race import asking, board, home, ours, parts, rules, split
 from autograder.race.heats import HOME_BITS, Result
-from autograder.race.ours import ENTRIES, cells_of
+from autograder.race.ours import ABLATIONS, ENTRIES, cells_of
 from tests.autograder.race.entries import LATE, RIGHT, SMALL, WRONG, functions
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,7 +22,7 @@ NOTE = (ROOT / "autograder" / "notes" / "capstone.md").read_text(encoding="utf-8
 PAGE = (ROOT / "solutions" / "capstone" / "capstone.py").read_text(encoding="utf-8")
 
 
-def one(*sources: str, seconds: float = 30.0) -> tuple[float, str] | str:
+def one(*sources: str, seconds: float = 30.0) -> tuple[dict[str, Any], str] | str:
     entry = functions(*sources)
     return home._one({name: entry[name] for name in parts.FUNCTIONS}, SMALL.train, SMALL.held, seconds, 0)  # type: ignore[misc]
 
@@ -31,9 +34,12 @@ def test_a_right_entry_gets_the_bits_of_its_own_distributions() -> None:
     for text in SMALL.held:
         read = torch.tensor([10, *text.encode()])
         nats -= sum(float(model["log_p"][a, b]) for a, b in pairwise(read.tolist()))
-    bits, written = one(RIGHT)
+    found, written = one(RIGHT)
     assert len(written.encode()) >= home.WRITTEN
-    assert bits == pytest.approx(nats / torch.log(torch.tensor(2.0)).item() / sum(map(len, SMALL.held)), rel=1e-5)
+    bits = nats / torch.log(torch.tensor(2.0)).item() / sum(map(len, SMALL.held))
+    assert found["bits"] == pytest.approx(bits, abs=1e-4)
+    assert found["plays"] == [found["bits"]], "one play"
+    assert 0 < found["used"] < 30
 
 
 @pytest.mark.parametrize("fault", sorted(set(WRONG) - {"foreign-text"}))  # at home the plays are there
@@ -202,50 +208,97 @@ def test_the_board_ranks_hides_names_and_runs_nothing(tmp_path: Path) -> None:
     assert "script" not in html
 
 
-def test_stored_results_of_the_courses_entries_are_whole() -> None:
-    rows = json.loads(home.MEASURED.read_text(encoding="utf-8"))
-    best = [row for row in rows if row["entry"] == "our best" and row["seconds"] == 60]
-    assert len(best) >= 5
-    assert {row["entry"] for row in rows} == {
-        "Kneser–Ney, characters",
-        "Kneser–Ney, byte pairs",
-        "LSTM",
-        "GPT",
-        "our best",
-    }
-    pairs = next(row for row in rows if row["entry"] == "Kneser–Ney, byte pairs")
-    assert pairs["bits"] == pytest.approx(HOME_BITS, abs=2e-3)
-    assert rules.points(pairs["bits"], rules.THRESHOLDS[60.0]) == rules.MOST / 2
-    assert {row["entry"] for row in rows} == set(ENTRIES)
-    assert all(rules.points(row["bits"], rules.THRESHOLDS[60.0]) == rules.MOST for row in best), (
-        "we reach our own marks"
-    )
-    found: dict[tuple[str, float], list[float]] = {}
-    for row in rows:
-        found.setdefault((row["entry"], row["seconds"]), []).append(row["bits"])
+def stored(file: Path) -> dict[tuple[str, float], dict[int, float]]:
+    """(entry, seconds) -> seed -> bits per byte."""
+    found: dict[tuple[str, float], dict[int, float]] = {}
+    for row in json.loads(file.read_text(encoding="utf-8")):
+        assert found.setdefault((row["entry"], row["seconds"]), {}).setdefault(row["seed"], row["bits"]) == row["bits"]
+    return found
+
+
+def in_the_note(entry: str, seconds: float, bits: dict[int, float]) -> str:
+    spread = f"{min(bits.values()):.3f} to {max(bits.values()):.3f}" if len(bits) > 1 else "one run"
+    return f"| {entry} | {seconds:g} s | {len(bits)} | {sum(bits.values()) / len(bits):.3f} | {spread} |"
+
+
+def test_the_note_and_the_thresholds_follow_from_the_stored_results() -> None:
+    found = stored(home.MEASURED)
+    assert {entry for entry, _ in found} == set(ENTRIES)
     for (entry, seconds), bits in found.items():
-        spread = f"{min(bits):.3f} to {max(bits):.3f}" if len(bits) > 1 else "one run"
-        mean = sum(bits) / len(bits)
-        assert f"| {entry} | {seconds:g} s | {len(bits)} | {mean:.3f} | {spread} |" in NOTE, (
-            entry,
-            seconds,
-            mean,
-            spread,
-        )
-    mean = {entry: sum(bits) / len(bits) for (entry, seconds), bits in found.items() if seconds == 60}
-    sprint = found["our best", 60]
-    assert f"needs {mean['GPT']:.2f} bits per byte in the sprint" in PAGE
-    assert f"of the Transformer: {mean['LSTM']:.2f}." in PAGE
-    assert f"{mean['our best']:.2f} on average, from {min(sprint):.3f} to {max(sprint):.3f}." in PAGE
-    shares = [ours / base for row in best for ours, base in zip(row["plays"], pairs["plays"], strict=True)]
+        assert in_the_note(entry, seconds, bits) in NOTE
+    worth = {
+        (*of, seed): rules.points(b, rules.THRESHOLDS[of[1]]) for of, bits in found.items() for seed, b in bits.items()
+    }
+    assert worth["Kneser–Ney, byte pairs", 60.0, 0] == rules.MOST / 2
+    assert worth["Kneser–Ney, byte pairs", 600.0, 0] == 4.0
+    assert worth["LSTM", 600.0, 0] == 8.0
+    assert found["Kneser–Ney, byte pairs", 60.0][0] == pytest.approx(HOME_BITS, abs=2e-3)
+    for seconds in rules.THRESHOLDS:
+        assert len(found["our best", seconds]) >= 4
+        assert all(worth["our best", seconds, seed] == rules.MOST for seed in found["our best", seconds])
+
+
+def test_what_a_part_gains_is_in_the_note() -> None:
+    best = stored(home.MEASURED)
+    found = stored(home.ABLATED)
+    assert {entry for entry, _ in found} == set(ABLATIONS)
+    for (entry, seconds), bits in found.items():
+        loss = [b - best["our best", seconds][seed] for seed, b in bits.items()]
+        assert f"{in_the_note(entry, seconds, bits)} {min(loss):.3f} to {max(loss):.3f} |" in NOTE
+        assert min(loss) > 0
+        assert len(bits) >= 3
+
+
+def test_the_model_answer_and_the_note_say_what_was_measured() -> None:
+    found, less = stored(home.MEASURED), stored(home.ABLATED)
+    mean = {of: sum(bits.values()) / len(bits) for of, bits in (found | less).items()}
+    sprint = found["our best", 60.0]
+    assert f"needs {mean['GPT', 60.0]:.2f} bits per byte in the sprint" in PAGE
+    assert f"of the Transformer: {mean['LSTM', 60.0]:.2f}." in PAGE
+    assert f"how sure both are: {mean['our best without cache', 60.0]:.2f}." in PAGE
+    on_average = (
+        f"{mean['our best', 60.0]:.2f} on average, from {min(sprint.values()):.3f} to {max(sprint.values()):.3f}."
+    )
+    assert on_average in PAGE
+    assert f"gained only {mean['our best', 60.0] - mean['our best', 600.0]:.3f} bits" in PAGE
+    losses = [bits - sprint[seed] for seed, bits in less["our best without cache", 60.0].items()]
+    assert f"gained {sum(losses) / len(losses):.2f}." in PAGE
+    rows = json.loads(home.MEASURED.read_text(encoding="utf-8"))
+    (base,) = [row["plays"] for row in rows if (row["entry"], row["seconds"]) == ("Kneser–Ney, byte pairs", 60.0)]
+    best = [row["plays"] for row in rows if (row["entry"], row["seconds"]) == ("our best", 60.0)]
+    shares = [ours / theirs for plays in best for ours, theirs in zip(plays, base, strict=True)]
     assert f"from {min(shares):.2f} to {max(shares):.2f} of what Kneser–Ney needs" in NOTE
 
 
 def test_every_cell_of_the_courses_entries_can_be_read() -> None:
-    for name in ENTRIES:
+    for name in ENTRIES | ABLATIONS:
         cells = cells_of(name)
         kept = needed(cells, [], parts.FUNCTIONS, lambda source: source)
         assert all(compile(source, name, "exec") for source in kept.values())
         assert not [f for f in parts.FUNCTIONS if not any(f"def {f}(" in source for source in kept.values())]
     with pytest.raises(ValueError, match="has no entry"):
         cells_of("GPT-5")
+
+
+def test_the_command_records_our_entries_and_resumes(tmp_path: Path, monkeypatch) -> None:
+    trained: list[int] = []
+    entry = functions(RIGHT)
+
+    def train(texts: list[str], seconds: float, seed: int) -> object:
+        trained.append(seed)
+        return entry["train"](texts, seconds, seed)  # type: ignore[operator]
+
+    monkeypatch.setattr(home, "MEASURED", tmp_path / "measured.json")
+    monkeypatch.setattr(split, "at_home", lambda: SMALL)
+    monkeypatch.setattr(ours, "entry_of", lambda name: {f: entry[f] for f in parts.FUNCTIONS} | {"train": train})
+    given = argparse.Namespace(ours="LSTM", seeds=1, record=True, factor=1.0)
+    racing._ours(given, 600.0)
+    given.seeds = 2
+    racing._ours(given, 600.0)
+    assert trained == [0, 1]
+    rows = json.loads(home.MEASURED.read_text(encoding="utf-8"))
+    assert [(row["entry"], row["seconds"], row["seed"]) for row in rows] == [("LSTM", 600.0, 0), ("LSTM", 600.0, 1)]
+    given.record = False
+    racing._ours(given, 600.0)
+    assert trained == [0, 1, 0, 1]
+    assert json.loads(home.MEASURED.read_text(encoding="utf-8")) == rows
