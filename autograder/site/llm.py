@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from autograder import pages as templates
 from autograder.files import write_whole
@@ -93,7 +94,7 @@ def build(root: Path, out: Path) -> str:
     content = model.read_bytes()
     chunks = [content[start : start + CHUNK] for start in range(0, len(content), CHUNK)]
     compat = packages / "wllama-compat" / "wasm"
-    parts = {
+    parts: dict[str, Any] = {
         "library": scripts.add("wllama", wrapped, code=True),
         "engine": scripts.add("engine", (packages / "wllama" / "esm" / "wasm" / "wllama.wasm").read_bytes()),
         "older": scripts.add("older", (compat / "wllama.wasm").read_bytes()),

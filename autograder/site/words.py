@@ -18,8 +18,8 @@ def of_script() -> tuple[str, ...]:
     """What the scripts say: the texts in their calls of `say`."""
     scripts = [(FOLDER / name).read_text(encoding="utf-8") for name in ("site.js", "try.js")]
     script = "\n".join([*scripts, presented.script()])
-    options = {"encoding": "utf-8", "parse_template_string": True}
-    found = extract_javascript(io.BytesIO(script.encode()), {"say": None}, [], options)
+    file = io.BytesIO(script.encode())
+    found = extract_javascript(file, {"say": None}, [], {"encoding": "utf-8", "parse_template_string": True})
     return tuple(dict.fromkeys(text if isinstance(text, str) else text[0] for _, _, text, _ in found))
 
 
