@@ -50,14 +50,14 @@ class Presentation extends Deck {
   start(where) {
     const { node } = this.notebook, from = this.inView();
     node.querySelectorAll('img').forEach(image => { image.loading = 'eager'; });
-    this.bar = document.body.appendChild(make('div', { id: 'nlm-bar', role: 'group', 'aria-label': say('Slides') }));
+    this.bar = document.body.appendChild(make('nav', { id: 'nlm-bar', 'aria-label': say('Slides') }));
     this.says = document.body.appendChild(make('p', { class: 'only-read', role: 'status' }));
     this.begin();
     const button = (name, sign, does) => make('button', { type: 'button', 'aria-label': name, title: name, onclick: does }, sign);
     this.bar.append(
       button(say('back'), '‹', () => this.previous()), this.place, button(say('next'), '›', () => this.next()),
       button(say('notes'), '✎', () => this.notes.open()), button(say('back to the page'), '✕', () => this.stop()));
-    this.place.setAttribute('aria-hidden', 'true');
+    for (const part of [this.title, this.place]) part.setAttribute('aria-hidden', 'true'); // the status says both
     this.on(node, 'load', () => this.soon(), true);
     this.on(window, 'pagehide', () => this.notes.close());
     this.on(window, 'hashchange', () => this.goTo(location.hash));

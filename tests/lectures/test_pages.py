@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.site import publish
+from autograder.site import publish, tried
 from autograder.site.drawn import Plan, gathered
 from autograder.site.kept import displayed
 from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, reader, started, weight
@@ -36,4 +36,7 @@ def test_its_page_is_for_everyone(published: list[Path]) -> None:
             page = visit(path)
             assert page.query_selector_all(".nlm-live .control"), "a lecture without a widget is a text"
             assert_for_everyone(page)
+            panels = {panel for (name, _), panel in tried.PANELS.items() if name == path.stem}
+            linked = {part.get_attribute("data-try") for part in page.query_selector_all("[data-try]")}
+            assert {to.partition("#")[2] for to in linked} == panels
             page.close()

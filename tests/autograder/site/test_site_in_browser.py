@@ -1,4 +1,4 @@
-"""The site in a real Chromium: the lecture on attention with all its states, the lists and the assignments."""
+"""The lecture on attention as a page with all its states, in a real Chromium."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,12 +8,14 @@ import pytest
 
 from autograder.site import publish, translate
 from autograder.site.kept import executed
-from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, press, weight
-from tests.autograder.site.conftest import BUILT, ROOT
+from tests.autograder.site.browsing import press
+from tests.autograder.site.conftest import ROOT
 from tests.autograder.site.serving import served
 
 pytestmark = [
     pytest.mark.everything,
+    pytest.mark.turn(0),
+    pytest.mark.xdist_group("attention as a page"),  # it is executed once
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.timeout(300),
@@ -80,19 +82,6 @@ def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) 
     first.get_by_role("button", name="etwa 256").press("Enter")
     first.get_by_text("Nicht ganz. Deine Schätzung: etwa 256.").wait_for()
     page.get_by_text("Deine ersten Vorhersagen in dieser Vorlesung: 0 von 1 richtig.").wait_for()
-
-
-def test_lists_and_assignments_are_for_everyone(unexecuted: Path, opened: Any) -> None:
-    """The lectures are in `tests/lectures/test_pages.py`."""
-    pages = [path for path in sorted(unexecuted.rglob("*.html")) if not path.name[0].isdigit()]
-    assert len(pages) == len(publish.LISTS) + 1 + len(BUILT)
-    for path in pages:
-        assert weight(path) <= WEIGHT, path
-        page = opened(f"{path.as_uri()}?q=softmax")
-        if path.name == "search.html":
-            page.locator("#found a").first.wait_for()
-        assert_for_everyone(page)
-        page.close()
 
 
 def test_on_paper_all_answers_are_there_and_nothing_to_press(site: Path, opened: Any) -> None:

@@ -1,0 +1,27 @@
+"""The lists, the search and the assignments in a real Chromium. The lectures are in `tests/lectures/test_pages.py`."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.site import publish
+from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, weight
+from tests.autograder.site.conftest import BUILT
+
+
+@pytest.mark.everything
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_lists_and_assignments_are_for_everyone(unexecuted: Path, opened: Any) -> None:
+    pages = [path for path in sorted(unexecuted.rglob("*.html")) if not path.name[0].isdigit()]
+    assert len(pages) == len(publish.LISTS) + 1 + len(BUILT)
+    for path in pages:
+        assert weight(path) <= WEIGHT, path
+        page = opened(f"{path.as_uri()}?q=softmax")
+        if path.name == "search.html":
+            page.locator("#found a").first.wait_for()
+        assert_for_everyone(page)
+        page.close()
