@@ -60,7 +60,7 @@ How does a program learn to write? In {count} lectures you build language models
 Transformers behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some
 Python.
 
-<p class="start"><a href="{first}">Start with lecture 1: {title}</a></p>
+<p class="start"><a href="{first}">Start with the first lecture: {title}</a></p>
 
 A lecture takes {least} to {most} minutes. Move the controls of its pictures, and predict results before you see them;
 your predictions stay in this browser. To run and change the code, and to work on the

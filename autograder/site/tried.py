@@ -1,7 +1,7 @@
 """The models that run in the browser, for the page "Try the models": their weights, counts and tokenizers as scripts.
 
 `autograder/pages/models.js` computes with them, `try.js` has the panels, `try.md` the words. Weights are the files of
-`lectures/checkpoints` as they are. Of the n-gram models of lecture 1 only counts are written: Kneser-Ney's
+`lectures/checkpoints` as they are. Of the n-gram models of the first lecture only counts are written: Kneser-Ney's
 probabilities follow from them by the lecture's own equation.
 """
 
@@ -22,7 +22,7 @@ PAGE = "try.html"
 """The page; its scripts are in the folder `try`."""
 NETWORKS = ("char_lstm", "char_gpt")
 ORDERS, WORDS = 3, 5000
-"""The n-gram models of lecture 1: orders 1 to 3 over its vocabulary."""
+"""The n-gram models of the first lecture: orders 1 to 3 over its vocabulary."""
 PANELS = {
     ("01_language_models", "model typed"): "the-next-word",
     ("02_tokens_and_vectors", "text own"): "tokens",
@@ -107,7 +107,7 @@ def byte_pairs(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def ngram_models() -> tuple[Any, list[Any]]:
-    """The word tokenizer of lecture 1 and its models, the unigram first."""
+    """The word tokenizer of the first lecture and its models, the unigram first."""
     from nlmcore.corpora import load
     from nlmcore.ngram import NGramLM
     from nlmcore.tokens import WordTokenizer

@@ -469,7 +469,7 @@ def clip(gradients, largest):
 #
 # Then look at what you have: for which $u$ do the two vanish as $T$ grows, and for which do they explode?
 #
-# **Checked:** the gradient of the weight and that of the initial state, at random points with up to 20 steps; the weight may be negative.
+# **Checked:** the gradient of the weight and that of the initial state, at random points with up to 20 steps and a positive weight.
 #
 # [[hints]]
 # 1. Write down $h_1$, $h_2$ and $h_3$. What is $h_T$, as a formula in $u$ and $h_0$?

@@ -222,7 +222,7 @@ def mixed_inputs(truth, own, coins, share):
 # By hand: with $\varepsilon = 0.1$ and $\delta = 0.5$, $p_1 = 0.1$ and $p_2 = 0.9 \cdot 0.1 + 0.1 \cdot 0.5 = 0.14$. Then come 0.156 and 0.1624, and it settles on
 # $\tfrac16$. The distances from $\tfrac16$ are 0.1667, 0.0667, 0.0267, 0.0107, 0.0043.
 #
-# **Checked:** the share of wrong words on which it settles, and that of word $t$, at random points; $\delta$ may be smaller than $\varepsilon$.
+# **Checked:** the share of wrong words on which it settles, and that of word $t$, at random points with $\delta > \varepsilon$.
 #
 # [[hints]]
 # 1. In the example, by what factor does each distance shrink, and what is that factor in terms of the two probabilities?

@@ -18,7 +18,7 @@ def test_the_reference_finds_what_the_librarys_beam_finds():
     for question in questions(exercise, 3):
         table, start, eos, beam, longest = question.case.calls[0]
         found, score = exercise.reference(table, start, eos, beam, longest)
-        if found[-1] != eos:
+        if found[-1] != eos or "pushed out" in question.case.label:  # the library keeps a text that has ended
             continue
 
         class Bigrams:

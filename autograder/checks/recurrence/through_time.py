@@ -4,7 +4,7 @@ from autograder.checks.recurrence.common import BY_HAND
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
-_few = at_points("few steps", u=(-1.4, 1.4), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(2, 5))
+_few = at_points("few steps", u=(0.5, 1.4), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(2, 5))
 _many = at_points("many steps", u=(0.8, 1.1), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(6, 20))
 
 THROUGH_TIME = question(
