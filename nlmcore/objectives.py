@@ -138,8 +138,10 @@ def corrupt_spans(
         target    <bos> <X> for inviting <Y> last <Z> <eos>
 
     Of n real tokens round(share · n) are removed, in round(that / mean_span) spans, at least one of each and at most
-    n − 1 tokens; lengths of spans and gaps are random. A text of fewer than two tokens stays whole. The k-th span
-    of a text has the k-th id of `sentinels`; one more ends the target. Raises ValueError for too few sentinels, or a
+    n − 1 tokens; lengths of spans and gaps are random. As in the authors' code (`random_spans_noise_mask`), a text
+    begins with a gap and ends with a span: the last token is always removed, unlike in the figure above. A text of
+    fewer than two tokens stays whole. The k-th span of a text has the k-th id of `sentinels`; one more ends the target,
+    as in the figure (their code leaves it out, since no gap follows). Raises ValueError for too few sentinels, or a
     share of 1 or more.
     """
     if share >= 1:

@@ -72,8 +72,18 @@ def step(state: State, byte: int) -> State:
 TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?:\d+(?:,\d*)?|,\d*)\}|\(\?:|.", re.DOTALL)
 REPEAT = re.compile(r"[*+?]|\{[\d,]+\}")
 REST = "".join(map(chr, [*range(0x80, 0xD800), *range(0xE000, 0x10000)]))
-# A character of several bytes: the first of them, and how many follow
-LONGER = ((range(0xC2, 0xE0), 1), (range(0xE0, 0xF0), 2), (range(0xF0, 0xF5), 3))
+# Every character of several bytes (Unicode, table 3-7): no longer form than needed, no half of a surrogate pair,
+# nothing above U+10FFFF. The first byte, the second, and how many more follow.
+LONGER = (
+    (range(0xC2, 0xE0), range(0x80, 0xC0), 0),
+    (range(0xE0, 0xE1), range(0xA0, 0xC0), 1),
+    (range(0xE1, 0xED), range(0x80, 0xC0), 1),
+    (range(0xED, 0xEE), range(0x80, 0xA0), 1),
+    (range(0xEE, 0xF0), range(0x80, 0xC0), 1),
+    (range(0xF0, 0xF1), range(0x90, 0xC0), 2),
+    (range(0xF1, 0xF4), range(0x80, 0xC0), 2),
+    (range(0xF4, 0xF5), range(0x80, 0x90), 2),
+)
 
 
 def row(parts: Sequence[State]) -> State:
@@ -96,8 +106,9 @@ def character(token: str) -> State:
         )
     if len(others) < len(REST):
         return either([short, *(spelled(c) for c in others)])
-    following = Byte(frozenset(range(0x80, 0xC0)))
-    return either([short, *(row([Byte(frozenset(first)), *[following] * n]) for first, n in LONGER)])
+    any_other = Byte(frozenset(range(0x80, 0xC0)))
+    longer = (row([Byte(frozenset(one)), Byte(frozenset(two)), *[any_other] * more]) for one, two, more in LONGER)
+    return either([short, *longer])
 
 
 def parse(pattern: str) -> State:

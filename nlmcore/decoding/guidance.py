@@ -18,7 +18,7 @@ from nlmcore.language_model import LanguageModel, State
 
 
 class Guided(nn.Module):
-    """A language model; its state is (with the prompt, without it).
+    """A language model; its state is (with the prompt, without it, what the second reads instead of the next token).
 
     prompt, state = Guided(model, 1.5).begin(tokens)
     sample(guided, prompt, 50, state=state)
@@ -33,17 +33,25 @@ class Guided(nn.Module):
     def begin(
         self, prompt: Int[Tensor, "batch time"], negative: Int[Tensor, "batch other"] | None = None
     ) -> tuple[Int[Tensor, "batch 1"], State]:
-        """(the prompt's last token, the state before it): the text without the prompt begins with that token, or after
-        all but the last token of `negative`."""
-        states = (None if x is None or x.shape[1] < 2 else self.model(x[:, :-1])[1] for x in (prompt, negative))
-        return prompt[:, -1:], tuple(states)
+        """(the prompt's last token, the state before it): the text without the prompt begins with that token, or with
+        the whole of `negative`, whose last token is then read in its place."""
+        if negative is not None and not negative.shape[1]:
+            negative = None
+        states = [None if x is None or x.shape[1] < 2 else self.model(x[:, :-1])[1] for x in (prompt, negative)]
+        return prompt[:, -1:], (*states, None if negative is None else negative[:, -1:])
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], state: State = None
     ) -> tuple[Float[Tensor, "batch time vocab"], State]:
         """Logits as in the equation. Without a state both texts are the same, and so is the model."""
-        both = [self.model(tokens, part) for part in state or (None, None)]
+        before, before_plain, instead = state or (None, None, None)
+        tokens_plain = tokens if instead is None or not tokens.shape[1] else torch.cat([instead, tokens[:, 1:]], dim=1)
+        both = [self.model(tokens, before), self.model(tokens_plain, before_plain)]
         prompted, plain = (logits.log_softmax(dim=-1) for logits, _ in both)
         impossible = (prompted == -torch.inf) | (plain == -torch.inf)
         guided = plain + self.gamma * (prompted - plain)
-        return guided.masked_fill(impossible, -torch.inf), (both[0][1], both[1][1])
+        return guided.masked_fill(impossible, -torch.inf), (
+            both[0][1],
+            both[1][1],
+            None if tokens.shape[1] else instead,
+        )

@@ -12,7 +12,9 @@ temperature and filters reshape p and q alike, section 2.2). lookahead is their 
 
 Departs from the paper: nothing in the distribution. A rejected token cannot be removed from every model's state, but
 a state is a value (nlmcore.language_model): we keep the one from before the draft and read the accepted tokens again,
-together with the next draft. Rows accept different numbers of tokens, so each prompt runs separately.
+together with the next draft. The prompt, and accepted tokens that have become many, are read without a draft, which
+gives one token as plain sampling does: so the model is never called more often than there are tokens. Rows accept
+different numbers of tokens, so each prompt runs separately.
 """
 
 from typing import Any, SupportsIndex
@@ -75,16 +77,17 @@ def speculative_sample(
     texts: list[list[int]] = [[] for _ in prompt]
     text_log_probs: list[list[float]] = [[] for _ in prompt]
     for row, (text, its_log_probs) in enumerate(zip(texts, text_log_probs, strict=True)):
-        # A model is at (the text that it still has to read (1, time), its state before). All but the prompt's last
-        # token is read here, so that a rejection never means reading the prompt again.
+        # A model is at (the text that it still has to read (1, time), its state before).
         one, node = prompt.new_tensor([row]), row
-        at = all_but_last(model, prompt[one], select(state, one))
+        at = prompt[one], select(state, one)
         draft_at = all_but_last(draft, prompt[one], select(draft_state, one))
         while len(text) < max_new_tokens and (not text or text[-1] != end):
-            # The target adds one token itself, so drafting up to the limit would be in vain.
-            ahead = min(lookahead, max_new_tokens - len(text) - 1)
-            drafted, q, draft_states = propose(*draft_at, ahead)
             unread, before = at
+            # A rejection means reading `unread` again: never the prompt, and never much. The target adds one token
+            # itself, so drafting up to the limit would be in vain.
+            short = text and unread.shape[1] <= 2 * (lookahead + 1)
+            ahead = min(lookahead, max_new_tokens - len(text) - 1) if short else 0
+            drafted, q, draft_states = propose(*draft_at, ahead)
             log_probs, after = prefill(model, torch.cat([unread, unread.new_tensor([drafted])], dim=1), before)
             log_probs = log_probs[0, -1 - len(drafted) :]  # (drafted + 1, vocab): before each drafted token, and after
             kept, own = accept(drafted, q, reshaped(log_probs).softmax(dim=-1), end, generator)
@@ -105,12 +108,8 @@ def speculative_sample(
                 draft_at = written[:, known:], draft_states[known]
             else:
                 draft_at = torch.cat([draft_at[0], written], dim=1), draft_at[1]
-            if accepted == len(drafted):
-                at = written[:, -1:], after
-            else:
-                at = torch.cat([unread, written], dim=1), before
-                if at[0].shape[1] > 2 * (ahead + 1):  # so that what is read again stays short
-                    at = all_but_last(model, *at)
+            rejected = torch.cat([unread, written], dim=1), before
+            at = (written[:, -1:], after) if accepted == len(drafted) else rejected
 
     tokens = pad_sequence([prompt.new_tensor(text) for text in texts], batch_first=True)
     log_probs = pad_sequence([torch.tensor(each, device=prompt.device) for each in text_log_probs], batch_first=True)

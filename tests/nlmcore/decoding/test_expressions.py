@@ -2,6 +2,7 @@
 
 import random
 import re
+from contextlib import suppress
 
 import pytest
 
@@ -27,6 +28,19 @@ def test_the_matches_are_those_of_re(pattern: str) -> None:
         letters = ALPHABET[: random_.choice([3, 6, len(ALPHABET)])]
         text = "".join(random_.choice(letters) for _ in range(random_.randint(0, 8)))
         assert matches(automaton, text) == (re.fullmatch(pattern, text, re.ASCII) is not None), text
+
+
+def test_any_character_is_a_valid_one() -> None:
+    """Two bytes are enough to tell: after every valid first byte, the seconds are those of UTF-8."""
+    automaton = Automaton(".")
+    for first in range(256):
+        for second in range(256):
+            bytes_ = [bytes([first, second, *[0x80] * more]) for more in range(3)]
+            valid = False
+            for text in bytes_:
+                with suppress(UnicodeDecodeError):
+                    valid |= len(text.decode()) == 1
+            assert valid == (automaton.read(START, bytes([first, second])) != DEAD), (first, second)
 
 
 def random_pattern(random_: random.Random, depth: int) -> str:

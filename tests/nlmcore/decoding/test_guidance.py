@@ -25,10 +25,11 @@ def test_the_equation(gamma: float) -> None:
         last, state = Guided(model, gamma).begin(PROMPT, negative)
         assert torch.equal(last, PROMPT[:, -1:])
         got = Guided(model, gamma)(TEXT, state)[0].log_softmax(-1)
-        before = TEXT[:, :0] if negative is None else negative[:, :-1]
+        # The first token is the prompt's last; a negative prompt is read whole, in its place.
+        without_prompt = TEXT if negative is None else torch.cat([negative, TEXT[:, 1:]], 1)
         with_prompt, without = (
-            model(torch.cat([prefix, TEXT], 1))[0][:, prefix.shape[1] :].softmax(-1)
-            for prefix in (PROMPT[:, :-1], before)
+            model(whole)[0][:, -TEXT.shape[1] :].softmax(-1)
+            for whole in (torch.cat([PROMPT[:, :-1], TEXT], 1), without_prompt)
         )
         expected = without * (with_prompt / without) ** gamma
         assert_close(got, (expected / expected.sum(-1, keepdim=True)).log(), f"γ = {gamma}", 1e-5)
@@ -43,9 +44,10 @@ def test_gamma_one_is_the_model_and_no_state_too() -> None:
 
 def test_laws_and_searches() -> None:
     guided = Guided(lstm(), 2.0)
-    last, state = guided.begin(PROMPT)
-    for law in (assert_chunking_law, assert_state_is_a_value, assert_selectable):
-        law(guided, TEXT, state)
+    for negative in (NEGATIVE, None):
+        last, state = guided.begin(PROMPT, negative)
+        for law in (assert_chunking_law, assert_state_is_a_value, assert_selectable):
+            law(guided, TEXT, state)
     assert len(beam_search(guided, last, 4, state=state, beam_size=3)[0]) == 3
     one, two = (sample(guided, last, 5, state=state, generator=torch.Generator().manual_seed(1)) for _ in range(2))
     assert torch.equal(one.tokens, two.tokens)
@@ -77,7 +79,7 @@ def test_more_guidance_makes_the_prompt_more_probable_given_the_text() -> None:
 
 def test_a_prompt_of_one_token() -> None:
     last, state = Guided(lstm(), 2.0).begin(PROMPT[:, :1])
-    assert state == (None, None)
+    assert state == (None, None, None)
     assert torch.equal(last, PROMPT[:, :1])
     with pytest.raises(TypeError, match="gamma must be a number"):
         Guided(lstm(), "2")  # type: ignore[arg-type]

@@ -88,20 +88,23 @@ def test_a_perfect_draft_saves_readings_of_the_target() -> None:
     speculative_sample(
         model, PROMPTS[:1], 20, draft=RunningSum(), lookahead=4, generator=torch.Generator().manual_seed(0)
     )
-    assert model.calls == 1 + 4  # the prompt, then five tokens per reading
+    assert model.calls == 1 + 4  # the prompt, which gives one token, then five tokens per reading
 
 
-def test_a_bad_draft_does_not_make_the_target_read_the_text_again_and_again() -> None:
+@pytest.mark.parametrize("length", [2, 30])
+def test_a_bad_draft_costs_no_more_readings_than_plain_sampling(length: int) -> None:
+    """One a token at most, whether the prompt is short or long; and the text is not read again and again."""
     model = Counting(RunningSum())
     speculative_sample(
         model,
-        PROMPTS[:1],
+        PROMPTS[:1, :2].repeat(1, length // 2),
         60,
         draft=Markov(7, seed=5, scale=8.0),
         lookahead=3,
         generator=torch.Generator().manual_seed(0),
     )
-    assert model.tokens_read < 60 * 2 * (3 + 1 + 3)
+    assert model.calls <= 60
+    assert model.tokens_read < length + 60 * 2 * (3 + 1 + 3)
 
 
 def test_states_of_both_models_are_read_on() -> None:

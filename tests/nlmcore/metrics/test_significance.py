@@ -23,6 +23,25 @@ def test_students_t_is_the_tables(t: float, freedom: int) -> None:
     assert two_sided(critical(freedom, 0.001), freedom) == pytest.approx(0.001, rel=1e-6)
 
 
+SCIPYS = {  # scipy.stats.t: 2 sf(0.3), 2 sf(1.96), 2 sf(9), isf(0.025), isf(0.0005)
+    1: (0.8144528418, 0.3003428918, 0.07044657495, 12.70620474, 636.6192488),
+    1.7: (0.7968029184, 0.2110096214, 0.01966675224, 5.118838988, 52.29470759),
+    2: (0.7924856608, 0.1890573096, 0.01212166009, 4.30265273, 31.59905458),
+    30: (0.7662461053, 0.0593423129, 5.014831916e-10, 2.042272456, 3.645958635),
+    999: (0.7642395666, 0.05027346273, 1.114596876e-18, 1.962341461, 3.30029244),
+    1_001: (0.7642394419, 0.05027290773, 1.111224318e-18, 1.962336705, 3.300272876),
+    1e5: (0.7641777792, 0.04999856319, 2.295409005e-19, 1.959987708, 3.290624031),
+    1e9: (0.7641771557, 0.04999579057, 2.257180605e-19, 1.959963987, 3.290526741),
+    1e15: (0.7641771556, 0.0499957903, 2.257176812e-19, 1.959963985, 3.290526731),
+}
+
+
+@pytest.mark.parametrize("freedom", SCIPYS)
+def test_students_t_is_scipys(freedom: float) -> None:
+    found = [*(two_sided(t, freedom) for t in (0.3, 1.96, 9.0)), *(critical(freedom, p) for p in (0.05, 0.001))]
+    assert found == pytest.approx(SCIPYS[freedom], rel=1e-7, abs=0)
+
+
 def test_the_interval_holds_what_the_test_does_not_reject() -> None:
     x, y = Sample(2.167, 0.008, 5), Sample(2.182, 0.005, 5)
     apart, half = difference(x, y)
