@@ -238,7 +238,7 @@ def rotate(x, first, base):
 # ```
 #
 # **Checked:** the shapes; the weights when the whole text is new; the weights when it continues; the output, given your weights; a single query, one set
-# for all heads, and one set for each; very large scores.
+# for all heads, and one set for each; very large and very small scores.
 #
 # [[hints on the mask]]
 # 1. Look at the picture. At which position is the query in its first row, if there are 5 keys and 2 queries?

@@ -207,8 +207,13 @@ def _one_failed(draw: Draw) -> list[Case]:
 
 
 def _no_floor(draw: Draw) -> list[Case]:
+    """Of small models, and of large ones, where a single start far from the solution finds a floor that is not there."""
     N = sizes_of_runs(draw, 6).double()
-    return [case("a pure power law", N, 8 * N ** -between(draw, 0.15, 0.3), 0.01)]
+    large = (10 ** (6 + 4 * torch.arange(7).double() / 6) * noise(draw, 7, 0.1).double()).round()
+    return [
+        case("a pure power law", N, 8 * N ** -between(draw, 0.15, 0.3), 0.01),
+        case("a pure power law of large models", large, 8 * large ** -between(draw, 0.15, 0.3), 0.01),
+    ]
 
 
 FLOOR_LAW = question(
@@ -234,6 +239,13 @@ or
 
 start-returned: You return one of the points where you started. `downhill` returns a lower point: use it.
 - theta = downhill(lambda theta: robust_error(theta, N, losses, delta), start) → theta = start
+
+one-start: Your search starts at a single point, and with large models it ends in a law that is not the best one. Start
+from several points and keep the lowest.
+- found = []
++ theta = downhill(lambda theta: robust_error(theta, N, losses, delta), [0.0, 0.0, 0.5])
++ found = [(0.0, theta)]
+- found.append((robust_error(theta, N, losses, delta), theta)) → pass
 
 squared-errors: One failed run pulls your whole law up: large errors count as squares. Pass `delta` on.
 - theta = downhill(lambda theta: robust_error(theta, N, losses, delta), start)

@@ -119,6 +119,11 @@ _points = at_points(
     A=(50.0, 500.0), alpha=(0.3, 0.5), B=(50.0, 500.0), beta=(0.2, 0.45), small=(500, 5_000), large=(6_000, 60_000)
 )  # fmt: skip
 
+_late = at_points(
+    "a text that helps little", A=(50.0, 90.0), alpha=(0.3, 0.4), B=(300.0, 400.0), beta=(0.05, 0.06),
+    small=(500, 900), large=(40_000, 60_000),
+)  # fmt: skip
+
 OVERTAKING = question(
     "scale_and_insight.overtaking",
     minutes=20,
@@ -126,7 +131,8 @@ OVERTAKING = question(
     returns=("share", "operations"),
     properties=[
         formula("the share at the best split", 1, _points, "share"),
-        formula("the operations when the large one overtakes", 2, _points, "operations"),
+        formula("the operations when the large one overtakes", 1.5, _points, "operations"),
+        formula("however late it does", 0.5, _late, "operations"),
     ],
     closed=CLOSED,
     mistakes="""

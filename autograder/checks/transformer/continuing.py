@@ -150,7 +150,8 @@ def _extremes(draw: Draw) -> list[Case]:
 
 def _large(draw: Draw) -> list[Case]:
     q, k, v = _qkv(draw, 2, 3, 2)
-    return [case("scores of a hundred and more", 60 * q, k, v)]
+    below = case("all scores far below zero", -400 * q.abs(), k.abs(), v)  # hidden ones must be lower still
+    return [case("scores of a hundred and more", 60 * q, k, v), below]
 
 
 ATTEND = question(
@@ -161,10 +162,10 @@ ATTEND = question(
     properties=[
         shapes(0.25, _whole),
         values("the weights of a new text", 1, _whole, "weights"),
-        values("the weights of a text that continues", 1.25, _continued, "weights"),
+        values("the weights of a text that continues", 1, _continued, "weights"),
         holds("the output, given your weights", 0.75, _outputs, output_of_shared_values),
         values("one query, one set, a set for each", 0.5, _extremes),
-        values("very large scores", 0.25, _large, "weights"),
+        values("very large and very small scores", 0.5, _large, "weights"),
     ],
     closed=(*CLOSED, common.ATTENTION),
     mistakes="""
@@ -193,6 +194,10 @@ future-not-hidden: The future is open: a token attends to tokens after it. Mask 
 hidden-scores-zero: You set the scores of later tokens to 0, which is an ordinary score: exp(0) = 1. Only −∞ removes
 them.
 - -math.inf → 0.0
+
+hidden-not-low-enough: You give hidden scores a number that an ordinary score can be below: where all allowed scores
+are lower, the future gets all the weight. Only −∞ is below every score.
+- -math.inf → -100.0
 
 zeros-hidden: You take every score of 0 for one that is hidden. A score can be 0 by itself, and then its token counts.
 Mask by position, not by value.

@@ -55,4 +55,8 @@ def sampled_anew(case: Case, got: Outcomes) -> str | None:
             return "the random blocks are all on the same side"
         if 2 * len(torch.unique(distances)) < added.shape[1] / 2:
             return "the random blocks are at the same few distances in all rows"
+        # Independent rows hardly ever have the same gaps between their random blocks; a pattern that is shifted does.
+        gaps = {tuple(torch.diff(row.nonzero().flatten()).tolist()) for row in added & (added.sum(1) > 1)[:, None]}
+        if 2 * len(gaps) < int((added.sum(1) > 1).sum()):
+            return "the random blocks of all rows are one pattern, only shifted"
     return None
