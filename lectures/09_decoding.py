@@ -57,6 +57,7 @@ from nlmcore.decoding import (
     stream,
 )
 from nlmcore.pretrained import smollm2
+from nlmcore.tokens import decode_stream
 from lectures.trained import checkpoint
 from lectures import show, stored, widgets
 
@@ -597,8 +598,9 @@ print(
 begin = "I will never forget the day when"
 start = torch.tensor([tokenizer.encode(begin)])
 print(begin, end="")
-for step in stream(llm, start, 20, top_p=0.9, generator=torch.Generator().manual_seed(2)):
-    print(tokenizer.decode(step.tokens.tolist()), end="", flush=True)
+steps = stream(llm, start, 20, top_p=0.9, generator=torch.Generator().manual_seed(2))
+for piece in decode_stream(tokenizer, (step.tokens.item() for step in steps)):
+    print(piece, end="", flush=True)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Now compare four ways from the same start. The bars show the distribution from which the token was sampled, after temperature and

@@ -95,7 +95,8 @@ def stream(
 ) -> Iterator[Step]:
     """`sample`, one `Step` at a time, for text that appears as it is written. temperature=0 streams greedy search.
 
-    for step in stream(model, prompt, 50): print(tokenizer.decode(step.tokens.tolist()), end="")
+    ids = (step.tokens.item() for step in stream(model, prompt, 50))
+    for piece in decode_stream(tokenizer, ids): print(piece, end="", flush=True)          nlmcore.tokens.decode_stream
     """
     prompt, end = check_request(model, prompt, eos, state)
     return write(model, prompt, max_new_tokens, chooser(filters, generator), eos=end, state=state)

@@ -9,9 +9,9 @@ never turns into a special id unless `allow_special=True`: "<eos>" in a student'
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import index
-from typing import Any, ClassVar, SupportsIndex, TypeVar
+from typing import Any, ClassVar, Protocol, SupportsIndex, TypeVar, runtime_checkable
 
 from nlmcore.checks import described
 
@@ -90,6 +90,31 @@ class Tokenizer(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """Any tokenizer, a pretrained model's too."""
+
+    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str: ...
+
+
+def decode_stream(tokenizer: Decodes, ids: Iterable[SupportsIndex], skip_special: bool = False) -> Iterator[str]:
+    """The text of ids that arrive one by one: after each id what it adds, "" while a character is incomplete.
+
+    ids = (step.tokens.item() for step in stream(model, prompt, 50))
+    for piece in decode_stream(tokenizer, ids): print(piece, end="", flush=True)
+    """
+    read: list[SupportsIndex] = []
+    text = written = ""
+    for i in ids:
+        read.append(i)
+        text = tokenizer.decode(read, skip_special)
+        whole = text.rstrip("\N{REPLACEMENT CHARACTER}")  # the bytes of one character may lie in several tokens
+        yield whole[len(written) :]
+        written = max(written, whole, key=len)
+    if len(text) > len(written):  # what is still incomplete at the end stays so
+        yield text[len(written) :]
 
 
 def checked_ids(ids: Iterable[SupportsIndex], vocab_size: int) -> list[int]:

@@ -48,7 +48,9 @@ class LoRA(nn.Module):
     (embeddings, positions) and matrices that several modules share, because B A would reach only one of these.
     alpha: `rank` unless given.
 
-    `parameters()` are A and B, `state_dict()` is what you store for a task. `names` are the adapted matrices.
+    Called like the model, whose attributes it has as well; so `fit(LoRA(model), batches, …)` trains A and B, and every
+    algorithm of `nlmcore.decoding` takes it. `parameters()` are A and B, `state_dict()` is what you store for a task.
+    `names` are the adapted matrices.
 
     Raises ValueError if nothing is left to adapt.
     """
@@ -71,7 +73,27 @@ class LoRA(nn.Module):
         scale = (rank if alpha is None else alpha) / rank
         self.parts = nn.ModuleList(LowRank(getattr(*place).detach(), rank, scale) for place in self._places)
         self._plain: list[Tensor] | None = None  # while merged: each W as it was
+        self._adapted = (model,)  # in a tuple, so that its weights are none of this module's
         self._insert()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._adapted[0](*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name == "_adapted":  # while it is being made
+                raise
+            return getattr(self._adapted[0], name)
+
+    def train(self, mode: bool = True) -> "LoRA":
+        self._adapted[0].train(mode)
+        return super().train(mode)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LoRA":
+        self._adapted[0]._apply(fn, recurse)
+        return super()._apply(fn, recurse)
 
     @torch.no_grad()
     def merge(self) -> None:

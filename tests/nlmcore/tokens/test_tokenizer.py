@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlmcore.tokens import BPETokenizer, CharTokenizer, WordTokenizer
+from nlmcore.tokens import BPETokenizer, CharTokenizer, WordTokenizer, decode_stream
 
 TEXT = "To be, or not to be:\n  that is the question--'tis (so they say) <pad> <bos> <eos> 3.5 naïve 字 \t!"
 TOKENIZERS = {
@@ -115,3 +115,20 @@ def test_foreign_json_is_refused(tokenizer):
     for text in ("", "{", "[]", "{}", "3", tokenizer.to_json()[:-9], json.dumps({"tokenizer": cls.__name__})):
         with pytest.raises(ValueError, match=cls.__name__):
             cls.from_json(text)
+
+
+@pytest.mark.parametrize("text", ["plain", "naïve 日本語 🙂🙂!", "🙂", ""])
+def test_a_stream_of_ids_writes_whole_characters(text: str) -> None:
+    bytewise = BPETokenizer([])
+    pieces = list(decode_stream(bytewise, iter(bytewise.encode(text))))
+    assert "".join(pieces) == text
+    assert len(pieces) == len(text.encode())
+    assert "\N{REPLACEMENT CHARACTER}" not in "".join(pieces)
+    words = WordTokenizer.fit("to be , or not to be")
+    assert list(decode_stream(words, words.encode("to be or"))) == ["to", " be", " or"]
+
+
+def test_a_stream_that_ends_inside_a_character_says_so() -> None:
+    bytewise = BPETokenizer([])
+    ids = bytewise.encode("a🙂")[:3]
+    assert list(decode_stream(bytewise, ids)) == ["a", "", "", "\N{REPLACEMENT CHARACTER}"]

@@ -76,10 +76,16 @@ def test_it_is_trained_by_fit_decodes_and_moves_to_another_copy(unchecked: None)
     model = made("LSTM")
     frozen = weights(model)
     adapter = LoRA(model, rank=2)
-    history = fit(model, [TOKENS], steps=40, learning_rate=0.05, progress=False)
+    history = fit(adapter, [TOKENS], steps=40, learning_rate=0.05, progress=False)
     assert history.losses[-1] < 0.7 * history.losses[0]
-    model.eval()
+    assert model.training
+    adapter.eval()
+    assert not model.training
     written = greedy(model, TOKENS[:, :2], 4).tokens
+    assert torch.equal(greedy(adapter, TOKENS[:, :2], 4).tokens, written)
+    assert {p.dtype for p in adapter.double().parameters()} == {torch.float64}
+    assert {p.dtype for p in model.parameters()} == {torch.float64}, "the model moves along"
+    adapter.float()
     adapter.merge()
     assert torch.equal(greedy(model, TOKENS[:, :2], 4).tokens, written)
     assert {n for n, w in weights(model).items() if not torch.equal(w, frozen[n])} == set(adapter.names)
