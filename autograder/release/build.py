@@ -21,6 +21,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import audit_ahead, faults
 from autograder.exercise.find import exercises_of
+from autograder.exercise.form import course_faults, form_faults
 from autograder.exercise.questions import read_master
 from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
@@ -96,6 +97,8 @@ def _audit(folder: Path, audited: bool) -> None:
     if exercises:
         cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in read_master(path).cells]
         found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)
+        found += form_faults(cells, exercises)
+        found += course_faults(folder.name, cells, exercises, folder.parents[1])
     if found:
         raise ValueError(_list(f"{folder.name} is not fit to be released", found))
 
