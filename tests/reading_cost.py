@@ -1,6 +1,6 @@
 """What a model costs a reader: files and lines, by following every name from the model's class.
 
-    python -m tests.reading_cost            the table that CONTRIBUTING prints
+    python -m tests.reading_cost            a table of all models
     python -m tests.reading_cost GPT        which definitions it is made of
 
 From a class on, every name of ours that stands in it is looked up, and in that one again: classes, functions and

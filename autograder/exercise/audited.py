@@ -1,11 +1,12 @@
 """Which exercises have passed their audit in exactly this state, and are not audited again.
 
 An audit puts all questions to every reference and every misconception, which takes seconds for each exercise. It
-depends only on files: the declarations of the assignment, its source notebook, the autograder, and the package that the
-references call. For each exercise that passed, a digest of them all is kept; if any of them changes, the exercise is
-audited again. Faults are never remembered.
+depends only on files: the declarations of the assignment, its source notebook, and whatever these import of the
+autograder and of `nlmcore`, directly or not. For each exercise that passed, a digest of them all is kept; if any of
+them changes, the exercise is audited again. Faults are never remembered.
 """
 
+import ast
 import contextlib
 import functools
 import hashlib
@@ -33,7 +34,9 @@ KEPT = "exercises/.audited.json"
 """Exercise -> the digest with which it passed. Delete the file, and all are audited."""
 FEW = 12
 """So many exercises are audited in less time than other processes need to start."""
-WHOLE: tuple[str, ...] = ("autograder/*.py", "autograder/checks/*.py", "autograder/exercise/**/*.py", "nlmcore/**/*")
+ROOMS = ("autograder", "nlmcore")
+"""Packages whose imports are followed. What `lectures` draws earns no points."""
+ALWAYS = ("autograder/__init__.py", "autograder/checks/__init__.py", "autograder/exercise/audit*.py")
 
 
 def faults(exercise: Exercise, checkout: Path = CHECKOUT) -> list[str]:
@@ -99,11 +102,44 @@ def _is_declared(exercise: Exercise, assignment: str) -> bool:
     return declared.get(exercise.name) is exercise
 
 
-def _files(assignment: str, checkout: Path) -> Iterator[Path]:
-    for pattern in (*WHOLE, f"autograder/checks/{assignment}/**/*", f"solutions/{assignment}/*.py"):
-        for path in sorted(checkout.glob(pattern)):
-            if path.suffix != ".pyc" and path.is_file():
-                yield path
+def _files(assignment: str, checkout: Path) -> list[Path]:
+    """The assignment's own files, and those of the modules that they import, directly or not. A package comes with the
+    data that lie in its folder."""
+    own = (*ALWAYS, f"autograder/checks/{assignment}/**/*", f"solutions/{assignment}/*.py")
+    waiting = [path for pattern in own for path in checkout.glob(pattern)]
+    found: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path in found or path.suffix == ".pyc" or not path.is_file():
+            continue
+        found.add(path)
+        if path.suffix == ".py":
+            stat = path.stat()
+            for name in _imports(path, stat.st_mtime_ns, stat.st_size):
+                waiting += _modules(name, checkout)
+        if path.name == "__init__.py":
+            waiting += (beside for beside in path.parent.iterdir() if beside.suffix != ".py")
+    return sorted(found)
+
+
+@functools.cache
+def _imports(path: Path, changed: int, size: int) -> tuple[str, ...]:
+    """Names of modules, some of which may be names in modules, of the packages that are followed."""
+    named: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            named |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return tuple(sorted(name for name in named if name.partition(".")[0] in ROOMS))
+
+
+def _modules(name: str, checkout: Path) -> Iterator[Path]:
+    """The files that an import of this module runs, where there are such."""
+    parts = name.split(".")
+    for depth in range(1, len(parts) + 1):
+        place = checkout.joinpath(*parts[:depth])
+        yield from (place / "__init__.py", place.with_suffix(".py"))
 
 
 @functools.cache

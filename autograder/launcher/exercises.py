@@ -12,6 +12,7 @@ import json
 import shutil
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from autograder.files import plain_files, write_whole
 from autograder.launcher import notebooks
@@ -47,7 +48,7 @@ def _outputs(root: Path) -> list[Path]:
     return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts and "__pycache__" not in path.parts)
 
 
-def _record(root: Path) -> dict[str, dict[str, str]]:
+def _record(root: Path) -> dict[str, Any]:
     try:
         document = json.loads((root / RECORD).read_text(encoding="utf-8"))
         return {"inputs": dict(document["inputs"]), "files": dict(document["files"])}
@@ -65,9 +66,9 @@ def available() -> bool:
     return importlib.util.find_spec("autograder.release") is not None
 
 
-def current(root: Path) -> bool:
+def current(root: Path, audited: bool = False) -> bool:
     """Whether there is nothing to build: everything that a build reads and writes is as the last build left it, or has
-    been worked in."""
+    been worked in. `audited`: and that build audited the questions."""
     if not available() or not any((root / "solutions").glob("*/*.py")):
         files = _record(root)["files"]
         return all(
@@ -76,12 +77,15 @@ def current(root: Path) -> bool:
         )
     record = _record(root)
     complete = bool(record["files"]) and all((root / name).exists() for name in record["files"])
-    return complete and record["inputs"].get("digest") == fingerprint(root)
+    inputs = record["inputs"]
+    return complete and inputs.get("digest") == fingerprint(root) and (inputs.get("audited", False) or not audited)
 
 
-def build(root: Path) -> tuple[int, list[str]]:
-    """Build the exercises if needed. Returns the number of new notebooks, and messages for the user."""
-    if current(root):
+def build(root: Path, audited: bool = True) -> tuple[int, list[str]]:
+    """Build the exercises if needed. Returns the number of new notebooks, and messages for the user. Whether each
+    question is fair (`autograder.exercise.audit`) takes minutes to find out: it concerns whoever changes a question and
+    whoever releases it, not whoever opens a lecture."""
+    if current(root, audited):
         return 0, []
     if (root / HANDED_OUT).exists():
         return hand_out(root)
@@ -91,7 +95,7 @@ def build(root: Path) -> tuple[int, list[str]]:
     done = False
     try:
         release = importlib.import_module("autograder.release.build")  # nbgrader is imported here, not before
-        release.build_exercises(root, release.gradebook_of(root))
+        release.build_exercises(root, release.gradebook_of(root), audited)
         if left := _assignments(root) - {path.parent.name for path in _outputs(root) if path.suffix == ".ipynb"}:
             raise RuntimeError(f"Not released, because no notebook was built from its text: {', '.join(sorted(left))}.")
         done = True
@@ -109,7 +113,7 @@ def build(root: Path) -> tuple[int, list[str]]:
         name = path.relative_to(root).as_posix()
         if path in released and record["files"].get(name) not in (None, released[path]):
             notes.append(_changed_since(name))
-    _write_record(root, digest, _named(root, released))
+    _write_record(root, digest, _named(root, released), audited)
     new = [p for p, value in released.items() if p.suffix == ".ipynb" and p not in mine and before.get(p) != value]
     return len(new), notes
 
@@ -130,8 +134,9 @@ def _changed_since(name: str) -> str:
     )
 
 
-def _write_record(root: Path, digest: str, files: dict[str, str]) -> None:
-    text = json.dumps({"inputs": {"digest": digest}, "files": files}, indent=1, sort_keys=True)
+def _write_record(root: Path, digest: str, files: dict[str, str], audited: bool = False) -> None:
+    inputs = {"digest": digest, "audited": audited}
+    text = json.dumps({"inputs": inputs, "files": files}, indent=1, sort_keys=True)
     write_whole(root / RECORD, text + "\n")
 
 

@@ -196,8 +196,8 @@ def build_if_stale(place: Environment, take_in: bool = False) -> int:
     """Build everything that is out of date, in the environment's Python; takes a fraction of a second if nothing is."""
     if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
         return 0
-    say.line("Building notebooks and exercises (a minute or two the first time) ...")
-    return inside(place, "build", ["--take-in"] if take_in else [])
+    say.line("Building notebooks and exercises (half a minute the first time) ...")
+    return inside(place, "build", ["--unaudited", *(["--take-in"] if take_in else [])])
 
 
 def set_up(place: Environment, rest: list[str]) -> int:
@@ -264,7 +264,7 @@ def _shared(rest: Sequence[str]) -> list[str]:
 def build(place: Environment, rest: list[str]) -> int:
     written, notes = notebooks.build(place.root, take_in="--take-in" in rest)
     try:
-        released, more = exercises.build(place.root)
+        released, more = exercises.build(place.root, audited="--unaudited" not in rest)
     except (ValueError, RuntimeError) as error:  # what `autograder.release` says of masters that are not fit
         print(error, file=sys.stderr)
         if "--take-in" not in rest:

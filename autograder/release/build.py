@@ -21,6 +21,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import audit_ahead, faults
 from autograder.exercise.find import exercises_of
+from autograder.exercise.form import course_faults, form_faults
 from autograder.exercise.questions import read_master
 from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
@@ -42,9 +43,9 @@ class NotReleasedError(ValueError):
         self.why = why
 
 
-def build_exercises(root: Path, gradebook: str = "") -> list[Path]:
+def build_exercises(root: Path, gradebook: str = "", audited: bool = True) -> list[Path]:
     """Release every assignment that has a notebook under `solutions/`. Returns the notebooks made. gradebook: the URL
-    of one that is not `gradebook.db` in `root`.
+    of one that is not `gradebook.db` in `root`. audited: the exercises are, if need be; their notebooks are always.
 
     An assignment that cannot be released does not stop the others. Raises NotReleasedError, a ValueError, after the
     last: with a sentence per fault if an exercise or a source notebook is not fit to be released or a secret would
@@ -53,10 +54,11 @@ def build_exercises(root: Path, gradebook: str = "") -> list[Path]:
     made: list[Path] = []
     why: dict[str, str] = {}
     folders = sorted({path.parent for path in (root / SOURCE).glob("*/*.ipynb")})
-    audit_ahead(folder.name for folder in folders)
+    if audited:
+        audit_ahead(folder.name for folder in folders)
     for folder in folders:
         try:
-            made += _release(root, folder, gradebook)
+            made += _release(root, folder, gradebook, audited)
         except (ValueError, RuntimeError) as error:
             why[folder.name] = str(error)
     if why:
@@ -77,8 +79,8 @@ def build_copy(root: Path, assignments: Iterable[str], copy: Path) -> None:
     build_exercises(copy)
 
 
-def _release(root: Path, folder: Path, gradebook: str) -> list[Path]:
-    _audit(folder)
+def _release(root: Path, folder: Path, gradebook: str, audited: bool) -> list[Path]:
+    _audit(folder, audited)
     _generate(root, folder.name, gradebook)
     released = sorted((root / RELEASE / folder.name).glob("*.ipynb"))
     leaks = [leak for path in released for leak in leaked(folder, path)]
@@ -89,12 +91,14 @@ def _release(root: Path, folder: Path, gradebook: str) -> list[Path]:
     return released
 
 
-def _audit(folder: Path) -> None:
+def _audit(folder: Path, audited: bool) -> None:
     exercises = exercises_of(folder.name)
-    found = [fault for exercise in exercises.values() for fault in faults(exercise)]
+    found = [fault for exercise in exercises.values() for fault in faults(exercise)] if audited else []
     if exercises:
         cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in read_master(path).cells]
         found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)
+        found += form_faults(cells, exercises)
+        found += course_faults(folder.name, cells, exercises, folder.parents[1])
     if found:
         raise ValueError(_list(f"{folder.name} is not fit to be released", found))
 

@@ -9,23 +9,31 @@ import pytest
 from autograder.exercise import audited
 from tests.autograder.test_specification import doubling
 
-FILES = (
-    "autograder/exercise/audit.py",
-    "autograder/checks/__init__.py",
-    "autograder/checks/numbers/__init__.py",
-    "solutions/numbers/numbers.py",
-    "autograder/exercise/laws/other.py",
-    "autograder/exercise/public/__init__.py",
-    "nlmcore/attention/scores.py",
-    "nlmcore/some/data.safetensors",
+FILES = {
+    "autograder/exercise/audit.py": "import autograder.exercise.public",
+    "autograder/checks/__init__.py": "",
+    "autograder/checks/numbers/__init__.py": "from autograder.exercise.laws import other",
+    "solutions/numbers/numbers.py": "import nlmcore.some\nfrom nlmcore.attention import dot_score",
+    "autograder/exercise/laws/other.py": "",
+    "autograder/exercise/public/__init__.py": "",
+    "nlmcore/attention/__init__.py": "from nlmcore.attention.scores import dot_score",
+    "nlmcore/attention/scores.py": "",
+    "nlmcore/some/__init__.py": "",
+    "nlmcore/some/data.safetensors": "",
+}
+OTHERS = (
+    "autograder/checks/letters/__init__.py",
+    "autograder/engine/run.py",
+    "nlmcore/scaling.py",
+    "nlmcore/some/x.py",
 )
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    for name in (*FILES, "autograder/checks/letters/__init__.py", "autograder/engine/run.py"):
+    for name in (*FILES, *OTHERS):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x = 1\n")
+        (tmp_path / name).write_text(f"{FILES.get(name, '')}\nx = 1\n")
     return tmp_path
 
 
@@ -61,16 +69,16 @@ def test_what_passed_is_not_audited_again(checkout, exercise, audits):
 @pytest.mark.parametrize("name", [*FILES, "autograder/checks/numbers/more.py"])
 def test_a_change_in_what_it_depends_on_brings_the_audit_back(checkout, exercise, audits, name):
     audited.faults(exercise, checkout)
-    (checkout / name).write_text("x = 23\n")
+    (checkout / name).write_text(f"{FILES.get(name, '')}\nx = 23\n")
     audited.faults(exercise, checkout)
     assert audits.count == 2
     audited.faults(exercise, checkout)
     assert audits.count == 2
 
 
-def test_another_assignment_and_the_engine_do_not(checkout, exercise, audits):
+def test_what_it_does_not_import_does_not(checkout, exercise, audits):
     audited.faults(exercise, checkout)
-    for name in ("autograder/checks/letters/__init__.py", "autograder/engine/run.py"):
+    for name in OTHERS:
         (checkout / name).write_text("x = 23\n")
     audited.faults(exercise, checkout)
     assert audits.count == 1

@@ -24,8 +24,9 @@ def release(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = ModuleType("release")
     module.calls = 0
 
-    def build_exercises(root: Path, gradebook: str) -> list[Path]:
+    def build_exercises(root: Path, gradebook: str, audited: bool) -> list[Path]:
         module.calls += 1
+        module.audits += audited
         target = root / "exercises" / "circles" / "circles.ipynb"
         target.parent.mkdir(exist_ok=True)
         target.write_text((root / "solutions" / "circles" / "circles.py").read_text())
@@ -33,7 +34,7 @@ def release(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
             raise RuntimeError("nbgrader refuses")
         return [target]
 
-    module.build_exercises, module.fails = build_exercises, False
+    module.build_exercises, module.fails, module.audits = build_exercises, False, 0
     module.gradebook_of = lambda root: ""
     monkeypatch.setattr(exercises.importlib, "import_module", lambda name: module)
     monkeypatch.setattr(exercises, "available", lambda: True)
@@ -57,6 +58,17 @@ def test_built_once_and_then_only_when_something_changes(course: Path, release: 
     change_master(course)
     assert exercises.build(course) == (1, [])
     assert "v2" in notebook(course).read_text()
+
+
+def test_who_opens_a_lecture_waits_for_no_audit_and_who_builds_gets_it_later(course: Path, release: ModuleType) -> None:
+    exercises.build(course, audited=False)
+    exercises.build(course, audited=False)
+    assert (release.calls, release.audits) == (1, 0)
+    exercises.build(course)
+    exercises.build(course)
+    assert (release.calls, release.audits) == (2, 1)
+    exercises.build(course, audited=False)
+    assert release.calls == 2
 
 
 def test_an_assignment_that_was_not_released_is_not_done(course: Path, release: ModuleType) -> None:

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from autograder.commands.around import release as main
+from autograder.exercise.form import COURSE
 from autograder.exercise.questions import opened
 from autograder.launcher import environment, verbs
 from autograder.launcher.text import from_text
@@ -21,7 +22,6 @@ from autograder.release.contents import contents, students_makefile
 from autograder.release.leaks import leaks
 from autograder.release.student_zip import TOP, pack
 from tests.autograder.elsewhere import python
-from tests.test_assignments import COURSE
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -1,0 +1,76 @@
+"""Whoever follows CONTRIBUTING to the letter succeeds: its examples are put together here, as the guide says."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+import nlmcore.corpora
+from lectures import show
+from lectures.show import live, said, slider
+from lectures.show.controls import Live
+from lectures.show.plot import Axis, Plot
+from lectures.show.svg import Canvas
+from nlmcore.checks import Probability, door
+from nlmcore.decoding import filters, sample
+from nlmcore.recurrent import RecurrentLM
+
+NAME = "CONTRIBUTING.md"
+GUIDE = (Path(__file__).resolve().parents[1] / NAME).read_text(encoding="utf-8")
+
+
+def example(section: str) -> list[str]:
+    """The Python of a section, each block by itself."""
+    text = GUIDE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    assert text, f"there is no section {section!r}"
+    blocks = re.findall(r"^( *)```python\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE)
+    return [re.sub(rf"^{indent}", "", code, flags=re.MULTILINE) for indent, code in blocks]
+
+
+def run(code: str, **known: Any) -> dict[str, Any]:
+    space = {"Callable": Callable, "Sequence": Sequence, "math": math, "Tensor": Tensor, "Float": Float, **known}
+    exec(compile(code, NAME, "exec"), space)
+    return space
+
+
+def test_a_new_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep = run(example("A new sampler")[0], door=door, Probability=Probability)["keep_epsilon"]
+    monkeypatch.setitem(filters.FILTERS, "epsilon", keep)
+    torch.manual_seed(0)
+    model = RecurrentLM(7, "gru", d_hidden=4)
+    assert sample(model, torch.tensor([[1]]), 5, epsilon=0.99).tokens.shape == (1, 5)
+    kept = keep(torch.tensor([[0.6, 0.3, 0.1]]).log(), 0.2)
+    assert kept.isfinite().tolist() == [[True, True, False]]
+
+
+def test_a_new_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = run(example("A new corpus")[0])["letters"]
+    monkeypatch.setitem(nlmcore.corpora._LOADERS, "letters", made)
+    letters = nlmcore.corpora.load("letters")
+    names = {d.text: d.target for part in (letters.train, letters.valid, letters.test) for d in part}
+    assert names["ß"] == "LATIN SMALL LETTER SHARP S"
+
+
+def test_a_new_picture_and_a_new_widget() -> None:
+    picture = defined(run(example("A new picture")[0], Canvas=Canvas, Plot=Plot, Axis=Axis))
+    widget, its_test = example("A new widget")
+    made = defined(run(widget, live=live, slider=slider, said=said, Live=Live, **picture))
+    for test in defined(run(its_test, widgets=SimpleNamespace(**made))).values():
+        test()
+
+
+def defined(space: dict[str, Any]) -> dict[str, Any]:
+    """The functions that an example defines."""
+    return {name: f for name, f in space.items() if getattr(getattr(f, "__code__", None), "co_filename", "") == NAME}
+
+
+def test_a_new_prediction() -> None:
+    cell = example("A new prediction")[0]
+    run(cell, show=show, unigram=0.0123, bigram=0.61)
