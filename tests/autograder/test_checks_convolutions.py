@@ -58,27 +58,8 @@ def test_the_gradients_of_cbow_are_autograds():
     assert all(torch.allclose(a, b) for a, b in zip(found, wanted, strict=True))
 
 
-def test_what_does_the_work_is_closed_and_autograd_is_open_where_it_is_not_the_question():
-    def by_the_library(x, weight, bias, dilation):
-        padded = F.pad(x.mT, ((len(weight) - 1) * dilation, 0))
-        return F.conv1d(padded, weight.permute(2, 1, 0), bias, dilation=dilation).mT
-
-    def by_a_picture(x, weight, bias, dilation):
-        padded = F.pad(x.mT, ((len(weight) - 1) * dilation, 0))[:, :, None]
-        return F.conv2d(padded, weight.permute(2, 1, 0)[:, :, None], bias, dilation=(1, dilation))[:, :, 0].mT
-
-    for cheat in (by_the_library, by_a_picture):
-        verdict = examine(EXERCISES["convolutions.causal_convolution"], cheat, 7)
-        assert verdict.closed == ("torch.nn.functional.conv1d",)
-        assert verdict.points == 0
-    assert examine(EXERCISES["convolutions.cbow"], by_autograd, 7).closed
+def test_autograd_is_open_where_it_is_not_the_question():
     assert examine(EXERCISES["convolutions.train"], SOLUTIONS["train"], 7).closed == ()
-
-
-def by_autograd(words, m, E, U):
-    E, U = E.clone().requires_grad_(), U.clone().requires_grad_()
-    (E[words] @ U.T).sum().backward()
-    return SOLUTIONS["cbow"](words, m, E.detach(), U.detach())
 
 
 def test_the_experiments_data_are_those_of_its_check():

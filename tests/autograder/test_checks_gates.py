@@ -80,17 +80,6 @@ def test_the_references_of_the_derivatives_are_what_pytorch_differentiates():
     assert torch.allclose(found[1:], wanted)
 
 
-def test_what_does_the_work_is_closed():
-    def by_the_library(x, h, W, U, b, d):
-        return torch.nn.GRUCell(x.shape[1], h.shape[1])(x, h)
-
-    def by_autograd(hs, U):
-        return torch.autograd.functional.jacobian(lambda h: torch.tanh(h @ U), hs[0])
-
-    assert examine(EXERCISES["gates.gru_step"], by_the_library, 7).closed
-    assert examine(EXERCISES["gates.jacobian_norms"], by_autograd, 7).closed
-
-
 def right(name):
     return SOLUTIONS[name]
 
