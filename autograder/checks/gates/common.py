@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
+from autograder.exercise.closed import DIFFERENTIATORS
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -15,15 +15,8 @@ CLOSED = (
     "nlmcore.fast",
     "nlmcore.training",
     *DIFFERENTIATORS,
-    "torch.nn.GRU",
-    "torch.nn.GRUCell",
-    "torch.nn.LSTM",
-    "torch.nn.LSTMCell",
 )
 """Closed in every question: recurrent networks and their gradients."""
-
-BY_HAND = (*CLOSED, DIFFERENTIATION)
-"""Closed where a derivative is the question."""
 
 
 def blocks(draw: Draw, count: int, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]:

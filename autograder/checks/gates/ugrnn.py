@@ -30,6 +30,7 @@ UGRNN_STEP = question(
         values("everything, odd sizes", 0.5, _odd),
     ],
     closed=CLOSED,
+    numpy=True,
     mistakes="""
 gate-the-other-way-round: Gate and candidate are right, but you mixed them the wrong way round: G is the fraction of h
 that is *kept*, 1 − G the fraction of R that is written.
@@ -48,10 +49,10 @@ with the index R belong to R.
 
 tanh-gate: Your gate is a tanh, so it can be negative, and a negative fraction means nothing. Gates are sigmoids,
 candidates are tanhs.
-- torch.sigmoid → torch.tanh
+- sigmoid → np.tanh
 
 sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
-- torch.tanh → torch.sigmoid
+- np.tanh → sigmoid
 
 u-transposed: You transposed the matrices U. Vectors are rows here, so the state multiplies U from the left: h U.
 (PyTorch's weight_hh is our U transposed.)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
+from autograder.exercise.closed import DIFFERENTIATORS
 from autograder.exercise.draw import Draw
 
 CLOSED = (
@@ -16,13 +16,8 @@ CLOSED = (
     "nlmcore.training",
     "sklearn",
     *DIFFERENTIATORS,
-    "torch.nn.RNN",
-    "torch.nn.RNNCell",
 )
 """Closed in every question: recurrent networks, their gradients and losses."""
-
-BY_HAND = (*CLOSED, DIFFERENTIATION)
-"""Closed where the gradient is the question."""
 
 
 def weights(draw: Draw, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,6 +1,6 @@
 """Questions 6a and 6b: the wrong line of a friend's reading in chunks."""
 
-from autograder.checks.recurrence.common import BY_HAND, weights
+from autograder.checks.recurrence.common import CLOSED, weights
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -30,7 +30,8 @@ READ_IN_CHUNKS = question(
         values("several chunks", 1, _several),
         values("one chunk, and a shorter one at the end", 1, _edges),
     ],
-    closed=BY_HAND,
+    closed=CLOSED,
+    numpy=True,
     planted="- h @ U → U @ h",
     mistakes="""
 state-not-passed-on: You start every chunk from h0. The state is passed on from chunk to chunk; only the gradient is
@@ -41,7 +42,7 @@ chunk-too-long: Neighbouring chunks share a step, so a step is read twice. A sli
 - start + k] → start + k + 1]
 
 tanh-too-early: You take the tanh of the state's part only. It belongs around the whole sum.
-- torch.tanh(inputs[t] + h @ U) → inputs[t] + torch.tanh(h @ U)
+- np.tanh(inputs[t] + h @ U) → inputs[t] + np.tanh(h @ U)
 
 bias-for-each-chunk: You add the bias only to the first step of a chunk. It belongs to every step.
 - chunk @ W + b → chunk @ W; inputs[0] += b
@@ -59,6 +60,7 @@ WRONG_LINE = wrong_line(
     READ_IN_CHUNKS,
     minutes=10,
     points=1,
+    numpy=True,
     mistakes=f"""
 start-suspected: Line {_at("h, states")} is right: it runs once, so the state is passed on from chunk to chunk.
 - {_listing.wrong} → {_at("h, states")}
