@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from autograder.exercise.find import find
 from autograder.exercise.interview import heard_answers, questions
+from autograder.exercise.outcome import arrays
 from autograder.exercise.report import Report
 from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
@@ -99,7 +100,7 @@ class Failing(NamedTuple):
 
     inputs: tuple[Any, ...]
     expected: Any
-    """The right result: a tensor or a number, or, of several results, a tuple of them; None for a chosen one."""
+    """The right result: a tensor (or array, as the inputs) or a number, or, of several results, a tuple of them; None for a chosen one."""
 
 
 def failing(name: str) -> Failing:
@@ -120,11 +121,14 @@ def failing(name: str) -> Failing:
         )
     index = finding.telling_call
     right = finding.expected[index].outputs
-    results = tuple(
+    results: Any = tuple(
         None if result in exercise.chosen else tensor.clone() if tensor.ndim else tensor.item()
         for result, tensor in zip(exercise.returns, right, strict=True)
     )
-    return Failing(copy.deepcopy(finding.case.calls[index]), results if len(exercise.returns) > 1 else results[0])
+    inputs = copy.deepcopy(finding.case.calls[index])
+    if exercise.numpy:
+        inputs, results = arrays(inputs), arrays(results)
+    return Failing(inputs, results if len(exercise.returns) > 1 else results[0])
 
 
 def passes(name: str, function: Callable[..., Any]) -> bool:
