@@ -10,7 +10,7 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open. If you need a function from an earlier question, call yours.
+# If you need a function from an earlier question, call yours.
 #
 # You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. Nothing is downloaded.
 #

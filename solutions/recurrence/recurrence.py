@@ -10,8 +10,8 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
-# PyTorch's autograd is a good friend: compare in a cell of your own.)
+# If you need a function from an earlier question, call yours. (To *look* for a mistake, PyTorch's autograd is a good friend: compare in a cell
+# of your own.)
 #
 # You need the lectures *Recurrent networks* and, for question 4 only, *Vanishing and exploding gradients*. Nothing is
 # downloaded.

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from autograder.checks.convolutions.common import CLOSED, repeated
+from autograder.checks.convolutions.common import repeated
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -51,7 +51,6 @@ CBOW = question(
         values("words that occur again", 0.75, _repeated),
         values("two words, a wide window, large scores", 0.75, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 centre-averaged: Your average includes the word at position t itself. It is the word to predict, so the model can see

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from autograder.checks.convolutions.common import CLOSED, doubles
+from autograder.checks.convolutions.common import doubles
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -40,7 +40,6 @@ CONVOLUTION_BACKWARD = question(
         values("the gradient of the inputs", 0.5, _plain, "d_x"),
         values("dilations, and a short text", 1, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     planted="* j * dilation → past - j * dilation",
     mistakes="""
@@ -76,7 +75,6 @@ WRONG_LINE = wrong_line(
     CONVOLUTION_BACKWARD,
     minutes=10,
     points=1,
-    numpy=True,
     mistakes=f"""
 sum-suspected: Line {_at("+=")} is right: a position lies in the slices of several matrices, so its gradient is a sum.
 - {_listing.wrong} → {_at("+=")}

@@ -1,22 +1,11 @@
-"""What the questions on gates share: blocks of weights, names that are off limits."""
+"""What the questions on gates share: blocks of weights, and the sizes of a step."""
 
 from collections.abc import Callable
 
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATORS
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
-
-CLOSED = (
-    "nlmcore.recurrent",
-    "nlmcore.autodiff",
-    "nlmcore.diagnostics",
-    "nlmcore.fast",
-    "nlmcore.training",
-    *DIFFERENTIATORS,
-)
-"""Closed in every question: recurrent networks and their gradients."""
 
 
 def blocks(draw: Draw, count: int, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]:

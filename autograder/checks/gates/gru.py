@@ -1,6 +1,6 @@
 """Question 2: the GRU's step."""
 
-from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import mixes
@@ -28,7 +28,6 @@ GRU_STEP = question(
         values("the new state", 0.5, _cells, "new"),
         values("everything, odd sizes", 0.5, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 z-the-other-way-round: You swapped z and 1 − z. Here, as in Cho et al. (2014) and PyTorch, z is the fraction that is

@@ -1,6 +1,5 @@
 """Question 5: half-lives and biases, derived on paper."""
 
-from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
@@ -15,7 +14,6 @@ HALF_LIFE = question(
         formula("the half-life of a bias", 1, _points, "steps"),
         formula("the bias of a half-life", 1, _points, "bias"),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 negative-half-life: Your half-life is negative. ln ½ and ln σ(b) are both negative, so their quotient is not.

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -47,7 +46,6 @@ JACOBIAN_NORMS = question(
         values("several steps back", 1.5, _further),
         values("saturated units, one unit, one state", 1, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 no-slopes: Those are powers of U. The tanh of each step has the slope 1 − h² for every unit; it shrinks the Jacobian

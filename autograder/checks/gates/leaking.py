@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -41,7 +40,6 @@ LEAKY = question(
         values("what is left of h0", 1, _runs, "left"),
         values("gates of 0 and 1, a single step", 0.5, _odd_runs),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 gate-the-other-way-round: You used the gate the other way round: g is the fraction that is *kept*, 1 − g the fraction

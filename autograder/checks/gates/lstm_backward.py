@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -49,7 +48,6 @@ LSTM_BACKWARD = question(
         values("the memory, along both paths", 1, _steps, "d_c_before"),
         values("open and closed gates, one unit", 0.75, _odd_steps),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 shown-road-forgotten: Your gradient of the memory is d_c, which comes from later steps only. The memory also produced h:

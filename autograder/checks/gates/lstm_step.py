@@ -1,6 +1,6 @@
 """Question 3a: the LSTM's step."""
 
-from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import remembers, shows
@@ -28,7 +28,6 @@ LSTM_STEP = question(
         values("both states", 0.75, _cells, "new_h", "new_c"),
         values("everything, odd sizes", 0.5, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 blocks-in-another-order: You read the blocks in the order i, g, f, o, which is TensorFlow's. Here, as in PyTorch, it is

@@ -1,6 +1,6 @@
 """Questions 6a and 6b: the wrong line of a friend's LSTM with peepholes."""
 
-from autograder.checks.gates.common import CLOSED, blocks
+from autograder.checks.gates.common import blocks
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -31,7 +31,6 @@ PEEPHOLE_STEP = question(
         values("a batch", 1, _batch),
         values("one text, and one unit", 1, _edges),
     ],
-    closed=CLOSED,
     numpy=True,
     planted="- P[2] * new → P[2] * c",
     mistakes="""
@@ -67,7 +66,6 @@ WRONG_LINE = wrong_line(
     PEEPHOLE_STEP,
     minutes=10,
     points=1,
-    numpy=True,
     mistakes=f"""
 input-gate-suspected: Line {_at("P[0]")} is right: the input gate sees the old memory.
 - {_listing.wrong} → {_at("P[0]")}

@@ -1,6 +1,5 @@
 """Question 7: how far a gradient reaches, without gates and along the cell state."""
 
-from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.special import concluded, on_the_page, predicted
@@ -33,7 +32,6 @@ REACH = question(
             [["lower", 1, 0], ["undecided", 2, 3]],
         ),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

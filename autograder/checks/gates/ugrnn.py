@@ -1,6 +1,6 @@
 """Question 1b: the cell with one gate."""
 
-from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import mixes
@@ -29,7 +29,6 @@ UGRNN_STEP = question(
         values("the new state", 0.5, _cells, "new"),
         values("everything, odd sizes", 0.5, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 gate-the-other-way-round: Gate and candidate are right, but you mixed them the wrong way round: G is the fraction of h

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.recurrence.common import CLOSED, read
+from autograder.checks.recurrence.common import read
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -43,7 +43,6 @@ RNN_BACKWARD = question(
         values("d_h0", 0.5, _texts, "d_h0"),
         values("a loss at the end only, one unit", 1, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 each-step-for-itself: Each step gets only the gradient of its own loss, and none from later times. The next state was

@@ -1,6 +1,5 @@
 """Question 7: the error of truncation, for two memories and two lengths of chunks."""
 
-from autograder.checks.recurrence.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.special import concluded, on_the_page, predicted
@@ -34,7 +33,6 @@ CHUNK_ERROR = question(
             [["undecided", 0, 1], ["lower", 3, 2]],
         ),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

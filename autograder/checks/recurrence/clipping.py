@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import CLOSED
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
@@ -63,7 +62,6 @@ CLIPPING = question(
         ),
         values("zeros, and a single array", 0.25, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 each-entry: You clipped each entry, which changes the direction of the gradient. Divide all entries by the same number

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -41,7 +41,6 @@ LABEL_AND_CLASSIFY = question(
         values("the labels where lengths differ", 1, _padded, "labels"),
         values("the classes where lengths differ", 1, _padded, "classes"),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 reads-forwards-twice: Both of your networks read forwards. The second one should begin with the last word of each text.

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.recurrence import held
@@ -55,7 +55,6 @@ RNN_FORWARD = question(
         values("texts of different lengths", 0.75, _padded),
         values("an empty text, and a single step", 0.75, _odd_runs),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 padding-read: You processed the padding as well. Where t is not below a text's length, its state must not change:

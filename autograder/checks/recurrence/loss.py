@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import CLOSED
 from autograder.exercise.declare import judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.recurrence import nothing_at_padding
@@ -62,7 +61,6 @@ TEXT_LOSS = question(
         values("the gradient where lengths differ", 0.5, _padded, "d_logits"),
         values("one prediction, large logits", 0.5, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 padding-counted: Your mean includes padding. Then the model is trained to predict words that nobody wrote, and the loss

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -47,7 +47,6 @@ PERPLEXITY = question(
         values("several chunks", 1.5, _several),
         values("chunks of any size, and an unlikely character", 1.5, _odd),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 state-lost: Each of your chunks starts from a state of zeros, so the network forgets everything at each boundary. Pass

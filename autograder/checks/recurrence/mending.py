@@ -1,6 +1,6 @@
 """Questions 6a and 6b: the wrong line of a friend's reading in chunks."""
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -30,7 +30,6 @@ READ_IN_CHUNKS = question(
         values("several chunks", 1, _several),
         values("one chunk, and a shorter one at the end", 1, _edges),
     ],
-    closed=CLOSED,
     numpy=True,
     planted="- h @ U → U @ h",
     mistakes="""
@@ -60,7 +59,6 @@ WRONG_LINE = wrong_line(
     READ_IN_CHUNKS,
     minutes=10,
     points=1,
-    numpy=True,
     mistakes=f"""
 start-suspected: Line {_at("h, states")} is right: it runs once, so the state is passed on from chunk to chunk.
 - {_listing.wrong} → {_at("h, states")}

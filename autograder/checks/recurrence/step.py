@@ -1,6 +1,6 @@
 """Question 1a: one step."""
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -35,7 +35,6 @@ RNN_STEP = question(
         values("as many units as inputs", 0.5, _square),
         values("one text, one unit, and float64", 0.5, _odd_steps),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 u-and-w-exchanged: You swapped U and W. W multiplies the input, U the previous state. If both are square, there is no

@@ -1,6 +1,6 @@
 """Question 3b: back through time, in chunks."""
 
-from autograder.checks.recurrence.common import CLOSED, read
+from autograder.checks.recurrence.common import read
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -31,7 +31,6 @@ TRUNCATED_BACKWARD = question(
         values("d_U", 1.5, _pieces, "d_U"),
         values("a remainder, single steps, one chunk", 1, _odd_pieces),
     ],
-    closed=CLOSED,
     numpy=True,
     mistakes="""
 not-cut: You do not truncate: this is the gradient of the whole text. At the start of a chunk, drop the gradient that
