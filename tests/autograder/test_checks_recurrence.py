@@ -66,9 +66,7 @@ def test_nothing_is_asked_where_pytorch_is():
 def test_a_constant_earns_next_to_nothing(exercise, filling):
     def constant(*given):
         answer = SOLUTIONS[exercise.function](*given)
-        made = tuple(
-            np.full(np.shape(a), filling) for a in (answer if isinstance(answer, tuple) else [answer])
-        )
+        made = tuple(np.full(np.shape(a), filling) for a in (answer if isinstance(answer, tuple) else [answer]))
         return made if len(made) > 1 else made[0]
 
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
