@@ -54,8 +54,9 @@ class Outcome:
     changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were, and `GENERATOR`
 
 
-GENERATOR = "PyTorch's global generator"
-"""In `Outcome.changed` if the call has seeded it or sampled from it, which only some questions forbid."""
+GENERATOR = "the global generator"
+"""In `Outcome.changed` if the call has seeded PyTorch's, or sampled from it, which only some questions forbid; in a
+question without PyTorch it is NumPy's."""
 
 
 def call(
@@ -71,7 +72,7 @@ def call(
     if numpy:
         arguments = [arrays(argument) for argument in arguments]
     given = [_copy(argument) for argument in arguments]
-    state = None if numpy else torch.get_rng_state()
+    state = _chance(numpy)
     try:
         result = function(*given)
     except (Exception, SystemExit) as error:
@@ -79,12 +80,20 @@ def call(
     changed = tuple(
         name for name, before, after in zip(names, arguments, given, strict=False) if not _equal(before, after)
     )
-    if state is not None and not torch.equal(state, torch.get_rng_state()):
+    if state != _chance(numpy):
         changed += (GENERATOR,)
     try:
         return Outcome(outputs=_outputs(result, returns, _array if numpy else _tensor), changed=changed)
     except TypeError as error:
         return Outcome(fault=Fault(kind="wrong return", words=str(error)), changed=changed)
+
+
+def _chance(numpy: bool) -> bytes:
+    """The state of the global generator."""
+    if not numpy:
+        return bytes(torch.get_rng_state().numpy())
+    _, numbers, position, *_ = np.random.get_state()
+    return bytes(numbers) + bytes([position // 256, position % 256])
 
 
 @contextlib.contextmanager
