@@ -21,6 +21,7 @@ from autograder.box import places, tiers
 from autograder.box.inside import landlock
 from autograder.box.job import BoxResult, Job, Limits
 from autograder.box.session import BoxFault, ParentLost, Session
+from autograder.exercise import alone
 
 _START_SECONDS = 120.0
 
@@ -37,7 +38,7 @@ class Box:
         self.tier = tiers.choose(isolation)
         self.starts = 0  # how often the warm parent was started
         self._lock = threading.Lock()
-        self._parent: _Parent | None = None
+        self._parents: dict[bool, _Parent] = {}  # by whether it is without PyTorch
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +59,7 @@ class Box:
         """Run one notebook, with `limits` or the box's own."""
         with self._lock:
             for last in (False, True):
-                session = Session(self._ready().spawn, job, limits or self.limits, self.tier)
+                session = Session(self._ready(job.numpy).spawn, job, limits or self.limits, self.tier)
                 try:
                     return session.run()
                 except ParentLost as error:  # before any of the student's code ran
@@ -73,23 +74,25 @@ class Box:
     def start(self) -> None:
         """Start the warm parent now instead of with the first job."""
         with self._lock:
-            self._ready()
+            self._ready(numpy=False)
 
-    def _ready(self) -> "_Parent":
-        if self._parent is None or not self._parent.alive:
-            self._end()
-            self._parent = _Parent(self.tier)
+    def _ready(self, numpy: bool) -> "_Parent":
+        parent = self._parents.get(numpy)
+        if parent is None or not parent.alive:
+            if parent is not None:
+                parent.end()
+            parent = self._parents[numpy] = _Parent(self.tier, numpy)
             self.starts += 1
-        return self._parent
+        return parent
 
     def _end(self) -> None:
-        if self._parent is not None:
-            self._parent.end()
-            self._parent = None
+        while self._parents:
+            self._parents.popitem()[1].end()
 
 
 class _Parent:
-    def __init__(self, tier: tiers.Tier) -> None:
+    def __init__(self, tier: tiers.Tier, numpy: bool) -> None:
+        self._numpy = numpy
         self._staging = places.Staging()
         self._scratch: str | None = None
         self._warm = places.WARM
@@ -119,22 +122,25 @@ class _Parent:
 
     def _command(self, tier: tiers.Tier, descriptor: int) -> list[str]:
         walled = tier.name == "bubblewrap"
-        around = places.bubblewrap(self._staging) if walled else []
+        around = places.bubblewrap(self._staging, self._numpy) if walled else []
         if not walled:
-            places.link_ours(self._staging)
+            if not self._numpy:
+                places.link_ours(self._staging)
             self._scratch = str(temporary.folder("scratch"))
             self._warm = tempfile.mkdtemp(prefix="warm-", dir=self._scratch)
         walls = {
             "namespaces": walled,
             "landlock": tier.name != "none" and landlock.version() > 0,
             "seccomp": tier.name != "none",
-            "hidden": places.hidden(),
-            "read": places.readable(self._staging),
+            "hidden": places.hidden(self._numpy),
+            "read": places.readable(self._staging, self._numpy),
             "warm": self._warm,
             "scratch": self._scratch or places.SCRATCH,
         }
         become = places.BOX_USER if walled and os.getuid() == 0 else None
-        return [*around, *places.start(self._staging, json.dumps({"walls": walls, "become": become}), descriptor)]
+        absent = sorted(alone.absent()) if self._numpy else []
+        settings = json.dumps({"walls": walls, "become": become, "alone": absent})
+        return [*around, *places.start(self._staging, settings, descriptor)]
 
     @property
     def alive(self) -> bool:

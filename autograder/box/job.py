@@ -24,7 +24,7 @@ class Interview:
     calls: tuple[tuple[Any, ...], ...]
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
     (with text as keys) of them."""
-    closed: tuple[str, ...] = ()  # what is closed in this question; what is not the job's too is listened to
+    numpy: bool = False  # whether the function gets and returns NumPy arrays, and is asked where PyTorch is not
     meanwhile: Callable[[], object] | None = field(default=None, compare=False)
     """What the grader does while the student's function is called, on another core if there is one."""
     known: tuple[tuple[int, Fault], ...] = ()
@@ -50,6 +50,9 @@ class Job:
     files: Mapping[str, bytes] = field(default_factory=dict)  # relative path -> content, put into the working folder
     lean: bool = False
     """Run only the statements of the cells that bind names the tests need."""
+    numpy: bool = False
+    """Run where nothing but Python and NumPy is. There a statement that fails does not end its cell, because it may be
+    one that needs PyTorch and has nothing to do with the questions."""
     pictures: bool = False  # whether pictures of `lectures.show` are drawn, or shown as their alternative text
     meanwhile: "Callable[[CellResult], object] | None" = field(default=None, compare=False)
     """What the grader does with the answers to one interview while the notebook works on the next one."""

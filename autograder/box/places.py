@@ -4,6 +4,7 @@ It cannot see the course's checkout, the solutions, the gradebook, the home fold
 system inside is built from scratch, and each part of it is named here.
 """
 
+import glob
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ import autograder
 import lectures
 import nlmcore
 from autograder import temporary
+from autograder.exercise import alone
 
 BOX_USER = 64999  # who the notebook is, inside; where the grader is root, also outside
 _LECTURES = Path(str(lectures.__file__)).resolve().parent
@@ -106,23 +108,30 @@ def python() -> list[str]:
 def start(staging: Staging, settings: str, descriptor: int) -> list[str]:
     program = (
         "import json, socket, sys\n"
+        "settings = json.loads(sys.argv[1])\n"
+        "sys.modules.update(dict.fromkeys(settings['alone']))\n"  # whatever imports one of them does without
         f"sys.path.insert(0, {staging.library!r})\n"
-        f"sys.path.extend({_site_folders()!r})\n"
+        f"sys.path.extend({alone.site_folders()!r})\n"
         "from autograder.box.inside import zygote\n"
-        "zygote.main(json.loads(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])))\n"
+        "zygote.main(settings, socket.socket(fileno=int(sys.argv[2])))\n"
     )
     return [*python(), "-c", program, settings, str(descriptor)]
 
 
-def readable(staging: Staging) -> list[str]:
+def readable(staging: Staging, numpy: bool = False) -> list[str]:
+    """numpy: for a notebook without PyTorch, of the installed packages those few that are there."""
+    if numpy:
+        return [*_system(), *_python_folders(), staging.at, *alone.open_entries()]
     ours = list(OURS.values()) if staging.at != _HOME else []
     return [*_system(), *_python_folders(), staging.at, *ours]
 
 
-def hidden() -> list[str]:
-    """The grader's own package, if it is installed with the others."""
+def hidden(numpy: bool = False) -> list[str]:
+    """The grader's own package, if it is installed with the others; without PyTorch, all folders of packages."""
+    if numpy:
+        return _every_site()
     found = []
-    for folder in {*_site_folders(), *(str(Path(p)) for p in (sysconfig.get_paths()["purelib"],))}:
+    for folder in {*alone.site_folders(), *(str(Path(p)) for p in (sysconfig.get_paths()["purelib"],))}:
         path = os.path.join(folder, "autograder")
         if os.path.isdir(path):
             found.append(os.path.realpath(path))
@@ -132,7 +141,7 @@ def hidden() -> list[str]:
 def _copies() -> list[str]:
     """Our packages if they are installed with the others, where a second copy of closed modules would be found."""
     tops = {name.partition("/")[0] for name in OURS}
-    return [path for folder in _site_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
+    return [path for folder in alone.site_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
 
 
 def link_ours(staging: Staging) -> None:
@@ -144,13 +153,21 @@ def link_ours(staging: Staging) -> None:
             link.symlink_to(path)
 
 
-def bubblewrap(staging: Staging) -> list[str]:
-    """`bwrap` and its options; the command to run follows them.
+def _every_site() -> list[str]:
+    """All folders in which packages may be installed, also for another Python."""
+    roots = {*_SYSTEM, os.path.join(sys.base_prefix, "lib"), os.path.join(sys.base_exec_prefix, "lib")}
+    found = [path for root in roots for path in glob.glob(f"{glob.escape(root)}/python3*/*-packages")]
+    return sorted({os.path.realpath(path) for path in (*found, *alone.site_folders()) if os.path.isdir(path)})
+
+
+def bubblewrap(staging: Staging, numpy: bool = False) -> list[str]:
+    """`bwrap` and its options; the command to run follows them. `numpy`: without PyTorch and all but a few packages.
 
     If we are root, the notebook becomes BOX_USER without a user namespace, because a namespace of root's would leave it
     root's rights on root's files.
     """
-    for name, path in OURS.items():
+    ours = {} if numpy else OURS
+    for name, path in ours.items():
         target = staging.root / "lib" / "python" / name
         (target if os.path.isdir(path) else target.parent).mkdir(parents=True, exist_ok=True)
         if not target.exists():
@@ -172,10 +189,14 @@ def bubblewrap(staging: Staging) -> list[str]:
     for path in [*(p for p in _system() if not os.path.islink(p)), *_python_folders()]:
         command += [*_parents(path, made, bound), "--ro-bind", path, path]
         bound.append(path)
-    for path in (*hidden(), *_copies()):
-        command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
+    for path in _every_site() if numpy else (*hidden(), *_copies()):
+        command += ["--perms", "0755", "--tmpfs", path]
+        for entry in alone.open_entries() if numpy else ():
+            if os.path.dirname(entry) == path:
+                command += ["--ro-bind", entry, entry]
+        command += ["--remount-ro", path]
     command += ["--ro-bind", str(staging.root), _HOME]
-    for name, path in OURS.items():
+    for name, path in ours.items():
         command += ["--ro-bind", path, f"{staging.library}/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     command += ["--perms", "0755", "--dir", SCRATCH, "--perms", "0777", "--size", str(32 << 20), "--tmpfs", WARM]
@@ -200,10 +221,6 @@ def _executable() -> str:
     return os.path.realpath(sys.executable)
 
 
-def _site_folders() -> list[str]:
-    return [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages") and os.path.isdir(path)]
-
-
 def _python_folders() -> list[str]:
     paths: dict[str, Any] = sysconfig.get_paths()
     wanted = [
@@ -212,7 +229,7 @@ def _python_folders() -> list[str]:
         os.path.join(sys.base_exec_prefix, "lib"),
         paths["stdlib"],
         paths["platstdlib"],
-        *_site_folders(),
+        *alone.site_folders(),
     ]
     found: list[str] = []
     for path in map(os.path.realpath, wanted):

@@ -183,7 +183,6 @@ class Session:
             "function": interview.function,
             "arguments": list(interview.arguments),
             "returns": list(interview.returns),
-            "closed": list(interview.closed),
             "calls": [[replies.coded(value, body) for value in call] for call in interview.calls],
             "seed": self.job.seed,
             "call_wall": self.limits.call_wall,
@@ -231,8 +230,7 @@ class Session:
 
     def _touched(self, reply: dict[str, Any]) -> tuple[str, ...]:
         self._note(reply)
-        known = {*self.job.closed, *(name for cell in self.job.cells for i in cell.interviews for name in i.closed)}
-        return tuple(name for name in replies.texts(reply["closed"], 200) if name in known)
+        return tuple(name for name in replies.texts(reply["closed"], 200) if name in self.job.closed)
 
     def _note(self, reply: dict[str, Any]) -> None:
         for words in replies.notes(reply["noted"], 50):
@@ -251,8 +249,11 @@ class Session:
         return {
             **{name: getattr(self.limits, name) for name in _OF_PROCESS},
             "closed": list(self.job.closed),
-            "heard": sorted({i.closed for cell in self.job.cells for i in cell.interviews}),
-            "warm": [m for word, m in _WARM_FOR.items() if any(word in cell.source for cell in self.job.cells)],
+            "warm": [
+                m
+                for word, m in _WARM_FOR.items()
+                if not self.job.numpy and any(word in cell.source for cell in self.job.cells)
+            ],
         }
 
     def _status(self, dying: float) -> dict[str, Any]:

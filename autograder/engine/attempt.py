@@ -33,6 +33,31 @@ class Attempt:
 
 
 def attempt(box: Runs, job: Job) -> Attempt:
+    """The run of a notebook, and another one where PyTorch is not for the questions that are asked there. What cells
+    show, and plain tests, come from the first."""
+    asked = {cell.id for cell in job.cells if cell.interviews}
+    there = {cell.id for cell in job.cells if any(interview.numpy for interview in cell.interviews)}
+    here = tuple(cell for cell in job.cells if cell.id not in there)
+    if not there:
+        return _attempt(box, job)
+    cells = tuple(cell for cell in job.cells if cell.id in there or not (cell.test or cell.id in asked))
+    other = _attempt(box, replace(job, cells=cells, closed=(), numpy=True))
+    found = {key: cell for key, cell in other.cells.items() if key in there}
+    stopped = {key: words for key, words in other.stopped.items() if key in there}
+    if job.lean and not any(cell.test or cell.interviews for cell in here):
+        return replace(other, cells=found, stopped=stopped)
+    first = _attempt(box, replace(job, cells=here))
+    return Attempt(
+        cells={**first.cells, **found},
+        stopped={**first.stopped, **stopped},
+        unsure=first.unsure | (other.unsure & there),
+        incidents=tuple(dict.fromkeys((*first.incidents, *other.incidents))),
+        seconds=first.seconds + other.seconds,
+        isolation=first.isolation,
+    )
+
+
+def _attempt(box: Runs, job: Job) -> Attempt:
     """The best of up to 1 + AGAIN runs: each leaves out the cell that stopped the previous one."""
     stopped: dict[str, str] = {}
     unsure: set[str] = set()

@@ -120,6 +120,6 @@ def _interview(test: Test) -> Interview:
         arguments=exercise.arguments,
         returns=exercise.returns,
         calls=calls,
-        closed=exercise.closed,
+        numpy=exercise.numpy,
         meanwhile=lambda: test.right,
     )

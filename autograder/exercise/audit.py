@@ -173,7 +173,9 @@ def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[st
                 found.append(f"{where} checks {name!r}, which is not declared")
             elif float(about.get("points", -1)) != exercises[name].points:
                 found.append(f"{where} gives {about.get('points')} points, {name} has {exercises[name].points:g}")
-    absent = {name: {c for c in exercise.closed if is_absent(c)} for name, exercise in exercises.items()}
+    absent = {
+        n: {c for c in exercise.closed if is_absent(c)} for n, exercise in exercises.items() if not exercise.numpy
+    }
     for full in sorted(set().union(*absent.values())):
         if open_in := [name for name, names in absent.items() if full not in names]:
             found.append(f"{full} is closed in some questions and not in {', '.join(open_in)}: close it in all of them,"

@@ -117,15 +117,19 @@ def question(
     planted: str = "",
     chosen: tuple[str, ...] = (),
     tolerance: float = TOLERANCE,
+    numpy: bool = False,
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
-    choose. Both: `autograder.exercise.special`.
+    choose. Both: `autograder.exercise.special`. `numpy`: the function gets and returns NumPy arrays, and so do the
+    solution and its edits; it runs where only Python and NumPy are, so there is nothing to close.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
     """
+    if numpy and closed:
+        raise ValueError(f"{name}: with numpy=True there is nothing to close")
     assignment, _, function = name.partition(".")
     master = master_of(_checkout() / "solutions" / assignment / f"{assignment}.py")
     return Exercise(
@@ -140,6 +144,7 @@ def question(
         properties=_inputs_kept(with_every_kind([row(returns) for row in properties])),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
         closed=with_what_is_built_on(closed),
+        numpy=numpy,
         planted=_planted(planted, master, name),
         chosen=chosen,
         tolerance=tolerance,

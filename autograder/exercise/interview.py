@@ -9,11 +9,12 @@ The two sides exchange arguments and outcomes only, so they can live in differen
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
-from autograder.exercise.closed import listening
+from autograder.exercise import alone
+from autograder.exercise.closed import ALONE, ClosedName, is_absent, refusal, without
 from autograder.exercise.draw import Draw
 from autograder.exercise.outcome import Outcome, call, undisturbed
 from autograder.exercise.specification import Case, Cases, Exercise, Property, parts
@@ -109,7 +110,7 @@ def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Qu
 def heard_answers(
     function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question], closed: Sequence[str]
 ) -> tuple[list[Answers], tuple[str, ...]]:
-    """`answers`, and the closed names that were used."""
+    """`answers`, and the names that were used of the closed ones that the sandbox does not have."""
     if isinstance(function, Recording):
         if len(asked) != len(function.given):
             raise ValueError(
@@ -119,11 +120,32 @@ def heard_answers(
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with undisturbed(), listening(closed, function) as heard, heard.attentive():
+        used: list[str] = []
+        with undisturbed():
+            asking = _alone(function) if exercise.numpy else _without(function, tuple(filter(is_absent, closed)), used)
             found = [
-                tuple(call(function, given, exercise.arguments, exercise.returns) for given in case.calls)
+                tuple(call(asking, given, exercise.arguments, exercise.returns, exercise.numpy) for given in case.calls)
                 for case in cases_of(asked)
             ]
-        return spread(asked, found), heard.used
+        return spread(asked, found), tuple(name for name in closed if name in used)
     finally:
         torch.set_num_threads(threads)
+
+
+def _alone(function: Callable[..., Any]) -> Callable[..., Any]:
+    def refuse(name: str) -> NoReturn:
+        raise ClosedName(ALONE)
+
+    return without(function, alone.is_absent, refuse)
+
+
+def _without(function: Callable[..., Any], closed: Sequence[str], used: list[str]) -> Callable[..., Any]:
+    def within(name: str, modules: Sequence[str]) -> bool:
+        return any(f"{name}.".startswith(f"{module}.") for module in modules)
+
+    def refuse(name: str) -> NoReturn:
+        found = next(module for module in closed if within(name, (module,)))
+        used.append(found)
+        raise refusal(found)
+
+    return without(function, lambda name: within(name, closed), refuse) if closed else function

@@ -1,7 +1,8 @@
 """One call of a student's function, and everything that is kept of it: tensors, changed arguments, faults.
 
 This is the student's side. It contains no reference, no expected value and no named mistake, and imports nothing of
-ours, so it can run in a separate process: arguments go in, an `Outcome` comes out.
+ours, so it can run in a separate process: arguments go in, an `Outcome` comes out. A question without PyTorch gets and
+returns NumPy arrays, and is asked where PyTorch cannot be imported.
 """
 
 import contextlib
@@ -15,8 +16,16 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
+
+try:
+    import torch
+    from torch import Tensor
+except ImportError:  # where a question without PyTorch is asked
+    torch = None  # type: ignore[assignment]
+
+    class Tensor:  # type: ignore[no-redef]
+        """Nothing is one here."""
+
 
 DEPTH = 3000  # of calls in calls, at least
 
@@ -38,22 +47,32 @@ returned, or because the notebook had changed Python."""
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    outputs: tuple[Tensor, ...] = ()  # the results as tensors, cut off from any graph; empty if there is a fault
+    outputs: tuple[Tensor, ...] = ()
+    """The results as tensors, cut off from any graph, or as arrays where there is no PyTorch; empty if there is a
+    fault."""
     fault: Fault | None = None
     changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were, and `GENERATOR`
 
 
-GENERATOR = "PyTorch's global generator"
-"""In `Outcome.changed` if the call has seeded it or sampled from it, which only some questions forbid."""
+GENERATOR = "the global generator"
+"""In `Outcome.changed` if the call has seeded PyTorch's, or sampled from it, which only some questions forbid; in a
+question without PyTorch it is NumPy's."""
 
 
 def call(
-    function: Callable[..., Any], arguments: Sequence[Any], names: Sequence[str], returns: Sequence[str]
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    names: Sequence[str],
+    returns: Sequence[str],
+    numpy: bool = False,
 ) -> Outcome:
-    """Call `function` with copies of `arguments`, in order. `names` and `returns` are used in messages. Any exception
-    of the function becomes a `Fault`; only an interrupt gets through."""
+    """Call `function` with copies of `arguments`, in order. `names` and `returns` are used in messages; `numpy`: the
+    function gets arrays, and returns them. Any exception of the function becomes a `Fault`; only an interrupt gets
+    through."""
+    if numpy:
+        arguments = [arrays(argument) for argument in arguments]
     given = [_copy(argument) for argument in arguments]
-    state = torch.get_rng_state()
+    state = _chance(numpy)
     try:
         result = function(*given)
     except (Exception, SystemExit) as error:
@@ -61,12 +80,20 @@ def call(
     changed = tuple(
         name for name, before, after in zip(names, arguments, given, strict=False) if not _equal(before, after)
     )
-    if not torch.equal(state, torch.get_rng_state()):
+    if state != _chance(numpy):
         changed += (GENERATOR,)
     try:
-        return Outcome(outputs=_outputs(result, returns), changed=changed)
+        return Outcome(outputs=_outputs(result, returns, _array if numpy else _tensor), changed=changed)
     except TypeError as error:
         return Outcome(fault=Fault(kind="wrong return", words=str(error)), changed=changed)
+
+
+def _chance(numpy: bool) -> bytes:
+    """The state of the global generator."""
+    if not numpy:
+        return bytes(torch.get_rng_state().numpy())
+    _, numbers, position, *_ = np.random.get_state()
+    return bytes(numbers) + bytes([position // 256, position % 256])
 
 
 @contextlib.contextmanager
@@ -74,23 +101,33 @@ def undisturbed() -> Iterator[None]:
     """A block in which the settings of Python, NumPy and PyTorch have their initial values, whatever a notebook has
     changed: warnings that raise, gradients, the default dtype and device, the recursion limit. No function is wrong
     because of another cell's settings."""
-    dtype, depth = torch.get_default_dtype(), sys.getrecursionlimit()
+    depth = sys.getrecursionlimit()
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         if any(action == "error" for action, *_ in warnings.filters):
             warnings.simplefilter("ignore")
-        stack.enter_context(np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"))
-        stack.enter_context(torch.inference_mode(False))
-        stack.enter_context(torch.enable_grad())
-        if torch.get_default_device().type != "cpu":
-            stack.enter_context(torch.device("cpu"))
-        torch.set_default_dtype(torch.float32)
+        stack.enter_context(np.errstate(all="ignore"))
+        if torch is not None:
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.enable_grad())
+            if torch.get_default_device().type != "cpu":
+                stack.enter_context(torch.device("cpu"))
+            stack.callback(torch.set_default_dtype, torch.get_default_dtype())
+            torch.set_default_dtype(torch.float32)
         sys.setrecursionlimit(max(depth, DEPTH))
         try:
             yield
         finally:
-            torch.set_default_dtype(dtype)
             sys.setrecursionlimit(depth)
+
+
+def arrays(value: Any) -> Any:
+    """The value with NumPy arrays for tensors, which share their memory."""
+    if isinstance(value, Tensor):
+        return value.detach().numpy()
+    if isinstance(value, (list, tuple)):
+        return type(value)(arrays(item) for item in value)
+    return {key: arrays(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _copy(value: Any) -> Any:
@@ -100,6 +137,12 @@ def _copy(value: Any) -> Any:
             return value.clone()
         made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
         return made.copy_(value)
+    if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+        reach = sum((n - 1) * stride for n, stride in zip(value.shape, value.strides, strict=True)) // value.itemsize
+        larger = np.zeros(max(reach + 1, 0), value.dtype)
+        view = np.lib.stride_tricks.as_strided(larger, value.shape, value.strides)
+        view[...] = value
+        return view
     return copy.deepcopy(value)
 
 
@@ -109,6 +152,9 @@ def _equal(before: Any, after: Any) -> bool:
             return False
         # NaN equals nothing, so what is not equal at once is looked at again without
         return torch.equal(before, after) or torch.equal(before.nan_to_num(), after.nan_to_num())
+    if isinstance(before, np.ndarray):
+        same = isinstance(after, np.ndarray) and before.shape == after.shape and before.dtype == after.dtype
+        return same and np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
     if isinstance(before, (list, tuple)):
         same = type(before) is type(after) and len(before) == len(after)
         return same and all(_equal(b, a) for b, a in zip(before, after, strict=True))
@@ -118,10 +164,10 @@ def _equal(before: Any, after: Any) -> bool:
     return bool(before == after)
 
 
-def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
-    """The result as one tensor per name, of a tuple or list in their order, or of a dictionary with these keys. NumPy
-    arrays, numbers, lists and tuples of numbers are accepted like tensors, and a dictionary among the results becomes
-    one row. Raises TypeError, with a message for the student, for anything else."""
+def _outputs(result: Any, returns: Sequence[str], made: Callable[[Any, str], Tensor]) -> tuple[Tensor, ...]:
+    """The result as one tensor per name (by `made`), of a tuple or list in their order, or of a dictionary with these
+    keys. NumPy arrays, numbers, lists and tuples of numbers are accepted like tensors, and a dictionary among the
+    results becomes one row. Raises TypeError, with a message for the student, for anything else."""
     if isinstance(result, dict):
         result = _in_order(result, returns)
     wanted = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
@@ -133,11 +179,11 @@ def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
         alike = (kind for kind in ((Real, tuple), list) if all(isinstance(item, kind) for item in result))
         if isinstance(result, tuple) and not any(alike):
             raise TypeError(f"it returned {len(result)} values, but one was asked for: {wanted}")
-        return (_tensor(result, returns[0]),)
+        return (made(result, returns[0]),)
     if not isinstance(result, (tuple, list)) or len(result) != len(returns):
         what = f"{len(result)} values" if isinstance(result, (tuple, list)) else f"one {type(result).__name__}"
         raise TypeError(f"it returned {what}, but {len(returns)} were asked for: {wanted}")
-    return tuple(_tensor(value, name) for value, name in zip(result, returns, strict=True))
+    return tuple(made(value, name) for value, name in zip(result, returns, strict=True))
 
 
 def _in_order(result: dict[Any, Any], names: Sequence[str]) -> tuple[Any, ...]:
@@ -169,6 +215,28 @@ def _tensor(value: Any, name: str) -> Tensor:
     if tensor.is_complex() or tensor.layout != torch.strided:
         raise TypeError(f"{name} must be an ordinary tensor of real numbers, but its dtype is {tensor.dtype}")
     return tensor.clone()
+
+
+def _array(value: Any, name: str) -> Any:
+    """`_tensor` for a question without PyTorch: an array, which becomes a tensor where there is PyTorch."""
+    if isinstance(value, dict):
+        parts = [np.ravel(np.asarray(_array(value[key], f"{name}[{key!r}]"), float)) for key in sorted(value, key=str)]
+        made = np.concatenate([np.zeros(0), *parts])
+    elif not isinstance(value, (np.ndarray, np.generic, Real, list, tuple)):
+        raise TypeError(f"{name} must be an array or a list of numbers, but it is a {type(value).__name__}")
+    else:
+        try:
+            made = np.array(_plain(value))
+        except (TypeError, ValueError, OverflowError):
+            made = np.array(None)
+    if made.dtype.kind not in "biuf":
+        if isinstance(value, (list, tuple)):
+            raise TypeError(f"{name} is a list whose parts differ in length, or are not numbers")
+        raise TypeError(f"{name} must be an array of real numbers, but its dtype is {made.dtype}")
+    size = made.dtype.itemsize
+    if (made.dtype.kind, size > 1) == ("u", True) or size > 8:  # kinds of numbers that do not travel
+        made = made.astype(np.int64 if made.dtype.kind == "u" else np.float64)
+    return made if torch is None else torch.from_numpy(made)
 
 
 def _is_number(value: Any) -> bool:
@@ -209,5 +277,8 @@ def _fault(error: BaseException) -> Fault:
     return Fault(kind=type(error).__name__, words=words, line=line, function=function)
 
 
+_OURS = __file__.removesuffix("outcome.py")
+
+
 def _is_students(filename: str) -> bool:
-    return "site-packages" not in filename and "/lib/python" not in filename and filename != __file__
+    return "site-packages" not in filename and "/lib/python" not in filename and not filename.startswith(_OURS)

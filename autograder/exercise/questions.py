@@ -46,7 +46,7 @@ _STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
 HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
 STAGES = ("where to look", "The idea", "Nearly the line")
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
-BEGINS = """\
+_BEGINS = """\
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
 The check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input
 on which your function fails. With `failing` you get that input for debugging. Run it as often as you like. A question
@@ -55,10 +55,19 @@ mark comes from the same checks with fresh inputs, property by property, so half
 
 If you are stuck, open the hints below a question in turn, and try again after each.
 
-**What your functions get and return.** In some inputs several sizes are equal, some tensors are slices of larger
-tensors, and some ids have several digits. Where a tensor is asked for, you may also return a NumPy array or a list of
-numbers. Where a list is asked for, you may also return a tuple or a tensor.
+**What your functions get and return.** In some inputs several sizes are equal, some {arrays} are slices of larger
+{arrays}, and some ids have several digits. Where {one} is asked for, you may also return {other}.
+Where a list is asked for, you may also return a tuple or {one}.
 """
+
+
+def begins(exercises: Sequence[Exercise]) -> str:
+    """The words that an assignment with these questions begins with."""
+    if exercises and all(exercise.numpy for exercise in exercises):
+        said = _BEGINS.format(arrays="arrays", one="an array", other="a list of numbers")
+    else:
+        said = _BEGINS.format(arrays="tensors", one="a tensor", other="a NumPy array or a list of numbers")
+    return said.strip()
 
 
 def stated(exercise: Exercise) -> str:
@@ -76,6 +85,11 @@ def in_hours(minutes: int) -> str:
 
 def closed_everywhere(exercises: Sequence[Exercise]) -> str:
     """The paragraph of an assignment that says what is closed in all of these questions, and how that is enforced."""
+    alone = [exercise for exercise in exercises if exercise.numpy]
+    if alone and len(alone) == len(exercises):
+        said = "**What is off limits.** You write the answers yourself, and they run *without PyTorch*: while they are"
+        said += " checked, and when your work is graded, only Python and NumPy are there. Your functions get NumPy"
+        return f"{said} arrays, and return arrays or numbers."
     names = _shared(exercises)
     rooms = [name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")]
     others = [name for name in names if is_absent(name) and not name.startswith("nlmcore.")]
@@ -89,20 +103,26 @@ def closed_everywhere(exercises: Sequence[Exercise]) -> str:
     if heard:
         said += f" In PyTorch, these are closed in every question: {_of_pytorch(heard)}."
     if any(not is_absent(name) for exercise in exercises for name in exercise.closed):
-        said += " PyTorch itself cannot be left out. `check` and the grader try to notice if an answer uses a closed"
-        said += " function; then the question earns nothing, and your instructor is told."
+        said += " PyTorch itself cannot be left out: if the text of an answer names a closed function, your"
+        said += " instructor is told."
+    if alone:
+        said += " Questions marked *without PyTorch* run where only Python and NumPy are, while they are checked and"
+        said += " when your work is graded. Their functions get NumPy arrays, and return arrays or numbers."
     return said
 
 
 def closed_here(exercise: Exercise, exercises: Sequence[Exercise]) -> str:
     """The line below a question's heading that says what else it closes; "" if nothing."""
+    if exercise.numpy:
+        return "" if all(other.numpy for other in exercises) else "\n\n**Without PyTorch.**"
     shared = _shared(exercises)
     names = [name for name in exercise.closed if name not in shared]
     return f"\n\n**Also closed here:** {_of_pytorch(names)}." if names else ""
 
 
 def _shared(exercises: Sequence[Exercise]) -> list[str]:
-    return [name for name in exercises[0].closed if all(name in e.closed for e in exercises)] if exercises else []
+    first, *others = [exercise.closed for exercise in exercises if not exercise.numpy] or [()]
+    return [name for name in first if all(name in closed for closed in others)]
 
 
 def _staged(hints: re.Match[str]) -> str:
@@ -179,7 +199,7 @@ def opened(notebook: Any) -> Any:
     if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):
         raise ValueError("the test cells need a line `from autograder.check import check` in a cell of the master")
     rows += [f"| | together | {minutes} | {total:g} | |", "", f"About {in_hours(minutes)}; all times are estimates."]
-    said_once = {TABLE: "\n".join(rows), HOW: BEGINS.strip(), CLOSED: closed_everywhere(exercises)}
+    said_once = {TABLE: "\n".join(rows), HOW: begins(exercises), CLOSED: closed_everywhere(exercises)}
     for cell in cells:
         if cell.cell_type == "markdown":
             for mark, words in said_once.items():

@@ -84,6 +84,7 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
         properties=[values("the line", points, on_the_page("the listing"))],
         mistakes=mistakes,
         closed=bug.closed,
+        numpy=bug.numpy,
         chosen=("line",),
     )
     if made.reference() != listing_of(bug).wrong:

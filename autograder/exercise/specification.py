@@ -110,7 +110,10 @@ class Exercise:
     properties: tuple[Property, ...]
     misconceptions: tuple[Misconception, ...]
     closed: tuple[str, ...] = ()
-    """Full names of functions that must not be called, or of modules, in which everything is then closed."""
+    """Full names of modules, which are absent, or of functions of PyTorch's; an answer that names one is reported."""
+    numpy: bool = False
+    """Whether the function gets and returns NumPy arrays, and runs where PyTorch is not (`autograder.exercise.alone`).
+    The cases are drawn as tensors all the same, and what it returns is judged as tensors."""
     planted: Callable[..., Any] | None = None
     """A function with one wrong line, which students get instead of an empty one, to mend it. Until it returns
     something else, it counts as not written."""

@@ -10,8 +10,8 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake, autograd is a good friend: compare
-# in a cell of your own. Only your answer has to do without it.)
+# If you need a function from an earlier question, call yours. (To *look* for a mistake, PyTorch's autograd is a good friend: compare in a cell of
+# your own. Only your answer has to do without it.)
 #
 # You need the lecture *Neurons and backpropagation*. Nothing is downloaded.
 #
@@ -21,12 +21,12 @@
 # %%
 import math
 
-import torch
+import numpy as np
 
 from autograder.check import check, failing, passes
 from lectures import show
 
-torch.set_printoptions(precision=3, sci_mode=False)
+np.set_printoptions(precision=3, suppress=True)
 
 
 # %% [markdown]
@@ -66,7 +66,7 @@ def neuron(w, x, b):
     w (d,), x (d,), b a number -> (value, d_w (d,), d_x (d,), d_b)
     """
     ### BEGIN SOLUTION
-    value = torch.sigmoid(w @ x + b)
+    value = 1 / (1 + np.exp(-(w @ x + b)))
     slope = (1 - value) * value
     return value, slope * x, slope * w, slope
     ### END SOLUTION
@@ -89,8 +89,8 @@ def neuron(w, x, b):
 # The picture shows the gradients of two examples, with targets 1 and 0. Red logits should fall, blue ones should rise.
 
 # %%
-p = torch.tensor([[0.5, 0.375, 0.125], [0.1, 0.1, 0.8]])
-hot = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+p = np.array([[0.5, 0.375, 0.125], [0.1, 0.1, 0.8]])
+hot = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
 show.heatmap(
     (p - hot) / 2,
     ["first example", "second example"],
@@ -102,7 +102,7 @@ show.heatmap(
 
 
 # %% [markdown]
-# You may use softmax here, but two things can break. First, $e^{300}$ is larger than a float32 can hold. Subtracting the same number from all logits
+# Two things can break. First, $e^{300}$ is larger than a float32 can hold. Subtracting the same number from all logits
 # of a row changes nothing, so subtract the largest. Second, a target may be far behind: with $z = (1000, 0)$ and target 1 the softmax comes out as
 # $(1, 0)$, and $-\ln 0$ is infinite. The true loss is 1000, and yours should be 1000 too.
 #
@@ -112,7 +112,7 @@ show.heatmap(
 # [[hints on the gradient]]
 # 1. Compare the gradient of the example with $p$. Which entry differs, and by how much?
 # 2. Start from the probabilities and change one entry per row. Then divide by the number of examples.
-# 3. `p[torch.arange(N), targets]` picks the probability of the target from each row, and you can also assign to it.
+# 3. `p[np.arange(N), targets]` picks the probability of the target from each row, and you can also assign to it.
 #
 # [[hints on the loss]]
 # 1. Read the paragraph below the picture again. Why is the computed loss infinite where the true loss is 1000?
@@ -127,9 +127,10 @@ def softmax_loss(logits, targets):
     logits (batch, classes), targets (batch,) ids -> (loss, d_logits (batch, classes))
     """
     ### BEGIN SOLUTION
-    examples = torch.arange(len(targets))
-    log_p = torch.log_softmax(logits, dim=-1)
-    d_logits = log_p.exp()
+    examples = np.arange(len(targets))
+    z = logits - logits.max(axis=-1, keepdims=True)
+    log_p = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+    d_logits = np.exp(log_p)
     d_logits[examples, targets] -= 1
     return -log_p[examples, targets].mean(), d_logits / len(targets)
     ### END SOLUTION
@@ -154,7 +155,7 @@ def softmax_loss(logits, targets):
 # $d_x = \begin{pmatrix} 5 & 6 \\ -5 & -6 \end{pmatrix}$.
 #
 # **Checked:** the shapes; $d_x$, $d_W$ and $d_b$, each separately, even where batch, inputs and outputs have the same size and no shape can help; one
-# example; tensors that are slices.
+# example; arrays that are slices.
 #
 # [[hints]]
 # 1. Write the shapes of the three gradients next to those of $x$, $W$ and $d_z$. Which products of two of them are possible at all?
@@ -236,7 +237,7 @@ def mlp_gradients(x, targets, W1, b1, W2, b2):
     -> (loss, d_W1, d_b1, d_W2, d_b2)
     """
     ### BEGIN SOLUTION
-    h = torch.tanh(x @ W1 + b1)
+    h = np.tanh(x @ W1 + b1)
     loss, d_z = softmax_loss(h @ W2 + b2, targets)
     d_h, d_W2, d_b2 = linear_backward(h, W2, d_z)
     _, d_W1, d_b1 = linear_backward(x, W1, tanh_backward(h, d_h))
@@ -279,7 +280,7 @@ def tied_gradient(x, W, d_y):
     x (batch, in), W (in, hidden), d_y (batch, in) -> d_W (in, hidden)
     """
     ### BEGIN SOLUTION
-    h = torch.tanh(x @ W)
+    h = np.tanh(x @ W)
     upper = (h.T @ d_y).T
     lower = x.T @ tanh_backward(h, d_y @ W)
     return upper + lower
@@ -366,7 +367,7 @@ def residual_backward(x, W, V, d_y):
     """
     ### BEGIN SOLUTION
     a = x @ W
-    h = a.clamp(min=0)
+    h = np.maximum(a, 0)
     d_V = h.T @ d_y
     d_h = d_y @ V.T
     d_a = d_h * (a > 0)
@@ -402,23 +403,23 @@ def residual_backward(x, W, V, d_y):
 #
 # [[hints on the run]]
 # 1. How many networks does one row need? And how often do you call your function for one of them, if the loss is the one after the last step?
-# 2. You need three loops: over seeds, over scales, and over steps. In each step every parameter moves against its own gradient, by a new tensor.
+# 2. You need three loops: over seeds, over scales, and over steps. In each step every parameter moves against its own gradient, by a new array.
 # 3. After 20 steps call `mlp_gradients` once more; its first result is the loss. A step is `p - 0.3 * g` for every parameter p and its gradient g.
 #
 # [[hints on the conclusion]]
 # 1. Compare the first and the second column, seed by seed. What would you have concluded from seed 0 alone, and what from seed 2?
 # 2. Take the difference of two columns. Does it have the same sign in every row?
-# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `np.std` with `ddof=1` computes it.
 
 
 # %%
 def network(seed, scale):
     """Eight examples of 20 inputs and 4 classes, and a network with 16 hidden units: x, targets, W1, b1, W2, b2."""
-    draw = torch.Generator().manual_seed(seed)
-    x, targets = torch.randn(8, 20, generator=draw), torch.randint(0, 4, (8,), generator=draw)
-    W1 = scale * torch.randn(20, 16, generator=draw) / math.sqrt(20)
-    W2 = torch.randn(16, 4, generator=draw) / 4
-    return x, targets, W1, torch.zeros(16), W2, torch.zeros(4)
+    draw = np.random.default_rng(102 + seed)
+    x, targets = draw.normal(size=(8, 20)), draw.integers(0, 4, size=8)
+    W1 = scale * draw.normal(size=(20, 16)) / math.sqrt(20)
+    W2 = draw.normal(size=(16, 4)) / 4
+    return x, targets, W1, np.zeros(16), W2, np.zeros(4)
 
 
 # %%
@@ -438,9 +439,9 @@ def beginnings(seeds):
                 _, *gradients = mlp_gradients(x, targets, *parameters)
                 parameters = [p - 0.3 * g for p, g in zip(parameters, gradients, strict=True)]
             row.append(mlp_gradients(x, targets, *parameters)[0])
-        losses.append(torch.stack(row))
+        losses.append(row)
     conclusion = 2
-    return prediction, torch.stack(losses), conclusion
+    return prediction, np.array(losses), conclusion
     ### END SOLUTION
 
 
@@ -463,7 +464,7 @@ def windows(names):
         for i in range(len(padded) - 3):
             seen.append([letters.index(letter) for letter in padded[i : i + 3]])
             next_letter.append(letters.index(padded[i + 3]))
-    return torch.eye(27)[torch.tensor(seen)].flatten(1), torch.tensor(next_letter)
+    return np.eye(27)[seen].reshape(len(seen), -1), np.array(next_letter)
 
 
 losses = []
@@ -471,15 +472,15 @@ if passes("backpropagation.mlp_gradients", mlp_gradients):
     from nlmcore.corpora import load
 
     x, targets = windows(load("names").texts("train"))
-    draw = torch.Generator().manual_seed(0)
-    W1, W2 = torch.randn(81, 64, generator=draw) / 9, torch.randn(64, 27, generator=draw) / 8
-    b1, b2 = torch.zeros(64), torch.zeros(27)
+    draw = np.random.default_rng(0)
+    W1, W2 = draw.normal(size=(81, 64)) / 9, draw.normal(size=(64, 27)) / 8
+    b1, b2 = np.zeros(64), np.zeros(27)
     for step in range(900):
-        batch = torch.randint(len(x), (128,), generator=draw)
+        batch = draw.integers(len(x), size=128)
         loss, *gradients = mlp_gradients(x[batch], targets[batch], W1, b1, W2, b2)
         losses.append(float(loss))
         for parameter, gradient in zip((W1, b1, W2, b2), gradients, strict=True):
-            parameter -= (1.0 if step < 600 else 0.2) * torch.as_tensor(gradient)
+            parameter -= (1.0 if step < 600 else 0.2) * np.asarray(gradient)
     print(f"first loss {losses[0]:.2f} (guessing: ln 27 = 3.30), final loss {sum(losses[-100:]) / 100:.2f}")
 
 
@@ -488,16 +489,16 @@ def spell(draw):
     """One name, letter by letter, each sampled from the network's distribution."""
     name = "..."
     while len(name) < 15:
-        now = torch.eye(27)[torch.tensor([letters.index(letter) for letter in name[-3:]])].flatten()
-        p = torch.softmax(torch.tanh(now @ W1 + b1) @ W2 + b2, dim=-1)
-        name += letters[int(torch.multinomial(p, 1, generator=draw))]
+        now = np.eye(27)[[letters.index(letter) for letter in name[-3:]]].ravel()
+        p = np.exp(np.tanh(now @ W1 + b1) @ W2 + b2)
+        name += letters[draw.choice(27, p=p / p.sum())]
         if name.endswith("."):
             break
     return name.strip(".").title()
 
 
 if losses:
-    draw = torch.Generator().manual_seed(3)
+    draw = np.random.default_rng(3)
     print(*[spell(draw) for _ in range(12)], sep=", ")
     means = [sum(losses[i : i + 50]) / 50 for i in range(0, 900, 50)]
     picture = show.curves(

@@ -26,6 +26,7 @@ import time
 from collections import Counter, defaultdict
 from difflib import SequenceMatcher
 
+import numpy as np
 import torch
 
 from autograder.check import check, failing, passes
@@ -102,7 +103,7 @@ def average_words(table, tokens, lengths):
 # 1. Which of the steps above uses a word's row of $E$? Who receives the gradient of $h_t$, and how much of it?
 # 2. If $h = A x$ for a matrix $A$, the gradient of $x$ is the transpose of $A$ times the gradient of $h$. A word that occurs at several positions
 #    gets the sum over them.
-# 3. `d_E.index_add_(0, words, d_x)` adds row by row, also where ids repeat; `d_E[words] += d_x` keeps one of the repeated rows only.
+# 3. `np.add.at(d_E, words, d_x)` adds row by row, also where ids repeat; `d_E[words] += d_x` keeps one of the repeated rows only.
 
 
 # %%
@@ -113,18 +114,21 @@ def cbow(words, m, E, U):
     -> (loss, d_E (vocab, d), d_U (vocab, d))
     """
     ### BEGIN SOLUTION
-    positions = torch.arange(len(words))
-    apart = (positions[:, None] - positions).abs()
-    near = ((apart > 0) & (apart <= m)).to(E.dtype)
-    average = near / near.sum(dim=1, keepdim=True)
+    positions = np.arange(len(words))
+    apart = np.abs(positions[:, None] - positions)
+    near = (apart > 0) & (apart <= m)
+    average = near / near.sum(axis=1, keepdims=True)
     h = average @ E[words]
-    log_p = torch.log_softmax(h @ U.T, dim=-1)
+    score = h @ U.T
+    score = score - score.max(axis=1, keepdims=True)
+    log_p = score - np.log(np.exp(score).sum(axis=1, keepdims=True))
     loss = -log_p[positions, words].mean()
-    d_score = log_p.exp()
+    d_score = np.exp(log_p)
     d_score[positions, words] -= 1
     d_score = d_score / len(words)
     d_x = average.T @ (d_score @ U)
-    d_E = torch.zeros_like(E).index_add(0, words, d_x)
+    d_E = np.zeros_like(E)
+    np.add.at(d_E, words, d_x)
     return loss, d_E, d_score.T @ h
     ### END SOLUTION
 
@@ -488,7 +492,7 @@ def train(parameters, batches, held_out, epochs, rate, momentum):
 #
 # [[hints]]
 # 1. For each line, say which step of the forward pass it undoes. Which lines have nothing to undo?
-# 2. The gradient of a product needs the same slice of the same tensor as the product itself. Compare every slice with the one in your function of 2a.
+# 2. The gradient of a product needs the same slice of the same array as the product itself. Compare every slice with the one in your function of 2a.
 # 3. Take width 2, dilation 1 and the text 1, 2. Which number did `weight[0]` multiply for the second output, and which one does the listing use?
 
 
@@ -524,14 +528,14 @@ def convolution_backward(x, weight, d_y, dilation):
     """
     ### BEGIN SOLUTION
     past = (len(weight) - 1) * dilation
-    padded = torch.cat([x.new_zeros(len(x), past, x.shape[2]), x], dim=1)
-    d_padded = torch.zeros_like(padded)
-    d_weight = torch.zeros_like(weight)
+    padded = np.concatenate([np.zeros((len(x), past, x.shape[2])), x], axis=1)
+    d_padded = np.zeros_like(padded)
+    d_weight = np.zeros_like(weight)
     for j in range(len(weight)):
         window = slice(j * dilation, j * dilation + x.shape[1])
-        d_weight[j] = (padded[:, window].mT @ d_y).sum(dim=0)
+        d_weight[j] = (padded[:, window].swapaxes(1, 2) @ d_y).sum(axis=0)
         d_padded[:, window] += d_y @ weight[j].T
-    d_bias = d_y.sum(dim=(0, 1))
+    d_bias = d_y.sum(axis=(0, 1))
     return d_padded[:, past:], d_weight, d_bias
     ### END SOLUTION
 

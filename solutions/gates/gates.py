@@ -10,24 +10,29 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open. If you need a function from an earlier question, call yours.
+# If you need a function from an earlier question, call yours.
 #
 # You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. Nothing is downloaded.
 #
 # As in the lectures, *vectors are rows*, so a matrix multiplies them from the right. $\odot$ multiplies entry by entry (`*`), and $\sigma$ is
-# `torch.sigmoid`.
+# the function `sigmoid` below.
 
 # %%
 import math
 
-import torch
+import numpy as np
 from IPython.display import HTML
 
 from autograder.check import check, failing, passes
 from lectures import show
 
-torch.set_printoptions(precision=3, sci_mode=False)
-torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
+np.set_printoptions(precision=3, suppress=True)
+
+
+# %%
+def sigmoid(z):
+    """1 / (1 + e^-z), entry by entry."""
+    return 1 / (1 + np.exp(-z))
 
 
 # %% [markdown]
@@ -58,7 +63,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # [[hints]]
 # 1. Look at the last two rows of the example. How does each entry follow from the entry to its left?
 # 2. For the states you need a loop over time. What is left is a running product of the gates, without the new values.
-# 3. For the states, a loop over time, a list and `torch.stack`. For what is left there is `torch.cumprod`, or the same loop.
+# 3. For the states, a loop over time, a list and `np.stack`. For what is left there is `np.cumprod`, or the same loop.
 
 
 # %%
@@ -73,7 +78,7 @@ def leaky(news, gates, h0):
     for r, g in zip(news, gates, strict=True):
         h = g * h + (1 - g) * r
         states.append(h)
-    return torch.stack(states), torch.cumprod(gates, dim=0)
+    return np.stack(states), np.cumprod(gates, axis=0)
     ### END SOLUTION
 
 
@@ -116,8 +121,8 @@ def ugrnn_step(x, h, W_R, U_R, b_R, W_G, U_G, b_G):
     -> (new (batch, hidden), G (batch, hidden), R (batch, hidden))
     """
     ### BEGIN SOLUTION
-    G = torch.sigmoid(x @ W_G + h @ U_G + b_G)
-    R = torch.tanh(x @ W_R + h @ U_R + b_R)
+    G = sigmoid(x @ W_G + h @ U_G + b_G)
+    R = np.tanh(x @ W_R + h @ U_R + b_R)
     return G * h + (1 - G) * R, G, R
     ### END SOLUTION
 
@@ -178,9 +183,9 @@ def gru_step(x, h, W, U, b, d):
     -> (new, r, z, n), each (batch, hidden)
     """
     ### BEGIN SOLUTION
-    r = torch.sigmoid(x @ W[0] + h @ U[0] + b[0])
-    z = torch.sigmoid(x @ W[1] + h @ U[1] + b[1])
-    n = torch.tanh(x @ W[2] + b[2] + r * (h @ U[2] + d))
+    r = sigmoid(x @ W[0] + h @ U[0] + b[0])
+    z = sigmoid(x @ W[1] + h @ U[1] + b[1])
+    n = np.tanh(x @ W[2] + b[2] + r * (h @ U[2] + d))
     return z * h + (1 - z) * n, r, z, n
     ### END SOLUTION
 
@@ -231,7 +236,7 @@ HTML(
 # 1. The four formulas in the first line differ in their weights. Which one differs in its function as well?
 # 2. Compute the four sums, squash them, then compute the memory, and the output last. The output reads the *new* memory.
 # 3. You can compute all four sums in one go: `x @ W` has shape (4, batch, hidden), and the biases join in as `b[:, None]`. Or write four lines.
-#    `torch.stack([i, f, g, o])` puts the gates together.
+#    `np.stack([i, f, g, o])` puts the gates together.
 
 
 # %%
@@ -243,9 +248,9 @@ def lstm_step(x, h, c, W, U, b):
     """
     ### BEGIN SOLUTION
     i, f, g, o = x @ W + h @ U + b[:, None]
-    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
     c = f * c + i * g
-    return o * torch.tanh(c), c, torch.stack([i, f, g, o])
+    return o * np.tanh(c), c, np.stack([i, f, g, o])
     ### END SOLUTION
 
 
@@ -289,7 +294,7 @@ def lstm_step(x, h, c, W, U, b):
 #
 # <details><summary>It runs, but the values are wrong?</summary>
 #
-# Enter the example above as tensors of shapes (4, 1, 1) and (1, 1), and compare value by value. Which of the five is the first that is wrong?
+# Enter the example above as arrays of shapes (4, 1, 1) and (1, 1), and compare value by value. Which of the five is the first that is wrong?
 # </details>
 
 
@@ -303,7 +308,7 @@ def lstm_backward(gates, c_before, d_h, d_c):
     """
     ### BEGIN SOLUTION
     i, f, g, o = gates
-    shown = torch.tanh(f * c_before + i * g)
+    shown = np.tanh(f * c_before + i * g)
     arriving = d_c + d_h * o * (1 - shown**2)
     d_i = arriving * g * i * (1 - i)
     d_f = arriving * c_before * f * (1 - f)
@@ -344,12 +349,12 @@ def lstm_backward(gates, c_before, d_h, d_c):
 # 1. Look at the formula of the product. Which Jacobian is in it for every distance above 0, and on which side is the one that each further distance
 #    adds?
 # 2. Start with the identity, go back from the last state, and take the norm of the product so far at each distance.
-# 3. Start with `torch.eye`. Each time, multiply by one more Jacobian on the *right* and take `torch.linalg.matrix_norm(product, ord=2)`.
+# 3. Start with `np.eye`. Each time, multiply by one more Jacobian on the *right* and take `np.linalg.norm(product, ord=2)`.
 #
 # [[hints on one Jacobian]]
 # 1. Compute $J_3$ of the example from $h_3$ and $U$. Which row of $U^\top$ does each slope multiply?
-# 2. A diagonal matrix on the left multiplies the *rows*, so broadcasting is enough. The identity needs the dtype of $U$.
-# 3. `slopes[:, None] * matrix` multiplies the rows, and `torch.eye(len(U), dtype=U.dtype)` has the right dtype.
+# 2. A diagonal matrix on the left multiplies the *rows*, so broadcasting is enough.
+# 3. `slopes[:, None] * matrix` multiplies the rows.
 
 
 # %%
@@ -359,12 +364,12 @@ def jacobian_norms(hs, U):
     hs (time, hidden) the states of a tanh network, U (hidden, hidden) -> (time,), entry d for distance d
     """
     ### BEGIN SOLUTION
-    product = torch.eye(len(U), dtype=U.dtype)
-    norms = [torch.linalg.matrix_norm(product, ord=2)]
-    for h in hs[1:].flip(0):
+    product = np.eye(len(U))
+    norms = [np.linalg.norm(product, ord=2)]
+    for h in hs[1:][::-1]:
         product = product @ ((1 - h**2)[:, None] * U.T)
-        norms.append(torch.linalg.matrix_norm(product, ord=2))
-    return torch.stack(norms)
+        norms.append(np.linalg.norm(product, ord=2))
+    return np.array(norms)
     ### END SOLUTION
 
 
@@ -450,11 +455,11 @@ def peephole_step(x, h, c, W, U, P, b):
     """
     ### BEGIN SOLUTION
     i, f, g, o = x @ W + h @ U + b[:, None]
-    i = torch.sigmoid(i + P[0] * c)
-    f = torch.sigmoid(f + P[1] * c)
-    new = f * c + i * torch.tanh(g)
-    shown = torch.tanh(new)
-    o = torch.sigmoid(o + P[2] * new)
+    i = sigmoid(i + P[0] * c)
+    f = sigmoid(f + P[1] * c)
+    new = f * c + i * np.tanh(g)
+    shown = np.tanh(new)
+    o = sigmoid(o + P[2] * new)
     return o * shown, new
     ### END SOLUTION
 
@@ -488,20 +493,20 @@ def peephole_step(x, h, c, W, U, P, b):
 # [[hints on the run]]
 # 1. What do you need from each step of either network: the state, the memory, or a gate?
 # 2. One loop over the text can serve both networks. Collect the plain states in one list and the forget gates in another.
-# 3. With the gates of all steps in one tensor, `forget[1:6].prod(0)` is the product over five steps, and its `max()` the norm.
+# 3. With the gates of all steps in one array, `forget[1:6].prod(0)` is the product over five steps, and its `max()` the norm.
 #
 # [[hints on the conclusion]]
 # 1. What does a forget gate of bias 2 leave after 5 and after 30 steps, by your question 5? Are your numbers of that size?
 # 2. Take the difference of two columns. Does it have the same sign in every row?
-# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation, `np.std(x, ddof=1)`.
 
 
 # %%
 def beginning(seed):
-    """A text of 31 steps and weights of an LSTM of 16 units with orthogonal U: xs (31, 1, 8), W, U, b in the blocks i, f, g, o."""
-    draw = torch.Generator().manual_seed(seed)
-    xs, W = 0.3 * torch.randn(31, 1, 8, generator=draw), torch.randn(4, 8, 16, generator=draw) / math.sqrt(8)
-    U, b = torch.linalg.qr(torch.randn(4, 16, 16, generator=draw))[0], torch.zeros(4, 16)
+    """A text of 31 steps and weights of an LSTM of 32 units with orthogonal U: xs (31, 1, 8), W, U, b in the blocks i, f, g, o."""
+    normal = np.random.default_rng(seed).standard_normal
+    xs, W = 0.3 * normal((31, 1, 8)), normal((4, 8, 32)) / math.sqrt(8)
+    U, b = np.linalg.qr(normal((4, 32, 32)))[0], np.zeros((4, 32))
     b[1] = 2.0
     return xs, W, U, b
 
@@ -517,15 +522,15 @@ def reach(seeds):
     norms = []
     for seed in seeds:
         xs, W, U, b = beginning(seed)
-        plain, h, c = torch.zeros(1, 16), torch.zeros(1, 16), torch.zeros(1, 16)
+        plain, h, c = np.zeros((3, 1, 32))
         states, forget = [], []
         for x in xs:
-            plain = torch.tanh(x @ W[2] + plain @ U[2])
+            plain = np.tanh(x @ W[2] + plain @ U[2])
             h, c, gates = lstm_step(x, h, c, W, U, b)
             states.append(plain[0])
             forget.append(gates[1])
-        by_distance = jacobian_norms(torch.stack(states), U[2])
-        forget = torch.stack(forget)
+        by_distance = jacobian_norms(np.stack(states), U[2])
+        forget = np.stack(forget)
         row = [(by_distance[d], forget[1 : d + 1].prod(0).max()) for d in (5, 30)]
         norms.append([float(norm) for pair in row for norm in pair])
     conclusion = 3
@@ -546,30 +551,28 @@ if passes("gates.lstm_step", lstm_step):
     from lectures.trained import checkpoint
 
     model, tokenizer, _ = checkpoint("char_lstm")
-    trained = {name: weights.detach() for name, weights in model.named_parameters()}
+    trained = {name: weights.detach().numpy() for name, weights in model.named_parameters()}
     of_cell = {name.rpartition(".")[2]: weights for name, weights in trained.items() if ".cells.0." in name}
     units = of_cell["weight_hh"].shape[1]
     # PyTorch stacks the four blocks, and transposes them
-    W, U = (of_cell[name].view(4, units, -1).transpose(1, 2) for name in ("weight_ih", "weight_hh"))
-    b = (of_cell["bias_ih"] + of_cell["bias_hh"]).view(4, units)
+    W, U = (of_cell[name].reshape(4, units, -1).transpose(0, 2, 1) for name in ("weight_ih", "weight_hh"))
+    b = (of_cell["bias_ih"] + of_cell["bias_hh"]).reshape(4, units)
 
     def read(text, h, c):
         """Your step, character by character. Returns the last states, and (gates, c before) of every step."""
         passed = []
         for i in tokenizer.encode(text):
             before = c
-            h, c, gates = (
-                torch.as_tensor(part).float() for part in lstm_step(trained["embedding.weight"][[i]], h, c, W, U, b)
-            )
+            h, c, gates = map(np.asarray, lstm_step(trained["embedding.weight"][[i]], h, c, W, U, b))
             passed.append((gates, before))
         return h, c, passed
 
-    zeros = torch.zeros(1, units)
-    draw, text = torch.Generator().manual_seed(4), "\nROMEO.\n"
+    zeros = np.zeros((1, units), np.float32)
+    draw, text = np.random.default_rng(4), "\nROMEO.\n"
     h, c, _ = read(text, zeros, zeros)
     for _ in range(300):
-        p = torch.softmax((h @ trained["output.weight"].T + trained["output.bias"])[0] / 0.6, dim=-1)
-        character = tokenizer.decode([int(torch.multinomial(p, 1, generator=draw))])
+        p = np.exp((h @ trained["output.weight"].T + trained["output.bias"])[0].astype(float) / 0.6)
+        character = tokenizer.decode([int(draw.choice(len(p), p=p / p.sum()))])
         text += character
         h, c, _ = read(character, h, c)
     print(text)
@@ -582,10 +585,9 @@ if passes("gates.lstm_step", lstm_step):
 
 # %%
 if steps and passes("gates.leaky", leaky):
-    forget = torch.stack([gates[1, 0] for gates, _ in steps])
-    _, left = leaky(torch.zeros_like(forget), forget, torch.ones(forget.shape[1]))
-    left = torch.as_tensor(left).float()
-    lines = {f"{share:.0%} of the units keep less": left.quantile(share, dim=1) for share in (0.5, 0.9, 0.99)}
+    forget = np.stack([gates[1, 0] for gates, _ in steps])
+    _, left = leaky(np.zeros_like(forget), forget, np.ones(forget.shape[1]))
+    lines = {f"{share:.0%} of the units keep less": np.quantile(left, share, axis=1) for share in (0.5, 0.9, 0.99)}
     at_50 = ", ".join(f"{name}: {float(line[49]):.2f}" for name, line in lines.items())
     picture = show.curves(
         range(1, len(forget) + 1),
@@ -606,23 +608,23 @@ picture
 # %%
 powers = {}
 if steps and passes("gates.lstm_backward", lstm_backward):
-    d_h, d_c = torch.zeros(1, units), torch.ones(1, units)
-    norms = [d_c.norm()]
+    d_h, d_c = np.zeros((1, units)), np.ones((1, units))
+    norms = [np.linalg.norm(d_c)]
     for gates, before in reversed(steps):
-        *at_sums, d_c = (torch.as_tensor(d).float() for d in lstm_backward(gates, before, d_h, d_c))
+        *at_sums, d_c = map(np.asarray, lstm_backward(gates, before, d_h, d_c))
         d_h = sum(d @ block.T for d, block in zip(at_sums, U, strict=True))  # every sum has read h
-        norms.append(d_c.norm())
-    powers["trained LSTM, its memory"] = (torch.stack(norms[:100]) / norms[0]).log10()
+        norms.append(np.linalg.norm(d_c))
+    powers["trained LSTM, its memory"] = np.log10(np.array(norms[:100]) / norms[0])
 if passes("gates.jacobian_norms", jacobian_norms):
-    draw = torch.Generator().manual_seed(0)
-    orthogonal = torch.nn.init.orthogonal_(torch.empty(64, 64, dtype=torch.float64), generator=draw)
-    uniform = (2 * torch.rand(64, 64, generator=draw, dtype=torch.float64) - 1) / 8
+    draw = np.random.default_rng(0)
+    orthogonal = np.linalg.qr(draw.standard_normal((64, 64)))[0]
+    uniform = draw.uniform(-1 / 8, 1 / 8, (64, 64))
     for name, R in {"plain, orthogonal": orthogonal, "plain, uniform": uniform}.items():
-        h, hs = torch.zeros(64, dtype=torch.float64), []
+        h, hs = np.zeros(64), []
         for _ in range(100):
-            h = torch.tanh(h @ R + 0.3 * torch.randn(64, generator=draw, dtype=torch.float64))
+            h = np.tanh(h @ R + 0.3 * draw.standard_normal(64))
             hs.append(h)
-        powers[name] = torch.as_tensor(jacobian_norms(torch.stack(hs), R)).double().log10()
+        powers[name] = np.log10(jacobian_norms(np.stack(hs), R))
 if powers:
     at_90 = ", ".join(f"{name} {float(line[90]):.1f}" for name, line in powers.items())
     picture = HTML(
@@ -644,7 +646,7 @@ picture
 
 # %% [markdown]
 # The LSTM is trained and the others are not, so this is not a fair race; [lecture 8](../../lectures/08_gates.ipynb) runs a fair one. What does the
-# LSTM's line do if you halve all forget gates (`gates[1] *= 0.5` on a clone)? And the plain network's with `2 * orthogonal`?
+# LSTM's line do if you halve all forget gates (`gates[1] *= 0.5` on a copy)? And the plain network's with `2 * orthogonal`?
 
 # %% [markdown]
 # ## 8. In your own words [[written, 25 minutes, 6 points]]

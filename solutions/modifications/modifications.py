@@ -21,6 +21,7 @@ import math
 import re
 from statistics import fmean, stdev, variance
 
+import numpy as np
 import torch
 from IPython.display import HTML
 from torch.nn import functional as F
@@ -197,8 +198,8 @@ def balance_gradient(p, share):
     """
     ### BEGIN SOLUTION
     tokens, n = p.shape
-    slope = (n / tokens * share).expand(tokens, n)
-    return slope, p * (slope - (p * slope).sum(dim=1, keepdim=True))
+    slope = np.broadcast_to(n / tokens * share, (tokens, n))
+    return slope, p * (slope - (p * slope).sum(axis=1, keepdims=True))
     ### END SOLUTION
 
 

@@ -10,8 +10,8 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
-# autograd is a good friend: compare in a cell of your own.)
+# If you need a function from an earlier question, call yours. (To *look* for a mistake, PyTorch's autograd is a good friend: compare in a cell
+# of your own.)
 #
 # You need the lectures *Recurrent networks* and, for question 4 only, *Vanishing and exploding gradients*. Nothing is
 # downloaded.
@@ -20,14 +20,13 @@
 # the shape of `x`.
 
 # %%
-import torch
+import numpy as np
 from IPython.display import HTML
 
 from autograder.check import check, failing, passes
 from lectures import show
 
-torch.set_printoptions(precision=3, sci_mode=False)
-torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
+np.set_printoptions(precision=3, suppress=True)
 
 # %% [markdown]
 # ## 1. Forward
@@ -74,7 +73,7 @@ def rnn_step(x, h, W, U, b):
     x (batch, in), h (batch, hidden), W (in, hidden), U (hidden, hidden), b (hidden,) -> (batch, hidden)
     """
     ### BEGIN SOLUTION
-    return torch.tanh(x @ W + h @ U + b)
+    return np.tanh(x @ W + h @ U + b)
     ### END SOLUTION
 
 
@@ -103,13 +102,13 @@ def rnn_step(x, h, W, U, b):
 # [[hints on different lengths]]
 # 1. Look at the row of text 2 in the example. At which time does its state stop changing, and what decides that?
 # 2. Compute the new state for all texts, padding or not. Then choose, text by text, between the new state and the old one.
-# 3. `torch.where(condition, new, old)` chooses. `condition` should have shape (batch, 1), so that it applies to all units of a text;
+# 3. `np.where(condition, new, old)` chooses. `condition` should have shape (batch, 1), so that it applies to all units of a text;
 #    `lengths[:, None]` has that shape.
 #
 # [[hints on collecting the states]]
 # 1. Look at the shape of the states in the docstring. Which axis is the time?
-# 2. Collect the states in a list and join them at the end. Do not write into one tensor in place, or the list will hold the same tensor many times.
-# 3. `torch.stack(…, dim=1)` joins the states.
+# 2. Collect the states in a list and join them at the end. Do not write into one array in place, or the list will hold the same array many times.
+# 3. `np.stack(…, axis=1)` joins the states.
 
 
 # %%
@@ -123,9 +122,9 @@ def rnn_forward(xs, lengths, h0, W, U, b):
     h, states = h0, []
     for t in range(xs.shape[1]):
         going_on = (t < lengths)[:, None]
-        h = torch.where(going_on, rnn_step(xs[:, t], h, W, U, b), h)
+        h = np.where(going_on, rnn_step(xs[:, t], h, W, U, b), h)
         states.append(h)
-    return torch.stack(states, dim=1), h
+    return np.stack(states, axis=1), h
     ### END SOLUTION
 
 
@@ -152,13 +151,13 @@ def rnn_forward(xs, lengths, h0, W, U, b):
 # [[hints on reading backwards]]
 # 1. In the table, what should the backward network read first if there is padding, and in which column does that state belong?
 # 2. Turn each text around up to its length, read it with your loop, and turn the states around in the same way.
-# 3. Inside a text, position $t$ comes from `length - 1 - t`. With such positions (batch, time), `xs[torch.arange(batch)[:, None], positions]` looks
+# 3. Inside a text, position $t$ comes from `length - 1 - t`. With such positions (batch, time), `xs[np.arange(batch)[:, None], positions]` looks
 #    everything up, and a second time the states.
 #
 # [[hints on the two answers]]
 # 1. How many words does the mean of a short text have, and which states must not be in its sum?
 # 2. Set the joined states at padding to 0. Then one product gives all labels, and the sum over time contains only words.
-# 3. `torch.cat([forwards, backwards], dim=-1)` joins; `(torch.arange(time) < lengths[:, None])[..., None]` is 1 at words; divide the sum by
+# 3. `np.concatenate([forwards, backwards], axis=-1)` joins; `(np.arange(time) < lengths[:, None])[..., None]` is 1 at words; divide the sum by
 #    `lengths[:, None]`.
 
 
@@ -171,13 +170,13 @@ def label_and_classify(xs, lengths, ahead, back, V, C):
     """
     ### BEGIN SOLUTION
     batch, time, _ = xs.shape
-    position, rows = torch.arange(time), torch.arange(batch)[:, None]
+    position, rows = np.arange(time), np.arange(batch)[:, None]
     inside = position < lengths[:, None]
-    turned = torch.where(inside, lengths[:, None] - 1 - position, position)
-    zeros = xs.new_zeros(batch, len(V) // 2)
+    turned = np.where(inside, lengths[:, None] - 1 - position, position)
+    zeros = np.zeros((batch, len(V) // 2))
     forwards, _ = rnn_forward(xs, lengths, zeros, *ahead)
     backwards, _ = rnn_forward(xs[rows, turned], lengths, zeros, *back)
-    both = torch.cat([forwards, backwards[rows, turned]], dim=-1)
+    both = np.concatenate([forwards, backwards[rows, turned]], axis=-1)
     both = both * inside[..., None]
     labels = both @ V
     classes = both.sum(1) / lengths[:, None] @ C
@@ -222,12 +221,14 @@ show.heatmap(
 # 1. Padding matters in three places: in the sum, in $N$ and in the gradient. Find them in the formulas.
 # 2. First compute the loss and the gradient at every position separately, padding included. Then set to 0 what does not count, and divide by the
 #    number of predictions that do.
-# 3. `torch.arange(time) < lengths[:, None]` says which of them count. Multiplied by it, the others are 0.
+# 3. `np.arange(time) < lengths[:, None]` says which of them count. Multiplied by it, the others are 0.
 #
 # [[hints on the target]]
 # 1. Read the end of **Checked**. What is the softmax of such a target, and what is the logarithm of that?
-# 2. Compute log-probabilities in one step, for which you may use `torch.log_softmax`. Then pick one of them per position.
-# 3. `log_p.gather(-1, targets[..., None])` picks the target's log-probability at each position.
+# 2. Compute log-probabilities directly: $\ln p_c = z_c - \ln \sum_j e^{z_j}$, after subtracting each position's largest logit. Then pick one of
+#    them per position.
+# 3. `np.take_along_axis(log_p, targets[..., None], axis=-1)` picks the target's log-probability at each position, and `np.eye(vocab)[targets]` is
+#    the one-hot vector of each target.
 
 
 # %%
@@ -238,12 +239,13 @@ def text_loss(logits, targets, lengths):
     -> (loss, d_logits (batch, time, vocab))
     """
     ### BEGIN SOLUTION
-    counts = torch.arange(logits.shape[1]) < lengths[:, None]
-    log_p = torch.log_softmax(logits, dim=-1)
-    of_target = log_p.gather(-1, targets[..., None]).squeeze(-1)
-    hot = torch.nn.functional.one_hot(targets, logits.shape[-1])
+    counts = np.arange(logits.shape[1]) < lengths[:, None]
+    z = logits - logits.max(axis=-1, keepdims=True)
+    log_p = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+    hot = np.eye(logits.shape[-1])[targets]
+    of_target = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
     N = counts.sum()
-    return -(of_target * counts).sum() / N, (log_p.exp() - hot) * counts[..., None] / N
+    return -(of_target * counts).sum() / N, (np.exp(log_p) - hot) * counts[..., None] / N
     ### END SOLUTION
 
 
@@ -276,15 +278,15 @@ def perplexity(ids, W, U, b, V, c, k):
     ids (time,), W (vocab, hidden), U (hidden, hidden), b (hidden,), V (hidden, vocab), c (vocab,) -> a number
     """
     ### BEGIN SOLUTION
-    h, total = W.new_zeros(1, len(U)), 0.0
+    h, total = np.zeros((1, len(U))), 0.0
     for start in range(0, len(ids) - 1, k):
         targets = ids[start + 1 : start + k + 1]
-        one_hot = torch.eye(len(W), dtype=W.dtype)[ids[start : start + len(targets)]]
-        lengths = torch.tensor([len(targets)])
+        one_hot = np.eye(len(W))[ids[start : start + len(targets)]]
+        lengths = np.array([len(targets)])
         states, h = rnn_forward(one_hot[None], lengths, h, W, U, b)
         loss, _ = text_loss(states @ V + c, targets[None], lengths)
         total = total + loss * len(targets)
-    return torch.exp(total / (len(ids) - 1))
+    return np.exp(total / (len(ids) - 1))
     ### END SOLUTION
 
 
@@ -334,7 +336,7 @@ def perplexity(ids, W, U, b, V, c, k):
 #
 # <details><summary>It runs, but the values are wrong?</summary>
 #
-# Enter the example above as tensors of shapes (1, 3, 1), (1, 1), (1, 3, 1), (1, 3, 1), (1, 1), print `d_a` at each time and compare the column.
+# Enter the example above as arrays of shapes (1, 3, 1), (1, 1), (1, 3, 1), (1, 3, 1), (1, 1), print `d_a` at each time and compare the column.
 # </details>
 
 
@@ -346,8 +348,8 @@ def rnn_backward(xs, h0, hs, d_hs, U):
     -> (d_W (in, hidden), d_U (hidden, hidden), d_b (hidden,), d_h0 (batch, hidden))
     """
     ### BEGIN SOLUTION
-    d_W, d_U, d_b = U.new_zeros(xs.shape[2], len(U)), U.new_zeros(U.shape), U.new_zeros(len(U))
-    from_later = torch.zeros_like(h0)
+    d_W, d_U, d_b = np.zeros((xs.shape[2], len(U))), np.zeros_like(U), np.zeros(len(U))
+    from_later = np.zeros_like(h0)
     for t in reversed(range(xs.shape[1])):
         d_a = (d_hs[:, t] + from_later) * (1 - hs[:, t] ** 2)
         h_before = hs[:, t - 1] if t > 0 else h0
@@ -439,23 +441,23 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 # $(0.6, 0, 0, 0.8)$, gradient by gradient in the given order, each row by row.
 #
 # **Checked:** the shapes; the norm; that the result is shortened by the norm that *you* return; that a gradient below the limit is unchanged; the
-# clipped entries, and that you do not change the given tensors; all zeros; a single tensor.
+# clipped entries, and that you do not change the given arrays; all zeros; a single array.
 #
 # [[hints]]
 # 1. In the example both gradients are divided by the same number, 5. Which entries does it depend on?
 # 2. First make one long vector of all the gradients. Its norm decides whether you shorten it, and by how much.
-# 3. `torch.cat` of every `g.flatten()` makes the one long vector; the rest is an `if`.
+# 3. `np.concatenate` of every `g.flatten()` makes the one long vector; the rest is an `if`.
 
 
 # %%
 def clip(gradients, largest):
     """Shorten all gradients together to a norm of at most `largest`.
 
-    gradients: a list of tensors of any shapes -> (norm before clipping, clipped: one vector of all entries)
+    gradients: a list of arrays of any shapes -> (norm before clipping, clipped: one vector of all entries)
     """
     ### BEGIN SOLUTION
-    flat = torch.cat([g.flatten() for g in gradients])
-    norm = (flat**2).sum().sqrt()
+    flat = np.concatenate([g.flatten() for g in gradients])
+    norm = np.sqrt((flat**2).sum())
     return norm, flat * (largest / norm) if norm > largest else flat
     ### END SOLUTION
 
@@ -545,9 +547,9 @@ def read_in_chunks(xs, h0, W, U, b, k):
         chunk = xs[start : start + k]
         inputs = chunk @ W + b
         for t in range(len(chunk)):
-            h = torch.tanh(inputs[t] + h @ U)
+            h = np.tanh(inputs[t] + h @ U)
             states.append(h)
-    return torch.stack(states)
+    return np.stack(states)
     ### END SOLUTION
 
 
@@ -579,22 +581,22 @@ def read_in_chunks(xs, h0, W, U, b, k):
 # [[hints on the run]]
 # 1. How many networks does one row need, and how many gradients does each of them need?
 # 2. Use two loops, over seeds and over the two scales. The full gradient is computed once for each network, outside the loop over the chunks.
-# 3. The gradient of $U$ is the second result of both functions. `(truncated - full).norm() / full.norm()` is one error.
+# 3. The gradient of $U$ is the second result of both functions. `np.linalg.norm(truncated - full) / np.linalg.norm(full)` is one error.
 #
 # [[hints on the conclusion]]
-# 1. Compare the first and the fourth column, seed by seed. What would you have concluded from seed 0 alone, and what from seed 1?
+# 1. Compare the first and the fourth column, seed by seed. What would you have concluded from seed 2 alone, and what from seed 3?
 # 2. Take the difference of two columns. Does it have the same sign in every row?
-# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation, `np.std(x, ddof=1)`.
 
 
 # %%
 def network(seed, scale):
     """Four texts of 40 steps, a network of 16 units, and gradients that arrive at its states: xs, lengths, h0, W, U, b, d_hs."""
-    draw = torch.Generator().manual_seed(seed)
-    xs, W = torch.randn(4, 40, 3, generator=draw), 0.2 * torch.randn(3, 16, generator=draw)
-    U = scale * torch.linalg.qr(torch.randn(16, 16, generator=draw))[0]
-    d_hs = torch.randn(4, 40, 16, generator=draw)
-    return xs, torch.full((4,), 40), torch.zeros(4, 16), W, U, torch.zeros(16), d_hs
+    normal = np.random.default_rng(seed).standard_normal
+    xs, W = normal((4, 40, 3)), 0.2 * normal((3, 16))
+    U = scale * np.linalg.qr(normal((16, 16)))[0]
+    d_hs = normal((4, 40, 16))
+    return xs, np.full(4, 40), np.zeros((4, 16)), W, U, np.zeros(16), d_hs
 
 
 # %%
@@ -614,10 +616,10 @@ def chunk_error(seeds):
             full = rnn_backward(xs, h0, hs, d_hs, U)[1]
             for k in (5, 20):
                 truncated = truncated_backward(xs, h0, hs, d_hs, U, k)[1]
-                row.append((truncated - full).norm() / full.norm())
-        errors.append(torch.stack(row))
+                row.append(np.linalg.norm(truncated - full) / np.linalg.norm(full))
+        errors.append(row)
     conclusion = 1
-    return prediction, torch.stack(errors), conclusion
+    return prediction, errors, conclusion
     ### END SOLUTION
 
 
@@ -632,31 +634,27 @@ def chunk_error(seeds):
 # %%
 def train(rate=0.3, largest=1.0, steps=600):
     """A network of 96 units learns to predict the next character. Returns its parameters, losses and gradient norms."""
-    draw = torch.Generator().manual_seed(0)
-    parameters = [
-        torch.randn(len(alphabet), 96, generator=draw) * 0.3,
-        torch.nn.init.orthogonal_(torch.empty(96, 96), generator=draw),
-        torch.zeros(96),
-        torch.randn(96, len(alphabet), generator=draw) * 0.05,
-        torch.zeros(len(alphabet)),
-    ]
-    W, U, b, V, c = parameters
-    speeds = [torch.zeros_like(p) for p in parameters]
-    lengths, losses, norms = torch.full((32,), 25), [], []
+    normal = np.random.default_rng(0).standard_normal
+    W, U = normal((len(alphabet), 96)) * 0.3, np.linalg.qr(normal((96, 96)))[0]
+    V, b, c = normal((96, len(alphabet))) * 0.05, np.zeros(96), np.zeros(len(alphabet))
+    W, U, b, V, c = parameters = [p.astype(np.float32) for p in (W, U, b, V, c)]
+    speeds = [np.zeros_like(p) for p in parameters]
+    lengths, losses, norms = np.full(32, 25), [], []
     for step in range(steps):
         start = step % ((rows.shape[1] - 1) // 25) * 25
         if start == 0:
-            h0 = torch.zeros(32, 96)  # from the top of the play
+            h0 = np.zeros((32, 96), np.float32)  # from the top of the play
         xs, targets = one_hot[rows[:, start : start + 25]], rows[:, start + 1 : start + 26]
-        hs, last = (torch.as_tensor(t).float() for t in rnn_forward(xs, lengths, h0, W, U, b))
+        hs, last = (np.asarray(states, np.float32) for states in rnn_forward(xs, lengths, h0, W, U, b))
         loss, d_logits = text_loss(hs @ V + c, targets, lengths)
-        d_logits = torch.as_tensor(d_logits).float()
-        gradients = [torch.as_tensor(g).float() for g in rnn_backward(xs, h0, hs, d_logits @ V.T, U)[:3]]
-        gradients += [torch.einsum("nth,ntv->hv", hs, d_logits), d_logits.sum((0, 1))]
+        d_logits = np.asarray(d_logits, np.float32)
+        gradients = [np.asarray(g) for g in rnn_backward(xs, h0, hs, d_logits @ V.T, U)[:3]]
+        gradients += [hs.reshape(-1, 96).T @ d_logits.reshape(-1, len(c)), d_logits.sum((0, 1))]
         norm, clipped = clip(gradients, largest)
-        parts = torch.as_tensor(clipped).float().split([p.numel() for p in parameters])
+        parts = np.split(np.asarray(clipped), np.cumsum([p.size for p in parameters])[:-1])
         for p, speed, part in zip(parameters, speeds, parts, strict=True):
-            speed.mul_(0.9).add_(part.view_as(p))  # gradient descent with momentum
+            speed *= 0.9  # gradient descent with momentum
+            speed += part.reshape(p.shape)
             p -= (rate if step < steps // 2 else rate * 2 * (1 - step / steps)) * speed
         h0 = last
         losses.append(float(loss))
@@ -671,8 +669,8 @@ if all(passes(f"recurrence.{name}", function) for name, function in mine.items()
 
     play = next(text for text in load("shakespeare").texts("train") if text.startswith("THE COMEDY OF ERRORS"))
     alphabet = sorted(set(play))
-    ids = torch.tensor([alphabet.index(character) for character in play])
-    rows, one_hot = ids[: len(ids) // 32 * 32].view(32, -1), torch.eye(len(alphabet))
+    ids = np.array([alphabet.index(character) for character in play])
+    rows, one_hot = ids[: len(ids) // 32 * 32].reshape(32, -1), np.eye(len(alphabet), dtype=np.float32)
     (W, U, b, V, c), losses, norms = train()
     print(f"first loss {losses[0]:.2f} nats per character, final loss {sum(losses[-50:]) / 50:.2f}")
     print(f"norm of the gradient: usually {sorted(norms)[len(norms) // 2]:.2f}, once {max(norms):.2f}")
@@ -681,18 +679,18 @@ if all(passes(f"recurrence.{name}", function) for name, function in mine.items()
 # %%
 def write(begin, length, draw):
     """The network reads `begin` and continues: each character is sampled from its prediction and fed back."""
-    h, text = torch.zeros(1, len(U)), begin
+    h, text = np.zeros((1, len(U))), begin
     unread = begin
     for _ in range(length):
-        xs = one_hot[[alphabet.index(character) for character in unread]].unsqueeze(0)
-        _, h = rnn_forward(xs, torch.tensor([len(unread)]), h, W, U, b)
-        p = torch.softmax((torch.as_tensor(h).float() @ V + c)[0] / 0.7, dim=-1)
-        unread = alphabet[int(torch.multinomial(p, 1, generator=draw))]
+        xs = one_hot[[alphabet.index(character) for character in unread]][None]
+        _, h = rnn_forward(xs, np.array([len(unread)]), h, W, U, b)
+        p = np.exp((h @ V + c)[0].astype(float) / 0.7)
+        unread = alphabet[draw.choice(len(p), p=p / p.sum())]
         text += unread
     return text
 
 
-print(write("\nDROMIO OF EPHESUS.\n", 350, torch.Generator().manual_seed(2)) if losses else "Come back later.")
+print(write("\nDROMIO OF EPHESUS.\n", 350, np.random.default_rng(2)) if losses else "Come back later.")
 
 # %% [markdown]
 # Not bad for 600 steps, with gradients by hand. Does the network predict a play that it has not read, too? Your `perplexity` says so. For comparison: a
@@ -701,17 +699,13 @@ print(write("\nDROMIO OF EPHESUS.\n", 350, torch.Generator().manual_seed(2)) if 
 # %%
 if losses and passes("recurrence.perplexity", perplexity):
     other = next(text for text in load("shakespeare").texts("test"))[:6000]
-    unread = torch.tensor([alphabet.index(character) for character in other if character in alphabet])
-    pairs = (
-        torch.zeros(len(alphabet), len(alphabet)).index_put_(
-            (ids[:-1], ids[1:]), torch.ones(len(ids) - 1), accumulate=True
-        )
-        + 0.1
-    )
-    counted = -(pairs / pairs.sum(1, keepdim=True)).log()[unread[:-1], unread[1:]].mean()
+    unread = np.array([alphabet.index(character) for character in other if character in alphabet])
+    pairs = np.full((len(alphabet), len(alphabet)), 0.1)
+    np.add.at(pairs, (ids[:-1], ids[1:]), 1)
+    counted = -np.log(pairs / pairs.sum(axis=1, keepdims=True))[unread[:-1], unread[1:]].mean()
     print(f"perplexity of the comedy: {float(perplexity(ids[:6000], W, U, b, V, c, 100)):.2f} per character")
     print(
-        f"of a play that it has not read: {float(perplexity(unread, W, U, b, V, c, 100)):.2f}; with the table of pairs {float(counted.exp()):.2f}"
+        f"of a play that it has not read: {float(perplexity(unread, W, U, b, V, c, 100)):.2f}; with the table of pairs {np.exp(counted):.2f}"
     )
 
 # %% [markdown]
@@ -721,14 +715,14 @@ if losses and passes("recurrence.perplexity", perplexity):
 # %%
 if losses and passes("recurrence.truncated_backward", truncated_backward):
     xs, targets = one_hot[rows[:, :100]], rows[:, 1:101]
-    h0, lengths = torch.zeros(32, 96), torch.full((32,), 100)
-    hs = torch.as_tensor(rnn_forward(xs, lengths, h0, W, U, b)[0]).float()
-    d_hs = torch.as_tensor(text_loss(hs @ V + c, targets, lengths)[1]).float() @ V.T
-    whole = torch.as_tensor(rnn_backward(xs, h0, hs, d_hs, U)[1])
+    h0, lengths = np.zeros((32, 96), np.float32), np.full(32, 100)
+    hs = np.asarray(rnn_forward(xs, lengths, h0, W, U, b)[0])
+    d_hs = np.asarray(text_loss(hs @ V + c, targets, lengths)[1]) @ V.T
+    whole = np.asarray(rnn_backward(xs, h0, hs, d_hs, U)[1])
     every, errors = [1, 2, 5, 10, 20, 50], []
     for k in every:
-        cut = torch.as_tensor(truncated_backward(xs, h0, hs, d_hs, U, k)[1])
-        errors.append(float((cut - whole).norm() / whole.norm()))
+        cut = np.asarray(truncated_backward(xs, h0, hs, d_hs, U, k)[1])
+        errors.append(float(np.linalg.norm(cut - whole) / np.linalg.norm(whole)))
     picture = show.curves(
         every,
         {"": errors},

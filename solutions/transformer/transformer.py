@@ -38,6 +38,7 @@
 import math
 import time
 
+import numpy as np
 import torch
 from IPython.display import HTML
 
@@ -131,7 +132,7 @@ def rms_norm(x, gain, eps):
 # By hand, with $\varepsilon = 0$, $x = (3, 4)$ and upstream gradient $(1, 0)$: $r = 3.536$, the slope is $(0.424, 0.566)$ and the gradient
 # $(0.181, -0.136)$. That gradient is perpendicular to $x$, as it must be without $\varepsilon$: a longer $x$ in the same direction gives the same $y$.
 #
-# **Checked:** the slope; the gradient; different sizes, large $\varepsilon$. The values must be right to five digits. Write
+# **Checked:** the slope; the gradient; different sizes, large $\varepsilon$, tiny vectors. The values must be right to five digits. Write
 # what you derived: a quotient of small steps is not a derivation.
 #
 # [[hints]]
@@ -148,7 +149,7 @@ def rms_norm_backward(x, upstream, eps):
     x (d,), upstream (d,): the gradient with respect to y -> (slope (d,), gradient (d,))
     """
     ### BEGIN SOLUTION
-    r = torch.sqrt((x**2).mean() + eps)
+    r = np.sqrt((x**2).mean() + eps)
     slope = x / (len(x) * r)
     return slope, upstream / r - (upstream @ x) / r**2 * slope
     ### END SOLUTION

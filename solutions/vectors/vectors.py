@@ -19,6 +19,7 @@ import math
 import re
 from collections import Counter
 
+import numpy as np
 import torch
 
 from autograder.check import check, failing, passes
@@ -209,9 +210,9 @@ def pair_gradients(centre, context, noise):
     centre (d,), context (d,), noise (k, d) -> (d_centre (d,), d_context (d,), d_noise (k, d))
     """
     ### BEGIN SOLUTION
-    error = torch.sigmoid(context @ centre) - 1
-    errors = torch.sigmoid(noise @ centre)
-    return error * context + errors @ noise, error * centre, torch.outer(errors, centre)
+    error = 1 / (1 + np.exp(-context @ centre)) - 1
+    errors = 1 / (1 + np.exp(-noise @ centre))
+    return error * context + errors @ noise, error * centre, np.outer(errors, centre)
     ### END SOLUTION
 
 
@@ -477,8 +478,9 @@ if all(
     centres, contexts = torch.randn(300, 16, generator=draw) / 4, torch.zeros(300, 16)
     for centre, context in window_pairs(words, 2):
         others = torch.multinomial(torch.as_tensor(drawn).float(), 5, replacement=True, generator=draw)
-        losses.append(float(pair_loss(centres[centre], contexts[context], contexts[others])))
-        d_centre, d_context, d_noise = pair_gradients(centres[centre], contexts[context], contexts[others])
+        vectors = centres[centre], contexts[context], contexts[others]
+        losses.append(float(pair_loss(*vectors)))
+        d_centre, d_context, d_noise = pair_gradients(*(v.numpy() for v in vectors))
         centres[centre] -= 0.1 * torch.as_tensor(d_centre)
         contexts[context] -= 0.1 * torch.as_tensor(d_context)
         contexts.index_add_(0, others, torch.as_tensor(d_noise).float(), alpha=-0.1)

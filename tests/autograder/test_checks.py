@@ -7,7 +7,6 @@ import pkgutil
 import re
 
 import pytest
-import torch
 
 from autograder import checks
 from autograder.check import examine
@@ -16,6 +15,7 @@ from autograder.exercise.audit import verdict_on
 from autograder.exercise.find import exercises_of
 from autograder.exercise.specification import Exercise, Misconception
 from autograder.exercise.verdict import Verdict
+from tests.autograder import forms
 from tests.autograder.answers import Answer, answers, second
 from tests.conftest import everything
 
@@ -90,33 +90,14 @@ def test_a_right_answer_earns_everything(right: tuple[Exercise, Answer]) -> None
     assert verdict.passed, broken(verdict)
 
 
-def as_array(value):
-    return value.numpy() if isinstance(value, torch.Tensor) else value
+FORMS = [forms.as_array, forms.as_lists, forms.as_tuples, forms.as_a_tuple, forms.as_tensor]
 
 
-def as_lists(value):
-    """Lists instead of tensors and of tuples."""
-    if isinstance(value, torch.Tensor):
-        return value.tolist()
-    return [as_lists(item) for item in value] if isinstance(value, list) else value
-
-
-def as_tuples(value):
-    return tuple(as_tuples(item) for item in value) if isinstance(value, list) else value
-
-
-def as_a_tuple(value):
-    """The outer list only."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def as_tensor(value):
-    return torch.tensor(value) if isinstance(value, list) else value
-
-
-@pytest.mark.parametrize("form", [as_array, as_lists, as_tuples, as_a_tuple, as_tensor])
+@pytest.mark.parametrize("form", FORMS)
 def test_what_a_page_says_about_results_holds_in_every_question(exercise: Exercise, form) -> None:
-    """`questions.BEGINS`: an array or a list instead of a tensor, a tuple or a tensor instead of a list."""
+    """`questions.begins`: an array or a list instead of a tensor, a tuple or a tensor instead of a list."""
+    if exercise.numpy and form is forms.as_tensor:
+        form = forms.as_array_of_list
 
     def student(*given):
         result = exercise.reference(*given)

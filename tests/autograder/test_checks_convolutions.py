@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -54,31 +55,18 @@ def test_the_gradients_of_cbow_are_autograds():
     near = [[s for s in range(6) if 0 < abs(s - t) <= 2] for t in range(6)]
     h = torch.stack([E[words[context]].mean(0) for context in near])
     wanted = torch.autograd.grad(F.cross_entropy(h @ U.T, words), (E, U))
-    _, *found = reference("cbow", words, 2, E.detach(), U.detach())
-    assert all(torch.allclose(a, b) for a, b in zip(found, wanted, strict=True))
+    _, *found = reference("cbow", words.numpy(), 2, E.detach().numpy(), U.detach().numpy())
+    assert all(np.allclose(a, b) for a, b in zip(found, wanted, strict=True))
 
 
-def test_what_does_the_work_is_closed_and_autograd_is_open_where_it_is_not_the_question():
-    def by_the_library(x, weight, bias, dilation):
-        padded = F.pad(x.mT, ((len(weight) - 1) * dilation, 0))
-        return F.conv1d(padded, weight.permute(2, 1, 0), bias, dilation=dilation).mT
+def test_autograd_is_absent_where_the_gradient_is_the_question_and_only_there():
+    def by_autograd(words, m, E, U):
+        E, U = torch.tensor(E, requires_grad=True), torch.tensor(U, requires_grad=True)
+        (E[words] @ U.T).sum().backward()
+        return SOLUTIONS["cbow"](words, m, E.detach().numpy(), U.detach().numpy())
 
-    def by_a_picture(x, weight, bias, dilation):
-        padded = F.pad(x.mT, ((len(weight) - 1) * dilation, 0))[:, :, None]
-        return F.conv2d(padded, weight.permute(2, 1, 0)[:, :, None], bias, dilation=(1, dilation))[:, :, 0].mT
-
-    for cheat in (by_the_library, by_a_picture):
-        verdict = examine(EXERCISES["convolutions.causal_convolution"], cheat, 7)
-        assert verdict.closed == ("torch.nn.functional.conv1d",)
-        assert verdict.points == 0
-    assert examine(EXERCISES["convolutions.cbow"], by_autograd, 7).closed
-    assert examine(EXERCISES["convolutions.train"], SOLUTIONS["train"], 7).closed == ()
-
-
-def by_autograd(words, m, E, U):
-    E, U = E.clone().requires_grad_(), U.clone().requires_grad_()
-    (E[words] @ U.T).sum().backward()
-    return SOLUTIONS["cbow"](words, m, E.detach(), U.detach())
+    assert examine(EXERCISES["convolutions.cbow"], by_autograd, 7).points == 0
+    assert examine(EXERCISES["convolutions.train"], SOLUTIONS["train"], 7).passed
 
 
 def test_the_experiments_data_are_those_of_its_check():
@@ -103,9 +91,7 @@ def test_the_experiments_data_are_those_of_its_check():
 def test_a_constant_earns_next_to_nothing(exercise, filling):
     def constant(*given):
         answer = SOLUTIONS[exercise.function](*given)
-        made = tuple(
-            torch.full(torch.as_tensor(a).shape, filling) for a in (answer if isinstance(answer, tuple) else [answer])
-        )
+        made = tuple(np.full(np.shape(a), filling) for a in (answer if isinstance(answer, tuple) else [answer]))
         return made if len(made) > 1 else made[0]
 
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points

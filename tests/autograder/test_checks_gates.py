@@ -1,10 +1,12 @@
 """What the exercises of "gates" promise beyond what every assignment must (`test_checks.py`)."""
 
+import numpy as np
 import pytest
 import torch
 
 from autograder.check import examine
 from autograder.checks.gates import EXERCISES
+from autograder.exercise.outcome import arrays
 from nlmcore.diagnostics import jacobian_norms
 from nlmcore.recurrent import GRUCell, LSTMCell, RNNCell, UGRNNCell, unroll
 from tests.autograder.answers import answers, second
@@ -13,7 +15,9 @@ SOLUTIONS = second(answers("gates"))
 
 
 def reference(name, *arguments):
-    return EXERCISES[f"gates.{name}"].reference(*arguments)
+    """The results for tensors, as tensors, of a reference that takes and returns arrays."""
+    found = EXERCISES[f"gates.{name}"].reference(*map(arrays, arguments))
+    return tuple(map(torch.as_tensor, found)) if isinstance(found, tuple) else torch.as_tensor(found)
 
 
 def random(*shapes, seed=0):
@@ -80,15 +84,8 @@ def test_the_references_of_the_derivatives_are_what_pytorch_differentiates():
     assert torch.allclose(found[1:], wanted)
 
 
-def test_what_does_the_work_is_closed():
-    def by_the_library(x, h, W, U, b, d):
-        return torch.nn.GRUCell(x.shape[1], h.shape[1])(x, h)
-
-    def by_autograd(hs, U):
-        return torch.autograd.functional.jacobian(lambda h: torch.tanh(h @ U), hs[0])
-
-    assert examine(EXERCISES["gates.gru_step"], by_the_library, 7).closed
-    assert examine(EXERCISES["gates.jacobian_norms"], by_autograd, 7).closed
+def test_nothing_is_asked_where_pytorch_is():
+    assert all(exercise.numpy for exercise in EXERCISES.values())
 
 
 def right(name):
@@ -97,7 +94,7 @@ def right(name):
 
 def test_a_wrong_gate_does_not_cost_the_points_for_mixing_with_it():
     def wrong_gate(x, h, W, U, b, d):
-        _, r, z, n = (torch.as_tensor(part) for part in right("gru_step")(x, h, W, U, b, d))
+        _, r, z, n = right("gru_step")(x, h, W, U, b, d)
         z = z**2
         return z * h + (1 - z) * n, r, z, n
 
@@ -113,7 +110,7 @@ def test_a_constant_earns_next_to_nothing(exercise, filling):
     def constant(*given):
         answer = SOLUTIONS[exercise.function](*given)
         answer = answer if isinstance(answer, tuple) else (answer,)
-        made = tuple(torch.full(torch.as_tensor(a).shape, filling) for a in answer)
+        made = tuple(np.full(np.shape(a), filling) for a in answer)
         return made if len(made) > 1 else made[0]
 
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points

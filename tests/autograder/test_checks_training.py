@@ -1,18 +1,21 @@
 """What the exercises of "training" promise beyond what every assignment must (`test_checks.py`)."""
 
-import io
 import math
+import pickle
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from numpy.lib.stride_tricks import sliding_window_view
 
 from autograder.check import examine
 from autograder.checks.training import EXERCISES
 from autograder.checks.training.choosing import _windows
 from autograder.checks.training.loop import FULL, small_task
 from autograder.exercise.draw import Draw
+from autograder.exercise.outcome import arrays
 from nlmcore.corpora import load
 from nlmcore.training import clip_gradients, cosine_schedule
 from tests.autograder.answers import answers, second
@@ -43,7 +46,8 @@ def test_the_steps_are_those_of_pytorch(ours):
         for name, parameter in parameters.items():
             parameter.grad = gradients.get(name)
         theirs.step()
-        weights, memory = reference(ours)(weights, gradients, memory, *options)
+        now, memory = reference(ours)(arrays(weights), arrays(gradients), memory, *options)
+        weights = {name: torch.from_numpy(w) for name, w in now.items()}
     for name, parameter in parameters.items():
         assert torch.allclose(weights[name], parameter.detach())
 
@@ -56,54 +60,37 @@ def test_schedule_and_clipping_are_the_librarys():
     parameters = [torch.nn.Parameter(torch.zeros_like(g)) for g in gradients.values()]
     for parameter, g in zip(parameters, gradients.values(), strict=True):
         parameter.grad = g.clone()
-    clipped, norm = reference("clip_gradients")(gradients, 1.0)
+    clipped, norm = reference("clip_gradients")(arrays(gradients), 1.0)
     assert norm == pytest.approx(clip_gradients(parameters, 1.0), rel=1e-5)
-    assert all(torch.allclose(p.grad, g) for p, g in zip(parameters, clipped.values(), strict=True))
+    assert all(np.allclose(p.grad, g) for p, g in zip(parameters, clipped.values(), strict=True))
 
 
 def test_the_gradients_on_the_page_are_those_of_pytorch():
     run, windows, _ = small_task(Draw(1, 5))
     on_the_page = reference("train").__globals__["loss_and_gradients"]
-    found, gradients = on_the_page(run["weights"], windows, 0.4, True, 3)
+    found, gradients = on_the_page(arrays(run["weights"]), windows.numpy(), 0.4, True, 3)
     leaves = {name: w.clone().requires_grad_() for name, w in run["weights"].items()}
-    scale = reference("dropout")(torch.ones(len(windows), len(leaves["b"])).double(), 0.4, True, 3)
+    scale = torch.from_numpy(reference("dropout")(np.ones((len(windows), len(leaves["b"]))), 0.4, True, 3))
     h = torch.tanh(leaves["E"][windows[:, :-1]].flatten(1) @ leaves["W"] + leaves["b"]) * scale
     loss = torch.nn.functional.cross_entropy(h @ leaves["V"] + leaves["c"], windows[:, -1])
     loss.backward()
-    assert torch.allclose(found, loss.detach())
-    assert all(torch.allclose(gradients[name], leaf.grad) for name, leaf in leaves.items())
+    assert found == pytest.approx(loss.item())
+    assert all(np.allclose(gradients[name], leaf.grad) for name, leaf in leaves.items())
 
 
 def test_a_run_that_was_saved_to_a_file_continues_exactly():
-    run, windows, dev = small_task(Draw(2, 5))
+    run, windows, dev = arrays(small_task(Draw(2, 5)))
     train = reference("train")
     whole, end = train(run, FULL, windows, dev, 8)
     losses, after = train(run, FULL, windows, dev, 3)
-    file = io.BytesIO()
-    torch.save(after, file)
-    file.seek(0)
-    more, after = train(torch.load(file), FULL, windows, dev, 5)
+    more, after = train(pickle.loads(pickle.dumps(after)), FULL, windows, dev, 5)
     assert losses + more == whole
     assert after["dev"] == end["dev"]
-    assert all(torch.equal(after["best"][name], w) for name, w in end["best"].items())
+    assert all(np.array_equal(after["best"][name], w) for name, w in end["best"].items())
 
 
-def test_what_does_the_work_is_closed():
-    def by_pytorch(weights, gradients, velocity, rate, beta):
-        parameters = {name: torch.nn.Parameter(w.clone()) for name, w in weights.items()}
-        optimiser = torch.optim.SGD(parameters.values(), lr=rate, momentum=beta)
-        optimiser.step()
-        return parameters, velocity
-
-    def by_a_module(x, rate, training, seed):
-        return torch.nn.functional.dropout(x, rate, training)
-
-    def by_a_helper(gradients, max_norm):
-        return gradients, torch.nn.utils.clip_grad_norm_(list(gradients.values()), max_norm)
-
-    assert examine(EXERCISES["training.momentum_step"], by_pytorch, 7).closed
-    assert examine(EXERCISES["training.dropout"], by_a_module, 7).closed
-    assert examine(EXERCISES["training.clip_gradients"], by_a_helper, 7).closed
+def test_nothing_is_asked_where_pytorch_is():
+    assert all(exercise.numpy for exercise in EXERCISES.values())
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -117,7 +104,7 @@ def test_a_constant_earns_next_to_nothing(exercise, filling):
     def filled(value):
         if isinstance(value, dict):
             return {key: filled(entry) for key, entry in value.items()}
-        return torch.full(torch.as_tensor(value).shape, filling)
+        return np.full(np.shape(value), filling)
 
     def constant(*given):
         answer = SOLUTIONS[exercise.function](*given)
@@ -130,11 +117,11 @@ def test_the_page_and_the_checks_have_the_same_windows_and_the_same_goal():
     page = ROOT / "solutions" / "training" / "training.py"
     text = page.read_text(encoding="utf-8")
     letters = text[text.index("def letters(") : text.index("def begin(")]
-    space = {"re": re, "torch": torch}
+    space = {"re": re, "np": np, "sliding_window_view": sliding_window_view}
     exec(letters, space)
     play = load("shakespeare").texts("train")[0]
     for (start, count), ours in zip(((0, 300), (2_000, 150), (4_000, 150)), _windows(0, 0), strict=True):
-        assert torch.equal(space["letters"](play, start, count), ours)
+        assert np.array_equal(space["letters"](play, start, count), ours)
     (goal,) = re.findall(r"^GOAL = ([\d.]+)$", text, re.MULTILINE)
     assert f"a development loss of {goal} nats" in text
     derived = reference("same_gradient")(1.0, 0.9, 0.5, 0.9, 0.999, 1)

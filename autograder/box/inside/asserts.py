@@ -17,13 +17,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.box.inside.notebook import Notebook, trace
 from autograder.box.inside.watch import limit
+from autograder.exercise.outcome import torch
 
-_MODULES = (math, doctest, np, np.testing, np.linalg, torch, torch.testing, linecache)
+_MODULES = (
+    *(math, doctest, np, np.testing, np.linalg, linecache),
+    *(() if torch is None else (torch, torch.testing)),
+)
 _CLASSES = (
     doctest.OutputChecker,
     doctest.DocTestRunner,

@@ -1,22 +1,20 @@
 """One interview: calls the student's function on the grader's arguments, and prepares its results for sending.
 
 A result is checked before it is used: anything that is not an ordinary tensor of a reasonable size becomes a `Fault`
-with a message, so that no output, however odd, ends the notebook.
+with a message, so that no output, however odd, ends the notebook. In a box without PyTorch, tensors are NumPy arrays.
 """
 
+import contextlib
 import math
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from autograder.box.inside import frames
 from autograder.box.inside.watch import TookTooLong, limit
-from autograder.exercise.closed import Listener, listening
-from autograder.exercise.outcome import UNREAD, Fault, Outcome, call, undisturbed
+from autograder.exercise.outcome import UNREAD, Fault, Outcome, Tensor, call, torch, undisturbed
 
 _LONGEST = 1000
 _MOST_OUTPUTS = 64
@@ -31,31 +29,27 @@ class _Unread(BaseException):  # `call` takes an Exception for the student's
     """The returned value cannot be inspected."""
 
 
-Interviewed = tuple[Any, bytes, tuple[str, ...]]
-
-
-def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> Interviewed:
-    """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most), and the closed
-    names that were used. A failure here, not in the student's function, is reported as ours."""
+def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> tuple[Any, bytes]:
+    """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most). A failure here,
+    not in the student's function, is reported as ours."""
     try:
         with undisturbed():
             return _interview(namespace, asked, body, largest)
     except Exception as error:
-        return [_coded(_unread(error), [])] * len(asked["calls"]), b"", ()
+        return [_coded(_unread(error), [])] * len(asked["calls"]), b""
 
 
-def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> Interviewed:
+def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> tuple[Any, bytes]:
     function, fault = _find(namespace, asked["function"])
     outcomes, pieces, used, sent = [], [], 0, bytearray(body)
     late: Fault | None = None
-    with torch.random.fork_rng(devices=[]), listening(asked["closed"], function, absent=True) as heard:
-        torch.default_generator.manual_seed(asked["seed"])
+    with _seeded(asked["seed"]):
         for arguments in asked["calls"]:
             if fault is not None or late is not None:
                 outcomes.append(_coded(Outcome(fault=fault or late), []))
                 continue
             given = [frames.value(v, sent) for v in arguments]
-            outcome = _one_call(function, given, asked, largest - used, heard)
+            outcome = _one_call(function, given, asked, largest - used)
             if outcome.fault is not None and outcome.fault.kind == TookTooLong.__name__:
                 late = Fault(kind=outcome.fault.kind, words=f"{outcome.fault.words}, and was not asked again")
             try:
@@ -65,17 +59,30 @@ def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes,
             outcomes.append(_coded(outcome, [used + sum(map(len, tensors[:i])) for i in range(len(tensors))]))
             pieces += tensors
             used += sum(map(len, tensors))
-    return outcomes, b"".join(pieces), heard.used
+    return outcomes, b"".join(pieces)
 
 
-def _one_call(
-    function: Callable[..., Any], arguments: Sequence[Any], asked: dict[str, Any], room: int, heard: Listener
-) -> Outcome:
+@contextlib.contextmanager
+def _seeded(number: int) -> Iterator[None]:
+    """A block in which the library's own generator begins with a seed."""
+    if torch is None:
+        state = np.random.get_state()
+        np.random.seed(number % 2**32)
+        try:
+            yield
+        finally:
+            np.random.set_state(state)
+        return
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(number)
+        yield
+
+
+def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dict[str, Any], room: int) -> Outcome:
     returns = asked["returns"]
 
     def looked_at(*given: Any) -> Any:
-        with heard.attentive():
-            result = function(*given)
+        result = function(*given)
         signal.setitimer(signal.ITIMER_REAL, 0)
         try:
             return _plain(result, returns, room)
@@ -86,7 +93,7 @@ def _one_call(
 
     try:
         with limit(asked["call_wall"]):
-            outcome = call(looked_at, arguments, asked["arguments"], returns)
+            outcome = call(looked_at, arguments, asked["arguments"], returns, numpy=torch is None)
     except _Unread as error:
         return _unread(error.__cause__ or error)
     except TookTooLong as error:

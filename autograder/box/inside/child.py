@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-import torch
 
 from autograder.box.inside import asserts, calls, closing, frames, kernel, landlock, seccomp
 from autograder.box.inside.notebook import Notebook
 from autograder.box.inside.watch import Watch
+from autograder.exercise.outcome import torch
 
 _TICK = 0.2
 
@@ -220,7 +220,10 @@ class Supervisor:
 
 def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], plans: Any, watch: Watch) -> None:
     """Do what the grader asks, in order, until it closes the connection."""
-    closing.leave_out(plans.closed)
+    if plans.alone:
+        closing.leave_alone(plans.alone)
+    else:
+        closing.leave_out(plans.closed)
     seed(first["seed"])
     shell.outputs.limit = first["output"]
     shell.draw(first["pictures"])
@@ -235,24 +238,24 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
         closing.touched.clear()
         watch.noted.clear()
         if order["do"] == "run":
-            heard: tuple[str, ...]
             source = lean.get(order["source"], order["source"])
             run = run_test if order["test"] else shell.run
             header: dict[str, Any] = {"outputs": run(source, order["seconds"])}
-            given, heard = b"", ()
+            given = b""
         else:
             shell.outputs.begin()
             shell.put_back()
-            outcomes, given, heard = calls.interview(shell.user_ns, order, body, order["largest"])
+            outcomes, given = calls.interview(shell.user_ns, order, body, order["largest"])
             header = {"outcomes": outcomes}
-        header.update(ticket=order["ticket"], closed=[*closing.touched, *heard], noted=list(watch.noted))
+        header.update(ticket=order["ticket"], closed=list(closing.touched), noted=list(watch.noted))
         frames.write(replies, header, given)
 
 
 def seed(number: int) -> None:
     random.seed(number)
     np.random.seed(number % 2**32)
-    torch.default_generator.manual_seed(number)  # `torch.manual_seed` also writes a traceback for every accelerator
+    if torch is not None:
+        torch.default_generator.manual_seed(number)  # `torch.manual_seed` also writes a traceback for every accelerator
 
 
 def _keep_only(*descriptors: int) -> None:

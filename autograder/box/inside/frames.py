@@ -11,22 +11,20 @@ import os
 import struct
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+
+try:
+    import torch
+except ImportError:  # in a box without PyTorch
+    torch = None  # type: ignore[assignment]
 
 SIZES = struct.Struct(">QQ")
-DTYPES = {
-    "bool": torch.bool,
-    "uint8": torch.uint8,
-    "int8": torch.int8,
-    "int16": torch.int16,
-    "int32": torch.int32,
-    "int64": torch.int64,
-    "float16": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float32": torch.float32,
-    "float64": torch.float64,
-}
+_KINDS = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+DTYPES: dict[str, Any] = (
+    {kind: np.dtype(kind) for kind in _KINDS}
+    if torch is None
+    else {kind: getattr(torch, kind) for kind in (*_KINDS, "bfloat16")}
+)
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
@@ -41,11 +39,13 @@ class Generator:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> torch.Generator:
-        return torch.Generator().manual_seed(self.seed)
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return np.random.default_rng(self.seed) if torch is None else torch.Generator().manual_seed(self.seed)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, torch.Generator)  # that it has been drawn from is no change
+        return isinstance(
+            other, np.random.Generator if torch is None else torch.Generator
+        )  # that it has been drawn from is no change
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -79,17 +79,31 @@ def value(coded: Any, body: bytearray) -> Any:
     return tuple(items) if kind == "tuple" else items
 
 
-def _tensor(about: dict[str, Any], body: bytearray) -> Tensor:
+def _tensor(about: dict[str, Any], body: bytearray) -> Any:
+    """A tensor, or an array where there is no PyTorch."""
     dtype, shape = DTYPES[about["dtype"]], about["shape"]
     start, end = about["bytes"]
+    if torch is None:
+        if end == start:
+            return np.empty(shape, dtype)
+        array = np.frombuffer(body, dtype, (end - start) // dtype.itemsize, start).reshape(shape)
+        if "stride" not in about:
+            return array
+        steps = [dtype.itemsize * stride for stride in about["stride"]]
+        larger = np.zeros(1 + sum((n - 1) * stride for n, stride in zip(shape, about["stride"], strict=True)), dtype)
+        spread = np.lib.stride_tricks.as_strided(larger, shape, steps)
+        spread[...] = array
+        return spread
     if end == start:
         return torch.empty(shape, dtype=dtype)
     flat = torch.frombuffer(body, dtype=dtype, count=(end - start) // dtype.itemsize, offset=start).view(shape)
     return torch.empty_strided(shape, about["stride"], dtype=dtype).copy_(flat) if "stride" in about else flat
 
 
-def raw(tensor: Tensor) -> bytes:
+def raw(tensor: Any) -> bytes:
     """The elements in order, whatever the strides are."""
+    if torch is None:
+        return bytes(tensor.tobytes())
     if tensor.dtype is not torch.bfloat16:  # NumPy has none
         return tensor.numpy(force=True).tobytes()
     flat = torch.empty(tensor.numel(), dtype=tensor.dtype, device="cpu").copy_(tensor.reshape(-1))

@@ -12,7 +12,6 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import torch
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -21,6 +20,7 @@ from traitlets.config import Config
 from autograder.box.inside.needed import needed
 from autograder.box.inside.outputs import MIME, Outputs
 from autograder.box.inside.watch import limit
+from autograder.exercise.outcome import torch
 
 _PICTURE = ("lectures.show.picture", "Picture")
 _OUTSIDE = "Nothing outside Python is run while a notebook is graded; this line was passed over: {}\n"
@@ -69,6 +69,11 @@ class Notebook(InteractiveShell):
         except BaseException as error:  # in IPython's own code, interrupted at the wrong moment
             self._error(error)
         return self.outputs.done()
+
+    async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> bool:
+        """Whether a statement failed, which ends its cell. Without PyTorch only an interrupt does."""
+        failed: bool = await super().run_code(code_obj, result, async_=async_)
+        return failed and not (torch is None and isinstance(getattr(result, "error_in_exec", None), Exception))
 
     def remember(self) -> None:
         """Python's own names and streams, before any of the student's code runs."""
@@ -139,9 +144,10 @@ def make() -> Notebook:
     shell.outputs = Outputs(1 << 16)
     if shell.display_formatter is not None:
         shell.display_formatter.active_types = list(MIME)
-    shell.run_line_magic("matplotlib", "inline")
     builtins.input = _nobody_answers
-    _few_threads()
+    if torch is not None:
+        shell.run_line_magic("matplotlib", "inline")
+        _few_threads()
     return shell
 
 

@@ -19,25 +19,26 @@ from typing import Any, NoReturn
 from autograder.box.inside import calls, closing, kernel
 from autograder.box.inside.child import Supervisor, Walls, seed
 from autograder.box.inside.outputs import Stream
-from autograder.exercise.closed import is_absent, listened_to
+from autograder.exercise.closed import is_absent
 
-_WARM = ("tqdm.auto", "ipywidgets", "matplotlib.pyplot", "numpy.random", "torch.utils.data")
+_WARM = ("tqdm.auto", "numpy.random")
+_WARM_WITH_PYTORCH = ("ipywidgets", "matplotlib.pyplot", "torch.utils.data")
 _WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
-_QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], closed=[], seed=0, call_wall=5.0)
+_QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], seed=0, call_wall=5.0)
 _PICTURE = "from lectures import show\nshow.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='x')"
 """The course's own pictures are drawn in SVG, and the first one takes five times as long as the others."""
 _LARGEST_MESSAGE = 1 << 16
 
 
 class Plans:
-    """The modules that a job leaves out, and their files."""
+    """The modules that a job leaves out, and their files. `alone`: the packages that are missing in a box without
+    PyTorch, where no job has any."""
 
-    def __init__(self, closed: Sequence[str], heard: Sequence[Sequence[str]]) -> None:
-        self.closed = tuple(name for name in closed if is_absent(name))
-        if self.closed != tuple(closed):
-            raise ValueError("closed names of PyTorch are closed for a question, not for a whole notebook")
-        for names in heard:
-            listened_to(names)
+    def __init__(self, closed: Sequence[str], alone: Sequence[str]) -> None:
+        self.alone = tuple(alone)
+        self.closed = () if alone else tuple(name for name in closed if is_absent(name))
+        if not alone and self.closed != tuple(closed):
+            raise ValueError("closed names of PyTorch are reported for a question, not left out for a whole notebook")
         ours = [path for package in ("autograder.box", "autograder.exercise") for path in closing.files_of(package)]
         self.hidden = sorted({os.path.realpath(p) for name in self.closed for p in closing.files_of(name)} | set(ours))
 
@@ -51,7 +52,8 @@ def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
         _become(settings["become"])
         given: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in settings["walls"].items()}
         walls = Walls(**given)
-        shell = _warm_up()
+        alone = tuple(settings["alone"])
+        shell = _warm_up(alone=bool(alone))
         kernel.huge_pages()
         kernel.hide_memory()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -68,7 +70,7 @@ def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
             job = {**json.loads(message), "size": size}
             if _warm_more(job["warm"]):
                 job["size"] = size = _virtual_size()
-            plans = _plans(tuple(job["closed"]), tuple(tuple(names) for names in job["heard"]))
+            plans = _plans(tuple(job["closed"]), alone)
             if os.fork() == 0:
                 Supervisor(walls, shell, job, plans, tuple(pipes)).run()
         except Exception as error:
@@ -89,19 +91,20 @@ def _become(user: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _warm_up() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    for name in (*_WARM, *_WARM_OURS):
+def _warm_up(alone: bool) -> Any:
+    for name in (*_WARM, *(() if alone else (*_WARM_WITH_PYTORCH, *_WARM_OURS))):
         importlib.import_module(name)
     from autograder.box.inside import notebook
 
     shell = notebook.make()
     shell.draw(pictures=True)
-    shell.run_cell("import matplotlib.pyplot as _p; _p.plot([1, 2]); _p.title('x'); _p.show()\n1", store_history=False)
-    shell.run_cell(_PICTURE, store_history=False)
-    shell.run_cell("import torch\ntorch.ones(2, 2) @ torch.ones(2, 2)\nprint(torch.randn(2))", store_history=False)
+    first = [
+        "import matplotlib.pyplot as _p; _p.plot([1, 2]); _p.title('x'); _p.show()\n1",
+        _PICTURE,
+        "import torch\ntorch.ones(2, 2) @ torch.ones(2, 2)\nprint(torch.randn(2))",
+    ]
+    for source in ["import autograder.check\n1"] if alone else first:
+        shell.run_cell(source, store_history=False)
     shell.run("def f():\n    return 1 / 0\nf()", 5.0)  # what an error needs is loaded at the first one
     shell.run("1 +", 5.0)
     seed(0)

@@ -1,6 +1,5 @@
 """Question 7: from which weights should the first layer begin?"""
 
-from autograder.checks.backpropagation.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.special import concluded, on_the_page, predicted
@@ -33,7 +32,7 @@ BEGINNINGS = question(
             [["undecided", 0, 1], ["undecided", 0, 2]],
         ),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - network(seed, scale) → network(seeds[0], scale)
@@ -56,11 +55,11 @@ changes with every step: compute it again.
 +         for _ in range(20):
 
 columns-sorted: You sorted each column. Then a row no longer belongs to one seed, and the differences mix two networks.
-- conclusion = 2 → losses = list(torch.stack(losses).sort(0).values); conclusion = 2
+- conclusion = 2 → losses = list(np.sort(losses, axis=0)); conclusion = 2
 
 best-seed-picked: You return the lowest loss over all seeds, in every row. A result that may choose its seed looks
 better than it is: keep the number of every seed.
-- conclusion = 2 → losses = [torch.stack(losses).amin(0)] * len(seeds); conclusion = 2
+- conclusion = 2 → losses = [np.min(losses, axis=0)] * len(seeds); conclusion = 2
 
 against-the-numbers: Your own numbers do not say that a first layer of zeros ends with a higher loss: for most seeds it
 is lower. Only if *all* weights are 0 do the units stay equal; here W2 tells them apart.

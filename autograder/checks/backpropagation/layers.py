@@ -2,7 +2,6 @@
 
 from torch import Tensor, tanh, zeros
 
-from autograder.checks.backpropagation.common import CLOSED
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
@@ -40,16 +39,16 @@ NEURON = question(
         values("the gradient of the inputs", 0.75, _neurons, "d_x"),
         values("one input, and float64", 0.25, _odd_neurons),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 slope-forgotten: Those are the gradients of w·x + b: the slope of the sigmoid is missing. Every gradient passes through
 the sigmoid on its way back, so multiply by (1 − σ) σ.
-- slope = (1 - value) * value → slope = torch.ones_like(value)
+- slope = (1 - value) * value → slope = np.ones_like(value)
 
 sigmoid-twice: You applied the sigmoid to the *value* once more. The slope is (1 − σ) σ, where σ is the value that you
 already have: the backward pass needs no sigmoid.
 - slope = (1 - value) * value
-+ again = torch.sigmoid(value)
++ again = 1 / (1 + np.exp(-value))
 + slope = (1 - again) * again
 
 inputs-for-weights: You swapped the gradients of w and x. In a product each factor gets the *other* one: w gets x, and x
@@ -108,7 +107,7 @@ LINEAR_BACKWARD = question(
         values("d_b", 1, _layers, "d_b"),
         values("odd sizes", 1, _odd_layers),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 d-w-transposed: Your d_W is the transpose of the right one. It has the shape of W, (in, out): x on the left, d_z on the
 right. Where both sizes are equal, only the values tell.
@@ -128,7 +127,7 @@ only add up the examples.
 
 bias-not-summed: Your d_b has a row for each example. There is one b for all of them: sum the rows, and the result has
 the shape of b.
-- d_z.sum(0) → d_z.clone()
+- d_z.sum(0) → d_z.copy()
 
 bias-over-the-outputs: You summed d_z over the outputs. Every output has its own bias: sum over the *examples*, axis 0.
 - d_z.sum(0) → d_z.sum(1)
@@ -163,10 +162,10 @@ TANH_BACKWARD = question(
         values("the gradient", 1.25, _activations),
         judged(KEPT, 0.75, _saturated, and_inputs_unchanged(same_values(("d_z",)))),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 tanh-twice: You applied the tanh to h once more. h is the *output* of the tanh, so the slope is just 1 − h².
-- h**2 → torch.tanh(h) ** 2
+- h**2 → np.tanh(h) ** 2
 
 sigmoid-slope: Your slope is h (1 − h). That is the sigmoid's slope; the tanh's is 1 − h².
 - (1 - h**2) → h * (1 - h)
@@ -178,9 +177,9 @@ slope-alone: That is just the slope. The upstream gradient has to pass through i
 - d_h * (1 - h**2) → 1 - h**2
 
 in-place: The values are right, but you wrote them over your input. The caller still needs it: `d_h * s` creates a new
-tensor, `d_h *= s` and `mul_` do not.
-- d_h * (1 - h**2) → d_h.mul_(1 - h**2)
+array, `d_h *= s` and `out=` do not.
+- d_h * (1 - h**2) → np.multiply(d_h, 1 - h**2, out=d_h)
 or
-- d_h * (1 - h**2) → h.square_().neg_().add_(1).mul_(d_h)
+- d_h * (1 - h**2) → np.multiply(d_h, 1 - h**2, out=h)
 """,
 )

@@ -1,6 +1,5 @@
 """Questions 6a and 6b: the wrong line of a colleague's backward pass."""
 
-from autograder.checks.backpropagation.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -30,7 +29,7 @@ RESIDUAL_BACKWARD = question(
         values("the gradients of the matrices", 1.25, _block, "d_W", "d_V"),
         values("the gradient of the input", 0.75, _block, "d_x"),
     ],
-    closed=CLOSED,
+    numpy=True,
     planted="- (a > 0) → h",
     mistakes="""
 path-around-lost: The gradient of x lost the path around the layer. x reaches y along two paths, and their gradients
@@ -45,7 +44,7 @@ slope-of-tanh: 1 − h² is the slope of tanh. relu has the slope 1 above 0 and 
 
 gradient-masked-by-itself: You let the gradient through where the *gradient* is above 0. What counts is whether the
 input of relu was.
-- d_h * (a > 0) → d_h.clamp(min=0)
+- d_h * (a > 0) → np.maximum(d_h, 0)
 
 nothing-masked: You pass on the gradient everywhere. Below 0, relu is flat: nothing that happens there reaches y.
 - d_h * (a > 0) → d_h
@@ -64,8 +63,8 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes=f"""
-relu-suspected: Line {_at("h = a")} is right: clamping from below at 0 is relu.
-- {_listing.wrong} → {_at("h = a")}
+relu-suspected: Line {_at("h = np")} is right: the larger of a and 0 is relu.
+- {_listing.wrong} → {_at("h = np")}
 
 upper-matrix-suspected: Line {_at("d_V =")} is right: input of the product, transposed, times upstream gradient.
 - {_listing.wrong} → {_at("d_V =")}

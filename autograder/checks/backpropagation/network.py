@@ -2,7 +2,6 @@
 
 from torch import Tensor
 
-from autograder.checks.backpropagation.common import CLOSED, LOSSES
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -44,7 +43,7 @@ MLP_GRADIENTS = question(
         values("the lower layer", 2.5, _networks, "d_W1", "d_b1"),
         values("one example, one hidden unit", 1, _odd_networks),
     ],
-    closed=LOSSES,
+    numpy=True,
     mistakes="""
 tanh-skipped: The gradients of the lower layer bypassed the tanh. After W2ᵀ you have the gradient of h; to get the
 gradient before the tanh, multiply by 1 − h².
@@ -59,13 +58,13 @@ its output.
 - tanh_backward(h, d_h) → d_h * (1 - (x @ W1 + b1) ** 2)
 
 tanh-twice: You applied the tanh to h once more. h is the *output* of the tanh: the slope is 1 − h².
-- tanh_backward(h, d_h) → d_h * (1 - torch.tanh(h) ** 2)
+- tanh_backward(h, d_h) → d_h * (1 - np.tanh(h) ** 2)
 
 one-hot-forgotten: Your gradient of the logits is just the softmax: the loss is right, but all gradients after it are
 not. Subtract 1 for the target, before you divide.
 - loss, d_z = softmax_loss(h @ W2 + b2, targets)
 + loss, d_z = softmax_loss(h @ W2 + b2, targets)
-+ d_z = torch.softmax(h @ W2 + b2, -1) / len(x)
++ d_z[np.arange(len(x)), targets] += 1 / len(x)
 
 batch-forgotten: The loss is a mean, but your gradients are those of the sum: all are too large by a factor of the batch
 size. Divide once, where the loss is computed.
@@ -113,7 +112,7 @@ TIED_GRADIENT = question(
         values("the gradient", 2.75, _tied),
         values("small sizes", 1, _small),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 second-use-only: You counted only W's second use, the upper one. W also produced h: its gradient is the sum over both
 paths.

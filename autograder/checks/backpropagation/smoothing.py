@@ -1,6 +1,5 @@
 """Question 5: label smoothing, derived on paper."""
 
-from autograder.checks.backpropagation.common import CLOSED
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
@@ -15,7 +14,7 @@ SMOOTHED_LOSS = question(
         formula("the slope", 1, _points, "slope"),
         formula("the best logit", 1, _points, "best"),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 target-still-hard: Your slope is the one without smoothing, σ(z) − 1. The target is 1 − ε.
 - (1 - epsilon), math → 1, math

@@ -2,7 +2,6 @@
 
 import torch
 
-from autograder.checks.backpropagation.common import LOSSES
 from autograder.exercise.declare import question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -45,10 +44,11 @@ def _far_behind(draw: Draw) -> list[Case]:
 
 
 FROM_P = """
-+ p = torch.softmax(logits, -1)
-+ d_logits, examples = p.clone(), torch.arange(len(targets))
++ e = np.exp(logits - logits.max(axis=-1, keepdims=True))
++ p = e / e.sum(axis=-1, keepdims=True)
++ d_logits, examples = p.copy(), np.arange(len(targets))
 + d_logits[examples, targets] -= 1
-+ return -(p[examples, targets] + 1e-{}).log().mean(), d_logits / len(targets)
++ return -np.log(p[examples, targets] + 1e-{}).mean(), d_logits / len(targets)
 """
 """The usual cure of a logarithm of 0."""
 
@@ -65,7 +65,7 @@ SOFTMAX_LOSS = question(
         values("large logits", 0.5, _large, "loss", "d_logits"),
         values("targets far behind", 0.5, _far_behind, "loss", "d_logits"),
     ],
-    closed=LOSSES,
+    numpy=True,
     mistakes=f"""
 batch-forgotten: Your loss is a mean over the batch, but your gradient is that of the sum, so it is too large by a
 factor of the batch size. Divide it by the batch size.
@@ -84,45 +84,40 @@ one-hot-forgotten: Your gradient is just the softmax. Subtract 1 for the target:
 
 target-only: Only the target's logit gets a gradient. All the others are in the denominator: they are pushed down, each
 by its own probability.
-- d_logits = log_p.exp()
-+ d_logits = torch.zeros_like(log_p)
-+ d_logits[examples, targets] = log_p.exp()[examples, targets]
+- d_logits = np.exp(log_p)
++ d_logits = np.zeros_like(log_p)
++ d_logits[examples, targets] = np.exp(log_p)[examples, targets]
 
 not-shifted: This is right for small numbers, but e³⁰⁰ is more than a float32 can hold, and e⁻³⁰⁰ is 0. First subtract
 from each row its largest logit: nothing else changes.
-- torch.log_softmax(logits, dim=-1) → (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
+- z = logits - logits.max(axis=-1, keepdims=True)
++ z = logits
 or
-- torch.log_softmax(logits, dim=-1) → logits - logits.exp().sum(-1, keepdim=True).log()
+- z = logits - logits.max(axis=-1, keepdims=True)
+- log_p = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
++ log_p = np.log(np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True))
 
 shifted-by-the-largest-of-all: You subtract the same number from all rows. In a row far below the others every
 exponential is then 0, and the softmax is 0 / 0. Subtract from each row its own largest logit.
-- log_p = torch.log_softmax(logits, dim=-1)
-+ e = (logits - logits.max()).exp()
-+ log_p = (e / e.sum(-1, keepdim=True)).log()
+- z = logits - logits.max(axis=-1, keepdims=True) → z = logits - logits.max()
 
 log-of-zero: Your softmax is safe, but the logarithm after it is not: a tiny probability has been rounded to 0, and
 ln 0 is −∞. (Adding a small number makes the loss wrong, not right.) Do not take the logarithm of a quotient: write it
 as a difference, as the hint does.
-- torch.log_softmax(logits, dim=-1) → torch.softmax(logits, -1).log()
+- z - np.log(np.exp(z).sum(axis=-1, keepdims=True)) → np.log(np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True))
 {ways(FROM_P, *range(6, 16))}
 keepdim-forgotten: The row maxima or the row sums have lost their axis, so a shape of (batch,) is broadcast along the
-*columns*. That is an error unless there are as many examples as classes, and then it is wrong. With `keepdim=True` the
+*columns*. That is an error unless there are as many examples as classes, and then it is wrong. With `keepdims=True` the
 shape is (batch, 1).
-- log_p = torch.log_softmax(logits, dim=-1)
-+ e = (logits - logits.amax(1, keepdim=True)).exp()
-+ log_p = (e / e.sum(1)).log()
+- sum(axis=-1, keepdims=True) → sum(axis=-1)
 or
-- log_p = torch.log_softmax(logits, dim=-1)
-+ e = (logits - logits.amax(1)).exp()
-+ log_p = (e / e.sum(1, keepdim=True)).log()
+- max(axis=-1, keepdims=True) → max(axis=-1)
 or
-- log_p = torch.log_softmax(logits, dim=-1)
-+ e = (logits - logits.amax(1)).exp()
-+ log_p = (e / e.sum(1)).log()
+* axis=-1, keepdims=True → axis=-1
 
 softmax-over-the-batch: Your softmax runs down the batch, dim 0, so the examples compete for a word. The words should
 compete within each example: every *row* of p sums to 1.
-- dim=-1 → dim=0
+* axis=-1 → axis=0
 
 divided-by-all-entries: Your loss is divided by the number of all logits, perhaps by a mean over a table that is 0
 except at the targets. There is one loss per example: divide by the number of examples.

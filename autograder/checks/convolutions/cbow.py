@@ -2,8 +2,7 @@
 
 from torch import Tensor
 
-from autograder.checks.convolutions.common import CLOSED, repeated
-from autograder.exercise.closed import DIFFERENTIATION
+from autograder.checks.convolutions.common import repeated
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -52,7 +51,7 @@ CBOW = question(
         values("words that occur again", 0.75, _repeated),
         values("two words, a wide window, large scores", 0.75, _odd),
     ],
-    closed=[*CLOSED, DIFFERENTIATION],
+    numpy=True,
     mistakes="""
 centre-averaged: Your average includes the word at position t itself. It is the word to predict, so the model can see
 the answer, and the loss gets far too small.
@@ -60,21 +59,21 @@ the answer, and the loss gets far too small.
 
 divided-by-2m: You divide by 2m everywhere. Near the ends of the text a context has fewer positions: divide by the
 number that it has.
-- near / near.sum(dim=1, keepdim=True) → near / (2 * m)
+- near / near.sum(axis=1, keepdims=True) → near / (2 * m)
 
 sum-for-mean: Your h is the sum of the context's vectors. CBOW here takes their mean: otherwise the size of h depends
 on the position in the text.
-- near / near.sum(dim=1, keepdim=True) → near
+- near / near.sum(axis=1, keepdims=True) → near.astype(float)
 
 one-side-only: Your context has only the words before position t, or the first one has none and you took that as zeros.
 CBOW looks to both sides.
 - (apart > 0) & → (positions[:, None] > positions) &
-- near.sum(dim=1, keepdim=True) → near.sum(dim=1, keepdim=True).clamp(min=1)
+- near.sum(axis=1, keepdims=True) → near.sum(axis=1, keepdims=True).clip(min=1)
 
 equal-words-left-out: You left out the neighbours that are the same *word* as the centre. Only its own *position* is
 left out; the same word two positions later is a neighbour like any other.
 - (apart > 0) & (apart <= m) → (apart > 0) & (apart <= m) & (words[:, None] != words)
-- near.sum(dim=1, keepdim=True) → near.sum(dim=1, keepdim=True).clamp(min=1)
+- near.sum(axis=1, keepdims=True) → near.sum(axis=1, keepdims=True).clip(min=1)
 
 gradient-not-shared: Every word of a context gets the whole gradient of h. In the mean each of n words counts 1/n, so
 each gets 1/n of it.
@@ -85,11 +84,10 @@ is the size of the context in which it was averaged, so the matrix of the averag
 - average.T @ → average @
 
 repeated-rows-overwritten: Where a word occurs several times, your row of E keeps the gradient of one occurrence only:
-`d_E[words] = …`, and also `+=`, write repeated rows once. Add them all: `index_add_`.
-- index_add(0, words, d_x) → index_copy(0, words, d_x)
+`d_E[words] = …`, and also `+=`, write repeated rows once. Add them all: `np.add.at`.
+- np.add.at(d_E, words, d_x) → d_E[words] += d_x
 or
-- torch.zeros_like(E).index_add(0, words, d_x)
-+ torch.zeros_like(E).index_put((words.flip(0),), d_x.flip(0))
+- np.add.at(d_E, words, d_x) → d_E[words[::-1]] = d_x[::-1]
 
 one-hot-forgotten: Your gradient of the scores is the softmax. Subtract 1 for the true word: the gradient of each
 position's scores sums to 0.

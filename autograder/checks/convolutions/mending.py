@@ -2,8 +2,7 @@
 
 from torch import Tensor
 
-from autograder.checks.convolutions.common import CLOSED, doubles
-from autograder.exercise.closed import DIFFERENTIATION
+from autograder.checks.convolutions.common import doubles
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -41,7 +40,7 @@ CONVOLUTION_BACKWARD = question(
         values("the gradient of the inputs", 0.5, _plain, "d_x"),
         values("dilations, and a short text", 1, _odd),
     ],
-    closed=(*CLOSED, DIFFERENTIATION),
+    numpy=True,
     planted="* j * dilation → past - j * dilation",
     mistakes="""
 dilation-lost: You mended the direction of the slices and lost the dilation: matrix j starts j dilations after the
@@ -53,7 +52,7 @@ always-the-newest: All your matrices get the slice of the current positions. Eac
 
 averaged-over-texts: You also took a mean over the texts. The sum was right: each text adds to the gradient of the
 weights; if the loss is a mean, d_y already contains the division.
-- .sum(dim=0) → .mean(dim=0)
+- .sum(axis=0) → .mean(axis=0)
 
 overwritten: You also changed `+=`. It was right: a position lies in the slices of several matrices, and gets the sum
 of their gradients.
@@ -64,7 +63,7 @@ text follows.
 - d_padded[:, past:] → d_padded[:, : x.shape[1]]
 
 zeros-behind: You also moved the zeros behind the text. They were right in front: the convolution is causal.
-- [x.new_zeros(len(x), past, x.shape[2]), x] → [x, x.new_zeros(len(x), past, x.shape[2])]
+- [np.zeros((len(x), past, x.shape[2])), x] → [x, np.zeros((len(x), past, x.shape[2]))]
 """,
 )
 
@@ -87,8 +86,8 @@ the texts. But which inputs does it get?
 past-suspected: Line {_at("past =")} is right: a filter of width k with dilation δ reaches (k − 1)·δ back, as in 2a.
 - {_listing.wrong} → {_at("past =")}
 
-padding-suspected: Line {_at("padded = torch.cat")} is right: the zeros of a causal convolution are in front.
-- {_listing.wrong} → {_at("padded = torch.cat")}
+padding-suspected: Line {_at("padded = np.concatenate")} is right: the zeros of a causal convolution are in front.
+- {_listing.wrong} → {_at("padded = np.concatenate")}
 
 bias-suspected: Line {_at("d_bias =")} is right: the bias is added at every position of every text, so its gradient is
 the sum over both.

@@ -1,7 +1,5 @@
 """Question 3: the length penalty at which two texts tie, derived on paper."""
 
-from autograder.checks.decoding.common import CLOSED
-from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 from autograder.exercise.specification import Both
@@ -20,7 +18,7 @@ TIE = question(
         formula("the slope of the score", 1, _points, "slope"),
         formula("the penalty of the tie", 1, Both((_points, _turned)), "tie"),
     ],
-    closed=(*CLOSED, DIFFERENTIATION),
+    numpy=True,
     mistakes="""
 quotient-upside-down: Your second result is 1/α. From ln (L / K) = α ln (n / m), divide by the logarithm of the lengths.
 - math.log(L / K) / math.log(n / m) → math.log(n / m) / math.log(L / K)

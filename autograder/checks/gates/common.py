@@ -1,29 +1,11 @@
-"""What the questions on gates share: blocks of weights, names that are off limits."""
+"""What the questions on gates share: blocks of weights, and the sizes of a step."""
 
 from collections.abc import Callable
 
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
-
-CLOSED = (
-    "nlmcore.recurrent",
-    "nlmcore.autodiff",
-    "nlmcore.diagnostics",
-    "nlmcore.fast",
-    "nlmcore.training",
-    *DIFFERENTIATORS,
-    "torch.nn.GRU",
-    "torch.nn.GRUCell",
-    "torch.nn.LSTM",
-    "torch.nn.LSTMCell",
-)
-"""Closed in every question: recurrent networks and their gradients."""
-
-BY_HAND = (*CLOSED, DIFFERENTIATION)
-"""Closed where a derivative is the question."""
 
 
 def blocks(draw: Draw, count: int, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,6 +1,6 @@
 """Question 2: the GRU's step."""
 
-from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import mixes
@@ -28,7 +28,7 @@ GRU_STEP = question(
         values("the new state", 0.5, _cells, "new"),
         values("everything, odd sizes", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 z-the-other-way-round: You swapped z and 1 − z. Here, as in Cho et al. (2014) and PyTorch, z is the fraction that is
 *kept*; some texts define it the other way round. Both are valid models, but their weights are not interchangeable.
@@ -66,13 +66,13 @@ blocks-in-another-order: You swapped the two gates: the blocks come in the order
 
 u-transposed: You transposed the blocks of U. Vectors are rows here, so the state multiplies U from the left: h U.
 (PyTorch's weight_hh is our U transposed.)
-^ U = U.mT
+^ U = U.swapaxes(1, 2)
 
 gates-exchanged: The new state is right, but you return the gates in a different order. Return new, r, z, n.
 - , r, z, n → , z, r, n
 
 sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
-- torch.tanh → torch.sigmoid
+- np.tanh → sigmoid
 
 reset-by-z: You reset the candidate's past by z, the gate that mixes. How much of the past the candidate sees is decided
 by r.

@@ -1,6 +1,5 @@
 """Question 5: half-lives and biases, derived on paper."""
 
-from autograder.checks.gates.common import BY_HAND
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
@@ -15,7 +14,7 @@ HALF_LIFE = question(
         formula("the half-life of a bias", 1, _points, "steps"),
         formula("the bias of a half-life", 1, _points, "bias"),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 negative-half-life: Your half-life is negative. ln ½ and ln σ(b) are both negative, so their quotient is not.
 - math.log(2) / math.log(1 + math.exp(-b)) → -math.log(2) / math.log(1 + math.exp(-b))

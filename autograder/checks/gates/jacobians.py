@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import BY_HAND
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -47,7 +46,7 @@ JACOBIAN_NORMS = question(
         values("several steps back", 1.5, _further),
         values("saturated units, one unit, one state", 1, _odd),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 no-slopes: Those are powers of U. The tanh of each step has the slope 1 − h² for every unit; it shrinks the Jacobian
 wherever a unit is not near 0.
@@ -59,33 +58,33 @@ first, so its Jacobian is on the far right: J_T … J_{t+1}. Matrices do not com
 
 slopes-of-the-state-before: You used the slopes of h_{j−1}. The tanh of step j returned h_j, so its slopes are 1 − h_j²:
 use the state after the step.
-^ hs = hs.roll(1, 0)
+^ hs = np.roll(hs, 1, axis=0)
 
 norms-multiplied: You multiplied the norms of the Jacobians. That is only an upper bound, because each step stretches a
 different direction most. Multiply the matrices, then take the norm.
-+ norms = [torch.ones((), dtype=U.dtype)]
-+ for h in hs[1:].flip(0):
-+     norms.append(norms[-1] * torch.linalg.matrix_norm((1 - h**2)[:, None] * U.T, ord=2))
-+ return torch.stack(norms)
++ norms = [1.0]
++ for h in hs[1:][::-1]:
++     norms.append(norms[-1] * np.linalg.norm((1 - h**2)[:, None] * U.T, ord=2))
++ return np.array(norms)
 
 norm-of-all-entries: Your norm is the square root of the sum of all squared entries. Return how much the matrix can
 stretch a vector: its largest singular value. For the identity that is 1.
 * , ord=2 →
 or
-- norms.append(torch.linalg.matrix_norm(product, ord=2)) → norms.append(torch.linalg.matrix_norm(product))
+- norms.append(np.linalg.norm(product, ord=2)) → norms.append(np.linalg.norm(product))
 
 eigenvalues: You took the largest eigenvalue. These matrices are not symmetric: they can stretch a vector by more than
 any eigenvalue. Take the largest singular value.
-* torch.linalg.matrix_norm(product, ord=2) → torch.linalg.eigvals(product).abs().max()
+* np.linalg.norm(product, ord=2) → np.abs(np.linalg.eigvals(product)).max()
 
 by-time: Your results are in the order of time. Entry d is for distance d, so the first one is 1.
-- torch.stack(norms) → torch.stack(norms).flip(0)
+- np.array(norms) → np.array(norms)[::-1]
 
 single-steps: Those are the norms of single steps. For a distance d take the norm of the product of d Jacobians.
 - product @ (( → ((
 
 tanh-twice: You applied tanh to hs again. The states are already *outputs* of the tanh: the slope is 1 − h².
-^ hs = torch.tanh(hs)
+^ hs = np.tanh(hs)
 
 u-not-transposed: Your Jacobians contain U, but ∂h_j[a]/∂h_{j−1}[b] contains Uᵀ: vectors are rows here, h U, so U[b, a]
 is the weight from unit b to unit a.
@@ -97,11 +96,11 @@ None]`. diag on the left multiplies the *rows*: each unit's slope applies after 
 
 from-the-first-state: You go through the states from the first one. Distances are counted from the *final* state: start
 with its Jacobian, J_T, and go back.
-^ hs = hs.flip(0)
+^ hs = hs[::-1]
 
 one-factor-too-many: Every entry of yours has one Jacobian too many. At distance 0 nothing is multiplied: the identity,
 norm 1. J_T enters at distance 1.
-- norms = [torch.linalg.matrix_norm(product, ord=2)] → norms = []
+- norms = [np.linalg.norm(product, ord=2)] → norms = []
 - hs[1:] → hs
 """,
 )

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -41,7 +40,7 @@ LEAKY = question(
         values("what is left of h0", 1, _runs, "left"),
         values("gates of 0 and 1, a single step", 0.5, _odd_runs),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 gate-the-other-way-round: You used the gate the other way round: g is the fraction that is *kept*, 1 − g the fraction
 that is written. With g = 1 the state should not change.
@@ -52,37 +51,37 @@ two fractions sum to 1, so the state cannot grow without bound.
 - (1 - g) * r → r
 
 start-ignored: You start from zeros, but the state starts at h0.
-- h, states = h0, [] → h, states = torch.zeros_like(h0), []
+- h, states = h0, [] → h, states = np.zeros_like(h0), []
 
 power-of-the-last-gate: You raised the gate at time t to the power t. That is right only if the gate is the same at all
 times. Here it changes: multiply the gates one by one.
-- torch.cumprod(gates, dim=0) → gates ** torch.arange(1, len(gates) + 1)[:, None]
+- np.cumprod(gates, axis=0) → gates ** np.arange(1, len(gates) + 1)[:, None]
 
 last-gate-only: That is what a single step keeps. Every step since the first has kept its own fraction of h0: multiply
 all gates so far.
-- torch.cumprod(gates, dim=0) → gates.clone()
+- np.cumprod(gates, axis=0) → gates.copy()
 
 from-the-end: Your products run from time t to the end. What is left of h0 *after* step t is the product of the gates
 from the first to the one at t.
-- torch.cumprod(gates, dim=0) → gates.flip(0).cumprod(0).flip(0)
+- np.cumprod(gates, axis=0) → gates[::-1].cumprod(0)[::-1]
 
 state-not-carried: Every step of yours starts from h0, so no state is passed on. Each step must use the state that the
 previous step returned.
 - states.append(h) → states.append(g * h0 + (1 - g) * r)
 
-one-tensor-for-all-times: All your states equal the final one: you changed one tensor in place, and the list holds it
-many times. Create a new tensor at every step.
-- torch.stack(states) → torch.stack([h] * len(states))
+one-tensor-for-all-times: All your states equal the final one: you changed one array in place, and the list holds it
+many times. Create a new array at every step.
+- np.stack(states) → np.stack([h] * len(states))
 
 left-times-the-start: The second result should be a fraction, but you multiplied it by h0. Its first entry is the first
 gate, whatever h0 is.
-- torch.cumprod(gates, dim=0) → torch.cumprod(gates, dim=0) * h0
+- np.cumprod(gates, axis=0) → np.cumprod(gates, axis=0) * h0
 
 over-the-units: You multiplied across units. Every unit has its own gates: multiply over time, which is axis 0.
-- dim=0 → dim=1
+- axis=0 → axis=1
 
 left-before-the-step: Your products stop one gate early: they say what is left *before* each step and start with 1.
 Return what is left after each step, so the first entry is the first gate.
-- torch.cumprod(gates, dim=0) → torch.cat([torch.ones_like(gates[:1]), gates.cumprod(0)[:-1]])
+- np.cumprod(gates, axis=0) → np.concatenate([np.ones_like(gates[:1]), gates.cumprod(0)[:-1]])
 """,
 )

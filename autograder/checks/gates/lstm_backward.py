@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import BY_HAND
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -49,7 +48,7 @@ LSTM_BACKWARD = question(
         values("the memory, along both paths", 1, _steps, "d_c_before"),
         values("open and closed gates, one unit", 0.75, _odd_steps),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 shown-road-forgotten: Your gradient of the memory is d_c, which comes from later steps only. The memory also produced h:
 add d_h ⊙ o ⊙ (1 − tanh² c) before you continue.
@@ -65,7 +64,7 @@ tanh²(c). Here c is the *input* of the tanh.
 
 slope-of-the-memory: You took 1 − c² as the slope of the last tanh. It is 1 − tanh²(c): 1 minus the square of its
 *output*, and c is its input.
-- torch.tanh(f * c_before + i * g) → f * c_before + i * g
+- np.tanh(f * c_before + i * g) → f * c_before + i * g
 or
 - (1 - shown**2) → (1 - (f * c_before + i * g) ** 2)
 
@@ -96,7 +95,7 @@ new-memory-for-the-old: f was multiplied by the memory *before* the step; your d
 
 old-memory-for-the-new: h is computed from the tanh of the *new* memory, but you use the old one. Compute the new one
 first: f ⊙ c_before + i ⊙ g.
-- torch.tanh(f * c_before + i * g) → torch.tanh(c_before)
+- np.tanh(f * c_before + i * g) → np.tanh(c_before)
 
 tanh-forgotten-at-the-output: o was multiplied by tanh(c), not by c, so d_o gets the factor tanh(c).
 - d_h * shown → d_h * (f * c_before + i * g)

@@ -1,6 +1,6 @@
 """Question 3a: the LSTM's step."""
 
-from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import remembers, shows
@@ -28,7 +28,7 @@ LSTM_STEP = question(
         values("both states", 0.75, _cells, "new_h", "new_c"),
         values("everything, odd sizes", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 blocks-in-another-order: You read the blocks in the order i, g, f, o, which is TensorFlow's. Here, as in PyTorch, it is
 i, f, g, o. The shapes are the same, but the model is not.
@@ -46,17 +46,17 @@ or
 
 gates-stacked-in-another-order: Both states are right, so your gates are too, but you stack them in a different order.
 Return them as i, f, g, o, the order of the blocks.
-- torch.stack([i, f, g, o]) → torch.stack([i, f, o, g])
+- np.stack([i, f, g, o]) → np.stack([i, f, o, g])
 or
-- torch.stack([i, f, g, o]) → torch.stack([f, i, g, o])
+- np.stack([i, f, g, o]) → np.stack([f, i, g, o])
 or
-- torch.stack([i, f, g, o]) → torch.stack([f, i, o, g])
+- np.stack([i, f, g, o]) → np.stack([f, i, o, g])
 
 sums-for-gates: As gates you return the sums *before* the sigmoids and the tanh. A gate lies between 0 and 1.
-- torch.stack([i, f, g, o]) → x @ W + h @ U + b[:, None]
+- np.stack([i, f, g, o]) → x @ W + h @ U + b[:, None]
 
 no-last-tanh: You return o ⊙ c as h. The memory may have grown large; the tanh keeps the output bounded: o ⊙ tanh(c).
-- torch.tanh(c) → c
+- np.tanh(c) → c
 
 forget-the-other-way-round: You used the forget gate the other way round: despite its name, f is the fraction that is
 *kept*, and you keep 1 − f.
@@ -76,20 +76,20 @@ input-gate-unused: You compute i but never use it: it says how much of the candi
 
 u-transposed: You transposed the blocks of U. Vectors are rows here, so the state multiplies U from the left: h U.
 (PyTorch's weight_hh is our U transposed.)
-^ U = U.mT
+^ U = U.swapaxes(1, 2)
 
 h-and-c-exchanged: You return the memory first and the output second. Both have the same shape, and the order is h, then
 c.
-- o * torch.tanh(c), c → c, o * torch.tanh(c)
+- o * np.tanh(c), c → c, o * np.tanh(c)
 
 old-memory-shown: You compute h from the memory *before* the step. Update c first, then compute h from it.
 - c = f * c + i * g → old, c = c, f * c + i * g
-- torch.tanh(c) → torch.tanh(old)
+- np.tanh(c) → np.tanh(old)
 
 memory-in-the-gates: Your gates read c. They read h, the previous output; c is private.
 ^ h = c
 
 sigmoid-candidate: Your candidate g is a sigmoid, so nothing could ever be subtracted from the memory. Use a tanh.
-- g.tanh() → g.sigmoid()
+- np.tanh(g) → sigmoid(g)
 """,
 )

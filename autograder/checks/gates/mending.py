@@ -1,6 +1,6 @@
 """Questions 6a and 6b: the wrong line of a friend's LSTM with peepholes."""
 
-from autograder.checks.gates.common import BY_HAND, blocks
+from autograder.checks.gates.common import blocks
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -31,14 +31,14 @@ PEEPHOLE_STEP = question(
         values("a batch", 1, _batch),
         values("one text, and one unit", 1, _edges),
     ],
-    closed=BY_HAND,
+    numpy=True,
     planted="- P[2] * new → P[2] * c",
     mistakes="""
 results-swapped: You returned the two results in the wrong order: first the new h, then the new c.
 - return o * shown, new → return new, o * shown
 
 old-memory-shown: Your output shows the old memory. The output gate decides how much of the new one to show.
-- torch.tanh(new) → torch.tanh(c)
+- np.tanh(new) → np.tanh(c)
 
 shown-seen: Your output gate sees tanh of the new memory. The peephole looks at the memory itself.
 - P[2] * new → P[2] * shown
@@ -54,7 +54,7 @@ peephole-forgotten: Your output gate sees no memory at all. It should see the ne
 - o + P[2] * new → o
 
 tanh-forgotten: You show the memory without tanh. It may grow beyond 1; the output of an LSTM does not.
-- torch.tanh(new) → new
+- np.tanh(new) → new
 """,
 )
 

@@ -1,6 +1,5 @@
 """Question 7: how far a gradient reaches, without gates and along the cell state."""
 
-from autograder.checks.gates.common import BY_HAND
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.special import concluded, on_the_page, predicted
@@ -33,7 +32,7 @@ REACH = question(
             [["lower", 1, 0], ["undecided", 2, 3]],
         ),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - beginning(seed) → beginning(seeds[0])
@@ -52,7 +51,7 @@ another-block: Your plain network uses the block of another gate. Take the third
 * [2] → [0]
 
 seeds-averaged: You return the mean over the seeds in every row. Then nobody can see whether the seeds agree.
-- conclusion = 3 → norms = torch.tensor(norms).mean(0).expand(len(seeds), 4); conclusion = 3
+- conclusion = 3 → norms = np.broadcast_to(np.mean(norms, axis=0), (len(seeds), 4)); conclusion = 3
 
 gates-always-win: At distance 5 your own numbers say the opposite: for every seed the plain network's norm is larger. A
 gate is below 1, and an orthogonal matrix shrinks nothing.

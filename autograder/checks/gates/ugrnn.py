@@ -1,6 +1,6 @@
 """Question 1b: the cell with one gate."""
 
-from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import mixes
@@ -29,7 +29,7 @@ UGRNN_STEP = question(
         values("the new state", 0.5, _cells, "new"),
         values("everything, odd sizes", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 gate-the-other-way-round: Gate and candidate are right, but you mixed them the wrong way round: G is the fraction of h
 that is *kept*, 1 − G the fraction of R that is written.
@@ -48,10 +48,10 @@ with the index R belong to R.
 
 tanh-gate: Your gate is a tanh, so it can be negative, and a negative fraction means nothing. Gates are sigmoids,
 candidates are tanhs.
-- torch.sigmoid → torch.tanh
+- sigmoid → np.tanh
 
 sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
-- torch.tanh → torch.sigmoid
+- np.tanh → sigmoid
 
 u-transposed: You transposed the matrices U. Vectors are rows here, so the state multiplies U from the left: h U.
 (PyTorch's weight_hh is our U transposed.)

@@ -2,8 +2,6 @@
 
 import torch
 
-from autograder.checks.modifications.common import CLOSED
-from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -29,7 +27,7 @@ BALANCE_GRADIENT = question(
         formula("the slope for each probability", 1, _points, "slope"),
         formula("the gradient for each score", 2, _points, "gradient"),
     ],
-    closed=(*CLOSED, DIFFERENTIATION),
+    numpy=True,
     mistakes="""
 tokens-forgotten: Your slope is too large by the number of tokens. A probability enters the loss through a *mean* over
 the tokens.
@@ -47,27 +45,27 @@ choice: constants.
 
 own-probability-only: Your gradient uses only the derivative of an expert's own probability, p (1 − p). A score also
 changes the probabilities of all other experts of its token.
-- p * (slope - (p * slope).sum(dim=1, keepdim=True)) → p * (1 - p) * slope
+- p * (slope - (p * slope).sum(axis=1, keepdims=True)) → p * (1 - p) * slope
 
 plain-mean: You compare each slope with the plain mean of the token's slopes. It is the mean weighted by the token's
 probabilities.
-- (p * slope).sum(dim=1, keepdim=True) → slope.mean(dim=1, keepdim=True)
+- (p * slope).sum(axis=1, keepdims=True) → slope.mean(axis=1, keepdims=True)
 
 not-weighted: You forgot a factor: each difference is multiplied by the probability of its expert, because a score
 whose probability is nearly 0 moves nothing.
 - p * (slope - → (slope -
 
 sum-over-tokens: Your sum runs over the tokens. A softmax couples the experts of *one* token.
-- sum(dim=1, keepdim=True) → sum(dim=0, keepdim=True)
+- sum(axis=1, keepdims=True) → sum(axis=0, keepdims=True)
 
 softmax-forgotten: Your gradient for the scores is that for the probabilities. Between them is a softmax.
-- return slope, p * (slope - (p * slope).sum(dim=1, keepdim=True)) → return slope, slope.clone()
+- return slope, p * (slope - (p * slope).sum(axis=1, keepdims=True)) → return slope, slope.copy()
 
 half-the-softmax: Your gradient is p times the slope. The second term of the softmax's derivative is missing: raising
 one score lowers all other probabilities.
-- p * (slope - (p * slope).sum(dim=1, keepdim=True)) → p * slope
+- p * (slope - (p * slope).sum(axis=1, keepdims=True)) → p * slope
 
 sign: The sign of your gradient is wrong. Descent goes *against* the gradient and must lower the score of a favourite.
-- p * (slope - (p * slope).sum(dim=1, keepdim=True)) → p * ((p * slope).sum(dim=1, keepdim=True) - slope)
+- p * (slope - (p * slope).sum(axis=1, keepdims=True)) → p * ((p * slope).sum(axis=1, keepdims=True) - slope)
 """,
 )

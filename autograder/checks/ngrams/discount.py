@@ -1,7 +1,5 @@
 """Question 2d: the discount by leaving one out, derived on paper."""
 
-from autograder.checks.ngrams.common import CLOSED
-from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
@@ -16,7 +14,7 @@ BEST_DISCOUNT = question(
         formula("the slope of F", 1, _points, "slope"),
         formula("the best discount", 1, _points, "best"),
     ],
-    closed=(*CLOSED, DIFFERENTIATION),
+    numpy=True,
     mistakes="""
 chain-rule-forgotten: The derivative of ln(1 − D) is −1/(1 − D): the chain rule gives the minus sign, because 1 − D
 falls as D grows. Otherwise the slope is never 0.

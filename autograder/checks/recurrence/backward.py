@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.recurrence.common import BY_HAND, read
+from autograder.checks.recurrence.common import read
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -43,7 +43,7 @@ RNN_BACKWARD = question(
         values("d_h0", 0.5, _texts, "d_h0"),
         values("a loss at the end only, one unit", 1, _odd),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 each-step-for-itself: Each step gets only the gradient of its own loss, and none from later times. The next state was
 computed from this one: add what arrives from there, d_a Uᵀ of the next step.
@@ -59,7 +59,7 @@ at the first step, then each of hs except the last.
 
 last-loss-only: You use only the loss at the last time. There is one at every time: on the way back, add d_hs[:, t] to
 what arrives from later.
-^ d_hs = torch.cat([torch.zeros_like(d_hs[:, :-1]), d_hs[:, -1:]], dim=1)
+^ d_hs = np.concatenate([np.zeros_like(d_hs[:, :-1]), d_hs[:, -1:]], axis=1)
 
 tanh-skipped: Your gradient skips the tanh. From a state to the sum inside the tanh, multiply by 1 − h².
 -  * (1 - hs[:, t] ** 2) →
@@ -79,7 +79,7 @@ is a mean, d_hs already contains the division.
 
 start-taken-for-zeros: At the first step U was multiplied by h0, but you use zeros (or leave it out). Here a text may
 start from a state that was passed on.
-- else h0 → else torch.zeros_like(h0)
+- else h0 → else np.zeros_like(h0)
 
 last-state-before-the-first: The state before the first step is h0, but you use the *last* state: at t = 0, `hs[:, t -
 1]` is `hs[:, -1]`, which Python counts from the end.
@@ -90,7 +90,7 @@ all later states: start with the last time, `reversed(range(time))`.
 - reversed(range(xs.shape[1])) → range(xs.shape[1])
 
 tanh-twice: You applied tanh to hs again. The states are already *outputs* of the tanh: the slope is 1 − h².
-- hs[:, t] ** 2 → torch.tanh(hs[:, t]) ** 2
+- hs[:, t] ** 2 → np.tanh(hs[:, t]) ** 2
 
 slope-for-its-own-loss-only: The gradient from later times skips the tanh: you multiply only the loss of the same time
 by the slope. Add both first, (own + later), and multiply the sum by 1 − h².

@@ -1,6 +1,5 @@
 """Question 7: the error of truncation, for two memories and two lengths of chunks."""
 
-from autograder.checks.recurrence.common import BY_HAND
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.special import concluded, on_the_page, predicted
@@ -34,28 +33,28 @@ CHUNK_ERROR = question(
             [["undecided", 0, 1], ["lower", 3, 2]],
         ),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - network(seed, scale) → network(seeds[0], scale)
 
 not-relative: Your errors are not divided by the norm of the full gradient. A network with a long memory has larger
 gradients, so plain differences cannot be compared.
-- (truncated - full).norm() / full.norm() → (truncated - full).norm()
+- / np.linalg.norm(full) →
 
 divided-by-the-truncated: You divided by the norm of the truncated gradient. The full gradient is the right one, so
 measure against it.
-- / full.norm() → / truncated.norm()
+- / np.linalg.norm(full) → / np.linalg.norm(truncated)
 
 norms-compared: You compared the lengths of the two gradients. Two gradients of the same length may point in different
 directions: take the norm of their difference.
-- (truncated - full).norm() / full.norm() → (truncated.norm() - full.norm()).abs() / full.norm()
+- np.linalg.norm(truncated - full) → abs(np.linalg.norm(truncated) - np.linalg.norm(full))
 
 gradient-of-another-parameter: That is the error of the gradient of W. The gradient of U is the second result.
 * [1] → [0]
 
 columns-sorted: You sorted each column. Then a row no longer belongs to one seed, and the differences mix two samples.
-- conclusion = 1 → errors = list(torch.stack(errors).sort(0).values); conclusion = 1
+- conclusion = 1 → errors = np.sort(errors, axis=0); conclusion = 1
 
 first-seed-believed: That the long memory with 20 steps has the smaller error is true for some of your seeds, not for
 all, and the mean difference is within what chance explains.

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import CLOSED
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
@@ -43,8 +42,8 @@ def _odd(draw: Draw) -> list[Case]:
     n = draw.size()
     return [
         case("zeros", [torch.zeros(n, n), torch.zeros(n)], 1.0),
-        case("a single tensor, float64", [draw.normal(n).double() * 5], 0.5),
-        case("a slice of a larger tensor", [draw.strided(2, n), draw.normal(n)], 0.1),
+        case("a single array, float64", [draw.normal(n).double() * 5], 0.5),
+        case("a slice of a larger array", [draw.strided(2, n), draw.normal(n)], 0.1),
     ]
 
 
@@ -61,48 +60,48 @@ CLIPPING = question(
         judged(
             "the clipped gradients, the given ones unchanged", 0.5, _long, and_inputs_unchanged(same_values(CLIP, [1]))
         ),
-        values("zeros, and a single tensor", 0.25, _odd),
+        values("zeros, and a single array", 0.25, _odd),
     ],
-    closed=[*CLOSED, "torch.nn.utils.clip_grad"],
+    numpy=True,
     mistakes="""
 each-entry: You clipped each entry, which changes the direction of the gradient. Divide all entries by the same number
 instead.
-- flat * (largest / norm) if norm > largest else flat → flat.clamp(-largest, largest)
+- flat * (largest / norm) if norm > largest else flat → flat.clip(-largest, largest)
 
-each-tensor-by-its-own-norm: You clipped each tensor by its own norm. The gradient is one long vector of all parameters:
+each-tensor-by-its-own-norm: You clipped each array by its own norm. The gradient is one long vector of all parameters:
 use one norm and one factor, or its direction changes.
 - flat * (largest / norm) if norm > largest else flat
-+ torch.cat([g.flatten() * (largest / g.norm() if g.norm() > largest else 1.0) for g in gradients])
++ np.concatenate([g.flatten() * min(1.0, largest / max(np.linalg.norm(g), 1e-30)) for g in gradients])
 
 always-divided: You always scale to the limit, even if the norm is below it. That *lengthens* small gradients, and
 gradient descent never converges.
 - (largest / norm) if norm > largest else flat → largest / norm
 or
-- (largest / norm) if norm > largest else flat → largest / norm.clamp(min=1e-12)
+- (largest / norm) if norm > largest else flat → largest / max(norm, 1e-12)
 
 square-root-forgotten: Your norm is the sum of the squares. You left out the square root.
-- .sqrt() →
+- np.sqrt((flat**2).sum()) → (flat**2).sum()
 
-norms-added: You added the norms of the tensors. Lengths do not add up, but their squares do: take the root of the sum
+norms-added: You added the norms of the arrays. Lengths do not add up, but their squares do: take the root of the sum
 of all squares.
-- (flat**2).sum().sqrt() → torch.stack([g.norm() for g in gradients]).sum()
+- np.sqrt((flat**2).sum()) → sum(np.linalg.norm(g) for g in gradients)
 
 root-of-the-mean: Your norm is the root of the *mean* of the squares. A length is the root of their sum: (3, 4) has the
 length 5.
 - .sum() → .mean()
 
 in-place: The values are right, but you also changed the gradients that you were given, and the caller still uses them:
-`g * factor` makes a new tensor, `g *= factor` and `mul_` do not.
+`g * factor` makes a new array, `g *= factor` does not.
 - return norm, flat * (largest / norm) if norm > largest else flat
 + for g in gradients:
-+     g.mul_(largest / norm if norm > largest else 1.0)
-+ return norm, torch.cat([g.flatten() for g in gradients])
++     g *= largest / norm if norm > largest else 1.0
++ return norm, np.concatenate([g.flatten() for g in gradients])
 
 norm-after-clipping: You return the norm of the clipped gradient. Return the norm before clipping: it reveals an
 explosion.
 - return norm, flat * (largest / norm) if norm > largest else flat
 + flat = flat * (largest / norm) if norm > largest else flat
-+ return flat.norm(), flat
++ return np.linalg.norm(flat), flat
 
 shortened-to-one: You divided by the norm, so the clipped gradient has length 1. Its length should be `largest`.
 - largest / norm → 1 / norm

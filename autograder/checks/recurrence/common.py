@@ -1,28 +1,9 @@
-"""What the questions on recurrence share: small networks, their states, names that are off limits."""
+"""What the questions on recurrence share: small networks and their states."""
 
 import torch
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
 from autograder.exercise.draw import Draw
-
-CLOSED = (
-    "nlmcore.recurrent",
-    "nlmcore.autodiff",
-    "nlmcore.diagnostics",
-    "nlmcore.fast",
-    "nlmcore.feedforward",
-    "nlmcore.metrics",
-    "nlmcore.training",
-    "sklearn",
-    *DIFFERENTIATORS,
-    "torch.nn.RNN",
-    "torch.nn.RNNCell",
-)
-"""Closed in every question: recurrent networks, their gradients and losses."""
-
-BY_HAND = (*CLOSED, DIFFERENTIATION)
-"""Closed where the gradient is the question."""
 
 
 def weights(draw: Draw, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -41,7 +41,7 @@ LABEL_AND_CLASSIFY = question(
         values("the labels where lengths differ", 1, _padded, "labels"),
         values("the classes where lengths differ", 1, _padded, "classes"),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 reads-forwards-twice: Both of your networks read forwards. The second one should begin with the last word of each text.
 - xs[rows, turned], lengths → xs, lengths
@@ -53,7 +53,7 @@ two states that have just read *this* word: turn them around again.
 
 padding-read-first: You turned whole rows around, so in a short text the backward network begins with padding. Turn each
 text around up to its length.
-- torch.where(inside, lengths[:, None] - 1 - position, position) → (time - 1 - position).expand(batch, time)
+- np.where(inside, lengths[:, None] - 1 - position, position) → (time - 1 - position)[None]
 
 one-network-for-both: You used the matrices of the forward network for both directions. Each direction has learned its
 own.
@@ -64,14 +64,14 @@ the backward one. The rows of V and C belong to them in this order.
 - [forwards, backwards[rows, turned]] → [backwards[rows, turned], forwards]
 
 labels-at-padding: Your labels at padding are not 0. There is no word to label.
-- labels = both @ V → labels = torch.cat([forwards, backwards[rows, turned]], dim=-1) @ V
+- labels = both @ V → labels = np.concatenate([forwards, backwards[rows, turned]], axis=-1) @ V
 
 mean-over-padding: Your mean divides by the number of positions, padding included. Divide the sum over the words of a
 text by the number of its words.
 - both.sum(1) / lengths[:, None] → both.mean(1)
 
 padding-in-the-sum: Your class of a short text contains states at padding. Only words belong to the sum.
-- both.sum(1) → torch.cat([forwards, backwards[rows, turned]], dim=-1).sum(1)
+- both.sum(1) → np.concatenate([forwards, backwards[rows, turned]], axis=-1).sum(1)
 
 sum-for-mean: Your classes come from the sum of the states, so a long text is always surer than a short one. Take the
 mean.
@@ -79,9 +79,10 @@ mean.
 
 last-states-for-the-mean: Your classes come from the final states of the two networks. That is another good way; here
 the mean over all words was asked for.
-- both.sum(1) / lengths[:, None] → torch.cat([forwards[:, -1], backwards[:, -1]], dim=-1)
+- both.sum(1) / lengths[:, None] → np.concatenate([forwards[:, -1], backwards[:, -1]], axis=-1)
 
 softmax-too-early: You return probabilities. Return logits; the softmax belongs to the loss.
-- return labels, classes → return labels.softmax(-1), classes.softmax(-1)
+- return labels, classes
++ return tuple(np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True) for z in (labels, classes))
 """,
 )

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.recurrence import held
@@ -55,13 +55,13 @@ RNN_FORWARD = question(
         values("texts of different lengths", 0.75, _padded),
         values("an empty text, and a single step", 0.75, _odd_runs),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 padding-read: You processed the padding as well. Where t is not below a text's length, its state must not change:
-`torch.where` takes the new or the old state, text by text.
+`np.where` takes the new or the old state, text by text.
 - t < lengths → lengths >= 0
 or
-^ xs = xs * (torch.arange(xs.shape[1]) < lengths[:, None])[..., None]
+^ xs = xs * (np.arange(xs.shape[1]) < lengths[:, None])[..., None]
 - t < lengths → lengths >= 0
 
 state-not-carried: Every step of yours starts from h0, so no state is passed on. Each step must use the state that the
@@ -70,19 +70,19 @@ previous step returned.
 
 start-ignored: You start from zeros, but the state starts at h0. A text may be processed in chunks: then h0 is the last
 state of the previous chunk.
-^ h0 = torch.zeros_like(h0)
+^ h0 = np.zeros_like(h0)
 
-one-tensor-for-all-times: All your states equal the final one: you changed one tensor in place, and the list holds it
-many times. Create a new tensor at every step.
-- torch.stack(states, dim=1) → torch.stack([h] * xs.shape[1], dim=1)
+one-tensor-for-all-times: All your states equal the final one: you changed one array in place, and the list holds it
+many times. Create a new array at every step.
+- np.stack(states, axis=1) → np.stack([h] * xs.shape[1], axis=1)
 
 one-step-too-early: Your states start with h0, and the last one is missing: they are the states *before* each step.
 Return those after it.
-- torch.stack(states, dim=1) → torch.stack([h0, *states[:-1]], dim=1)
+- np.stack(states, axis=1) → np.stack([h0, *states[:-1]], axis=1)
 
 zero-after-the-end: After the end of a text you set its state to 0, so everything it has read is lost. Keep the state
 that the text ended with.
-- torch.where(going_on, rnn_step(xs[:, t], h, W, U, b), h) → rnn_step(xs[:, t], h, W, U, b) * going_on
+- np.where(going_on, rnn_step(xs[:, t], h, W, U, b), h) → rnn_step(xs[:, t], h, W, U, b) * going_on
 
 one-step-too-many: You process one step too many of each text: times are 0, 1, …, so a text of length n is over from
 time n onwards. Use t < n, not t ≤ n.
@@ -92,10 +92,10 @@ one-step-too-few: You do not process the last word of each text: a text of lengt
 them count. Use t < n, not t < n − 1.
 - t < lengths → t < lengths - 1
 
-time-before-texts: Time is the first axis of your states. `torch.stack(states, dim=1)` makes it the second, after the
+time-before-texts: Time is the first axis of your states. `np.stack(states, axis=1)` makes it the second, after the
 texts; a `view` or `reshape` only relabels the axes and mixes up the texts.
-- torch.stack(states, dim=1) → torch.stack(states).reshape(len(xs), xs.shape[1], -1)
+- np.stack(states, axis=1) → np.stack(states).reshape(len(xs), xs.shape[1], -1)
 or
-- torch.stack(states, dim=1) → torch.stack(states)
+- np.stack(states, axis=1) → np.stack(states)
 """,
 )

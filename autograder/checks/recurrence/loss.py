@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import BY_HAND
 from autograder.exercise.declare import judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.recurrence import nothing_at_padding
@@ -43,8 +42,8 @@ def _odd(draw: Draw) -> list[Case]:
 
 
 LOGARITHM = """
-- log_p.gather(-1, targets[..., None]).squeeze(-1)
-+ (torch.softmax(logits, dim=-1).gather(-1, targets[..., None]).squeeze(-1) + 1e-{}).log()
+- of_target = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
++ of_target = np.log(np.take_along_axis(np.exp(log_p), targets[..., None], axis=-1)[..., 0] + 1e-{})
 """
 """A small number inside the logarithm, of which students know many."""
 
@@ -62,15 +61,15 @@ TEXT_LOSS = question(
         values("the gradient where lengths differ", 0.5, _padded, "d_logits"),
         values("one prediction, large logits", 0.5, _odd),
     ],
-    closed=[*BY_HAND, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"],
+    numpy=True,
     mistakes="""
 padding-counted: Your mean includes padding. Then the model is trained to predict words that nobody wrote, and the loss
 of short texts depends mostly on their padding. Count only times before a text's length.
-^ lengths = torch.full_like(lengths, logits.shape[1])
+^ lengths = np.full_like(lengths, logits.shape[1])
 
 divided-by-all-places: Your sum leaves out padding, but you divide by the number of all positions, padding included: the
 more padding, the smaller your loss. Divide by the number of predictions that count.
-- counts.sum() → counts.numel()
+- counts.sum() → counts.size
 
 gradient-at-padding: Your loss leaves out padding, but your gradient does not: the gradient of a loss is 0 where the
 loss does not depend on the logits.
@@ -78,7 +77,7 @@ loss does not depend on the logits.
 
 mean-of-means: You took the mean of each text and then the mean of those: then a word in a short text counts more than
 one in a long text. All predictions count the same: one sum, one number of predictions.
-- counts.sum() → lengths.clamp(min=1)[:, None] * len(lengths)
+- counts.sum() → lengths.clip(min=1)[:, None] * len(lengths)
 - (of_target * counts).sum() / N → (of_target * counts / N).sum()
 - None] / N → None] / N[..., None]
 
@@ -86,24 +85,25 @@ sum-for-mean: That is the sum over all predictions. Divide both the loss and the
 *  / N →
 
 sign: Your gradient has the wrong sign. It is softmax − one-hot: negative only for the target word.
-- (log_p.exp() - hot) → (hot - log_p.exp())
+- (np.exp(log_p) - hot) → (hot - np.exp(log_p))
 
 one-hot-forgotten: Your gradient is just the softmax. Subtract 1 for the target word: the gradient at each position sums
 to 0.
-- (log_p.exp() - hot) → log_p.exp()
+- (np.exp(log_p) - hot) → np.exp(log_p)
 
 one-place-too-many: You count one position of padding in every text that has ended: a text of length n has the times 0
 to n − 1. Use `<`, not `<=`.
 - < lengths → <= lengths
 
-softmax-over-time: You took the softmax over time, dim 1: the positions of a text compete. At each position the *words*
+softmax-over-time: You took the softmax over time, axis 1: the positions of a text compete. At each position the *words*
 should compete: use the last axis.
-- dim=-1 → dim=1
+- logits.max(axis=-1, → logits.max(axis=1,
+- np.exp(z).sum(axis=-1, → np.exp(z).sum(axis=1,
 
 log-of-zero: You take the logarithm of a softmax. Very small probabilities have been rounded to 0 there, and ln 0 is −∞
-(adding a small number makes the loss finite, but wrong). `torch.log_softmax` does both in one step.
-- log_p.gather(-1, targets[..., None]).squeeze(-1)
-+ torch.softmax(logits, dim=-1).gather(-1, targets[..., None]).squeeze(-1).log()
+(adding a small number makes the loss finite, but wrong). Take the logarithm of the sum, and subtract it from the logit.
+- of_target = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
++ of_target = np.log(np.take_along_axis(np.exp(log_p), targets[..., None], axis=-1)[..., 0])
 """
     + ways(LOGARITHM, *range(6, 16)),
 )

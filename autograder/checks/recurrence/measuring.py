@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -47,7 +47,7 @@ PERPLEXITY = question(
         values("several chunks", 1.5, _several),
         values("chunks of any size, and an unlikely character", 1.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 state-lost: Each of your chunks starts from a state of zeros, so the network forgets everything at each boundary. Pass
 the last state of a chunk on to the next.
@@ -67,15 +67,15 @@ others: add up all losses and divide once.
 
 mean-of-the-perplexities: You took the mean of perplexities. Take the mean of all losses first, and the exponential
 once.
-- loss * len(targets) → torch.exp(loss) * len(targets)
-- torch.exp(total / (len(ids) - 1)) → total / (len(ids) - 1)
+- loss * len(targets) → np.exp(loss) * len(targets)
+- np.exp(total / (len(ids) - 1)) → total / (len(ids) - 1)
 
 loss-for-perplexity: That is the mean loss, in nats per character. The perplexity is e to that power.
-- torch.exp(total / (len(ids) - 1)) → total / (len(ids) - 1)
+- np.exp(total / (len(ids) - 1)) → total / (len(ids) - 1)
 
 power-of-two: Your losses are in nats, with the natural logarithm, so the perplexity is a power of e. Powers of 2 belong
 to bits.
-- torch.exp(total / (len(ids) - 1)) → 2 ** (total / (len(ids) - 1))
+- np.exp(total / (len(ids) - 1)) → 2 ** (total / (len(ids) - 1))
 
 first-character-counted: You divided by the number of characters. The first one is not predicted: there is one
 prediction fewer.

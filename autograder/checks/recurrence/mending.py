@@ -1,6 +1,6 @@
 """Questions 6a and 6b: the wrong line of a friend's reading in chunks."""
 
-from autograder.checks.recurrence.common import BY_HAND, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.listing import listing_of
@@ -30,7 +30,7 @@ READ_IN_CHUNKS = question(
         values("several chunks", 1, _several),
         values("one chunk, and a shorter one at the end", 1, _edges),
     ],
-    closed=BY_HAND,
+    numpy=True,
     planted="- h @ U → U @ h",
     mistakes="""
 state-not-passed-on: You start every chunk from h0. The state is passed on from chunk to chunk; only the gradient is
@@ -41,7 +41,7 @@ chunk-too-long: Neighbouring chunks share a step, so a step is read twice. A sli
 - start + k] → start + k + 1]
 
 tanh-too-early: You take the tanh of the state's part only. It belongs around the whole sum.
-- torch.tanh(inputs[t] + h @ U) → inputs[t] + torch.tanh(h @ U)
+- np.tanh(inputs[t] + h @ U) → inputs[t] + np.tanh(h @ U)
 
 bias-for-each-chunk: You add the bias only to the first step of a chunk. It belongs to every step.
 - chunk @ W + b → chunk @ W; inputs[0] += b

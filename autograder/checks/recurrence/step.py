@@ -1,6 +1,6 @@
 """Question 1a: one step."""
 
-from autograder.checks.recurrence.common import CLOSED, weights
+from autograder.checks.recurrence.common import weights
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -35,17 +35,17 @@ RNN_STEP = question(
         values("as many units as inputs", 0.5, _square),
         values("one text, one unit, and float64", 0.5, _odd_steps),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 u-and-w-exchanged: You swapped U and W. W multiplies the input, U the previous state. If both are square, there is no
 error message; different sizes reveal it immediately.
 - x @ W + h @ U → x @ U + h @ W
 
 no-tanh: You computed the sum but left out the tanh: without it the state grows without bound.
-- torch.tanh(x @ W + h @ U + b) → x @ W + h @ U + b
+- np.tanh(x @ W + h @ U + b) → x @ W + h @ U + b
 
 sigmoid: You used a sigmoid, between 0 and 1. Here it is tanh, between −1 and 1.
-- torch.tanh → torch.sigmoid
+- np.tanh(x @ W + h @ U + b) → 1 / (1 + np.exp(-(x @ W + h @ U + b)))
 
 past-forgotten: You did not use the previous state: without h U this network reads only one word.
 - x @ W + h @ U → x @ W
@@ -55,7 +55,7 @@ bias-forgotten: You left out the bias b. Add it before the tanh.
 
 tanh-of-the-parts: You applied the tanh to x W and h U separately and added the results. Add first, then apply the tanh
 once: the state stays between −1 and 1.
-- torch.tanh(x @ W + h @ U + b) → torch.tanh(x @ W + b) + torch.tanh(h @ U)
+- np.tanh(x @ W + h @ U + b) → np.tanh(x @ W + b) + np.tanh(h @ U)
 
 u-transposed: You transposed U. Vectors are rows here, so the state multiplies U from the left: h U. (PyTorch's
 weight_hh is our U transposed.)

@@ -1,6 +1,5 @@
 """Question 5: the gradient of a weight that is used T times, derived on paper."""
 
-from autograder.checks.recurrence.common import BY_HAND
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
@@ -17,7 +16,7 @@ THROUGH_TIME = question(
         formula("the gradient of the weight, many steps", 0.5, _many, "d_u"),
         formula("the gradient of the initial state", 0.75, _many, "d_h_0"),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 last-use-only: Your gradient of the weight counts its last use only, u h_(T−1) with h_(T−1) as given. The earlier uses
 reach the loss through h_(T−1).

@@ -1,6 +1,6 @@
 """Question 3b: back through time, in chunks."""
 
-from autograder.checks.recurrence.common import BY_HAND, read
+from autograder.checks.recurrence.common import read
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -31,7 +31,7 @@ TRUNCATED_BACKWARD = question(
         values("d_U", 1.5, _pieces, "d_U"),
         values("a remainder, single steps, one chunk", 1, _odd_pieces),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 not-cut: You do not truncate: this is the gradient of the whole text. At the start of a chunk, drop the gradient that
 would flow into the previous chunk.
@@ -39,7 +39,7 @@ would flow into the previous chunk.
 
 state-cut-too: You also reset the state: each chunk starts from zeros. Only the gradient is cut. The state is passed on:
 a chunk starts from the last state of the previous one.
-- hs[:, start - 1] if start > 0 → torch.zeros_like(h0) if start > 0
+- hs[:, start - 1] if start > 0 → np.zeros_like(h0) if start > 0
 
 every-piece-from-h0: All your chunks start from h0. Only the first should; the others start from the last state of the
 previous chunk.
@@ -52,7 +52,7 @@ here the text is cut into chunks, and a loss reaches back to the start of its ch
 + for t in range(xs.shape[1]):
 +     start = max(0, t - k + 1)
 +     piece = slice(start, t + 1)
-+     alone = d_hs[:, piece] * (torch.arange(start, t + 1) == t)[:, None]
++     alone = d_hs[:, piece] * (np.arange(start, t + 1) == t)[:, None]
 - d_hs[:, piece], U → alone, U
 
 last-piece-only: You went back through the last k steps and stopped. Go through every chunk and add the gradients.
@@ -60,7 +60,7 @@ last-piece-only: You went back through the last k steps and stopped. Go through 
 
 rest-dropped: If k does not divide the number of steps, you lose the remainder at the end. It is also a chunk, a shorter
 one.
-- [0.0, 0.0, 0.0] → [torch.zeros(xs.shape[2], len(U)), torch.zeros_like(U), torch.zeros(len(U))]
+- [0.0, 0.0, 0.0] → [np.zeros((xs.shape[2], len(U))), np.zeros_like(U), np.zeros(len(U))]
 - range(0, xs.shape[1], k) → range(0, xs.shape[1] // k * k, k)
 or
 ^ k = min(k, xs.shape[1])

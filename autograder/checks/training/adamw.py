@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.training.common import CLOSED, Weights, matrix_and_bias, tensors, without
+from autograder.checks.training.common import Weights, matrix_and_bias, tensors, without
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -75,7 +75,7 @@ ADAMW = question(
         values("step and decay, a large ε", 0.5, _together, "weights"),
         values("no gradient, a late one, one parameter, float64", 0.75, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 no-correction: You left out the corrections. Both averages start at 0 and are too small at first: divide m by 1 − β₁ᵗ
 and v by 1 − β₂ᵗ. Without them the first step is about three times too long.
@@ -101,11 +101,11 @@ are, and use the corrected ones for this step only.
 
 epsilon-inside-the-root: Your ε is inside the root. There it acts like √ε outside, which is 0.0001 instead of
 0.00000001, and stops parameters with small gradients. Take the root first, then add ε.
-- v_hat.sqrt() + eps → (v_hat + eps).sqrt()
+- np.sqrt(v_hat) + eps → np.sqrt(v_hat + eps)
 
 root-forgotten: You divide by v, not by its square root. Then a gradient ten times as large gives a step a *tenth* as
 long.
-- v_hat.sqrt() → v_hat
+- np.sqrt(v_hat) → v_hat
 
 squares-forgotten: Your second average is one of the gradients, not of their squares. It is negative for half of the
 entries, and the root of that is NaN.
@@ -130,25 +130,25 @@ decay-without-the-rate: Your weights shrink by the whole decay in every step. Th
 the learning rate*, so that the schedule lowers both.
 - (1 - rate * decay) → (1 - decay)
 
-everything-decays: Your biases decay as well. Only tensors with two or more axes do.
+everything-decays: Your biases decay as well. Only arrays with two or more axes do.
 - w.ndim > 1 → True
 
 nothing-decays: Nothing decays in your function. Matrices shrink before Adam's step, by one minus rate times decay.
 - w.ndim > 1 → False
 
-only-two-axes-decay: Your function decays tensors with exactly two axes. Those with three or more, such as the kernels
+only-two-axes-decay: Your function decays arrays with exactly two axes. Those with three or more, such as the kernels
 of a convolution, decay as well.
 - w.ndim > 1 → w.ndim == 2
 
 decay-after-the-step: You shrink the weights after Adam's step, so the step shrinks as well. Shrink the old weights
 first, then subtract the step.
-- w = (1 - rate * decay) * w → w = (1 - rate * decay) * (w - rate * m_hat / (v_hat.sqrt() + eps))
-- new[name] = w - rate * m_hat / (v_hat.sqrt() + eps)
-+ new[name] = w if w.ndim > 1 else w - rate * m_hat / (v_hat.sqrt() + eps)
+- w = (1 - rate * decay) * w → w = (1 - rate * decay) * (w - rate * m_hat / (np.sqrt(v_hat) + eps))
+- new[name] = w - rate * m_hat / (np.sqrt(v_hat) + eps)
++ new[name] = w if w.ndim > 1 else w - rate * m_hat / (np.sqrt(v_hat) + eps)
 
 no-gradient-taken-for-zero: You treat a parameter without a gradient as if its gradient were 0, so its averages fade,
 and it keeps moving and decaying. It should stay as it is, with all that you remember of it.
-- gradients.items() → ((n, gradients.get(n, torch.zeros_like(w))) for n, w in weights.items())
+- gradients.items() → ((n, gradients.get(n, np.zeros_like(w))) for n, w in weights.items())
 
 one-counter: You correct all parameters with one number of steps. A parameter that gets its first gradient late has
 taken no step before, and its averages start at 0 then: each has its own `"t"`.
@@ -162,8 +162,8 @@ from copies, `dict(weights)` and `dict(memory)`.
 uphill: You add the step, so the loss rises. Subtract it.
 - new[name] = w - rate → new[name] = w + rate
 
-in-place: The values are right, but you changed the dictionaries or tensors that you were given. `old["t"] += 1`,
-`mul_` and `new = weights` write into the caller's. A saved run would change while you train on.
+in-place: The values are right, but you changed the dictionaries or arrays that you were given. `old["t"] += 1`,
+`m *= beta1` and `new = weights` write into the caller's. A saved run would change while you train on.
 - dict(weights), dict(memory) → weights, memory
 or
 - kept[name] = {"t": t, "m": m, "v": v}

@@ -6,7 +6,6 @@ import re
 import torch
 from torch import Tensor
 
-from autograder.checks.training.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -62,7 +61,7 @@ WHICH_REMEDY = question(
             [["lower", 2, 1], ["lower", 2, 3]],
         ),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - begin(windows, seed) → begin(windows, seeds[0])
@@ -91,14 +90,14 @@ the best ones without and with dropout.
 
 best-seed-picked: You return the lowest loss over all seeds, in every row. A remedy that may choose its seed looks
 better than it is: keep the number of every seed.
-- conclusion = 2 → losses = torch.tensor(losses).amin(0).expand(len(seeds), 4); conclusion = 2
+- conclusion = 2 → losses = np.broadcast_to(np.min(losses, axis=0), (len(seeds), 4)); conclusion = 2
 
 dropout-believed: Dropout lowers the loss of the latest weights, but compare it with the third column: the best
 weights without dropout are far below.
 - conclusion = 2 → conclusion = 1
 
-difference-overlooked: Compare the last two columns seed by seed. The difference is small, but it has the same sign in
-every row.
+difference-overlooked: Compare the last two columns seed by seed. The difference is smaller than the others, but it has
+the same sign in every row.
 - conclusion = 2 → conclusion = 3
 
 against-the-numbers: Your own numbers say the opposite: with dropout the best weights have the lower loss, for every

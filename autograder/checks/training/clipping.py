@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.training.common import CLOSED, Weights, matrix_and_bias, tensors
+from autograder.checks.training.common import Weights, matrix_and_bias, tensors
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.training import shortens_what_is_too_long
@@ -51,30 +51,28 @@ CLIPPING = question(
         judged("gradients below the limit stay as they are", 0.25, _below, shortens_what_is_too_long, "clipped"),
         values("zeros, none, one parameter, slices", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
-each-tensor-by-itself: You clipped each tensor by its own norm, which changes the direction of the step. One norm of
+each-tensor-by-itself: You clipped each array by its own norm, which changes the direction of the step. One norm of
 all gradients together, one factor for all.
 - return {name: g * factor for name, g in gradients.items()}, norm
-+ own = {name: float(g.norm()) for name, g in gradients.items()}
++ own = {name: np.linalg.norm(g) for name, g in gradients.items()}
 + return {n: g * (max_norm / own[n] if own[n] > max_norm else 1.0) for n, g in gradients.items()}, norm
 
 each-entry: You limited each entry by itself, which changes the direction of the step. Divide all entries by the same
 number.
-- g * factor for → g.clamp(-max_norm, max_norm) for
+- g * factor for → g.clip(-max_norm, max_norm) for
 
 always-scaled: You scale to the limit even if the norm is below it. That *lengthens* small gradients, so the steps
 never become small near the bottom.
 - if norm > max_norm else 1.0 → if norm > 0 else 1.0
 
-norms-added: You added the norms of the tensors. Lengths do not add up, but their squares do: one root, of the sum of
+norms-added: You added the norms of the arrays. Lengths do not add up, but their squares do: one root, of the sum of
 all squares.
-- math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients.values()))
-+ sum(float(g.double().norm()) for g in gradients.values())
+- math.sqrt(sum((g**2).sum() for g in gradients.values())) → sum(map(np.linalg.norm, gradients.values()))
 
 root-forgotten: Your norm is the sum of the squares. Take its square root.
-- math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients.values()))
-+ sum(float((g.double() ** 2).sum()) for g in gradients.values())
+- math.sqrt(sum((g**2).sum() for g in gradients.values())) → sum((g**2).sum() for g in gradients.values())
 
 shortened-to-one: Your clipped gradients have the length 1. It should be `max_norm`.
 - max_norm / norm if → 1 / norm if
@@ -84,11 +82,11 @@ explosion.
 - for name, g in gradients.items()}, norm → for name, g in gradients.items()}, norm * factor
 
 largest-entry: You measure the gradient by its largest entry. Its length is the root of the sum of all squares.
-- math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients.values()))
-+ max([0.0, *(float(g.abs().max()) for g in gradients.values())])
+- math.sqrt(sum((g**2).sum() for g in gradients.values()))
++ max([0.0, *(np.abs(g).max() for g in gradients.values())])
 
-in-place: The values are right, but you changed the gradients that you were given. `g * factor` makes a new tensor, `g
-*= factor` and `mul_` do not.
-- g * factor for → g.mul_(factor) for
+in-place: The values are right, but you changed the gradients that you were given. `g * factor` makes a new array, `g
+*= factor` does not.
+- g * factor for → np.multiply(g, factor, out=g) for
 """,
 )

@@ -1,22 +1,11 @@
-"""What the questions on training share: small networks as dictionaries, and names that are off limits."""
+"""What the questions on training share: small networks as dictionaries."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.draw import Draw
-
-CLOSED = (
-    "nlmcore.training",
-    "torch.optim",
-    "torch.nn.Dropout",
-    "torch.nn.functional.dropout",
-    "torch.nn.utils.clip_grad",
-    DIFFERENTIATION,
-)
-"""Closed in every question: optimisers, schedules, clipping, dropout and loops; the gradients are given."""
 
 Weights = dict[str, Tensor]
 

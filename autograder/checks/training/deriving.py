@@ -1,6 +1,5 @@
 """Question 1c: the same gradient again and again, on paper."""
 
-from autograder.checks.training.common import CLOSED
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
@@ -18,7 +17,7 @@ SAME_GRADIENT = question(
         formula("the number of steps", 0.75, _points, "steps"),
         formula("Adam's uncorrected step", 0.75, _points, "uncorrected"),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 limit-for-sum: Your velocity is the value that it approaches after many steps. After t steps the sum has t terms, and
 the part βᵗ of the limit is still missing.

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.training.common import CLOSED
 from autograder.exercise.declare import holds, judged, question, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.training import (
@@ -50,7 +49,7 @@ def _odd(draw: Draw) -> list[Case]:
 
 
 FORMS = """
-- torch.rand(x.shape, generator=draws) >= rate → {}
+- np.random.default_rng(seed).random(x.shape) >= rate → {}
 - x * keep / (1 - rate) → x * keep
 """
 """Other ways to sample the same mask, which drop other entries."""
@@ -67,7 +66,7 @@ DROPOUT = question(
         holds("each entry by itself, each seed anew", 0.5, _many, decided_one_by_one),
         values("rate 0, zeros, slices, one number", 0.25, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 dropped-at-evaluation: You drop entries at evaluation as well, so the network's answers depend on chance. With
 `training=False` return what you were given.
@@ -75,11 +74,11 @@ dropped-at-evaluation: You drop entries at evaluation as well, so the network's 
 
 scaled-at-evaluation: That is the original dropout, which scales by 1 − rate at evaluation. *Inverted* dropout scales
 in training, so that evaluation needs nothing.
-- x.clone() → x * (1 - rate)
+- x.copy() → x * (1 - rate)
 - x * keep / (1 - rate) → x * keep
 
 scaled-twice: You scale in training *and* at evaluation. Once is enough: in training.
-- x.clone() → x * (1 - rate)
+- x.copy() → x * (1 - rate)
 
 the-other-way-round: You drop at evaluation and not in training.
 - if not training → if training
@@ -88,7 +87,11 @@ not-scaled: The remaining entries are not scaled, so in training the layer's out
 Divide the survivors by the probability to survive.
 - x * keep / (1 - rate) → x * keep
 """
-    + ways(FORMS, "torch.rand(x.shape, generator=draws) < 1 - rate", "torch.rand(x.shape, generator=draws) > rate")
+    + ways(
+        FORMS,
+        "np.random.default_rng(seed).random(x.shape) < 1 - rate",
+        "np.random.RandomState(seed).random_sample(x.shape) > rate",
+    )
     + """
 multiplied: You multiplied the survivors by 1 − rate. They should become larger, to make up for those that are
 dropped: divide.
@@ -101,20 +104,20 @@ survive.
 rate-survives: You keep an entry with the probability `rate` instead of dropping it with that probability.
 - >= rate → < rate
 
-global-generator: You seeded or used PyTorch's global generator, on which all other random numbers of the notebook
-depend. Sample from a generator of your own: `torch.Generator().manual_seed(seed)`.
-- draws = torch.Generator().manual_seed(seed) → torch.manual_seed(seed)
-- , generator=draws) → )
+global-generator: You seeded or used NumPy's global generator, on which all other random numbers of the notebook
+depend. Sample from a generator of your own: `np.random.default_rng(seed)`.
+^ np.random.seed(seed)
+- np.random.default_rng(seed) → np.random
 
 one-mask-for-all-examples: You dropped the same entries of every example. Each entry of each example is decided by
 itself: sample a number for every entry of `x`.
-- torch.rand(x.shape, → torch.rand(x.shape[-1:],
+- random(x.shape) → random(x.shape[-1:])
 
 whole-examples: You dropped whole examples. Each entry is decided by itself: sample a number for every entry of `x`.
-- torch.rand(x.shape, → torch.rand((*x.shape[:-1], 1) if x.ndim else (),
+- random(x.shape) → random((*x.shape[:-1], 1) if x.ndim else ())
 
-in-place: The values are right, but you wrote the zeros into the tensor that you were given: `x[~keep] = 0` and `mul_`
-do that.
-- x * keep / (1 - rate) → x.mul_(keep).div_(1 - rate)
+in-place: The values are right, but you wrote the zeros into the array that you were given: `x[~keep] = 0` and `x *=
+keep` do that.
+- x * keep / (1 - rate) → np.divide(np.multiply(x, keep, out=x), 1 - rate, out=x)
 """,
 )

@@ -2,15 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.checks.training.common import CLOSED
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.training import RUN, both, run_holds
+from autograder.exercise.outcome import arrays
 from autograder.exercise.specification import Case, case
 
 Run = dict[str, Any]
@@ -29,9 +30,21 @@ def small_task(draw: Draw) -> tuple[Run, Tensor, Tensor]:
     vocab, hidden = draw.integer(4, 6), draw.integer(3, 4)
     shapes = {"E": (vocab, 2), "W": (4, hidden), "b": (hidden,), "V": (hidden, vocab), "c": (vocab,)}
     weights = {name: draw.normal(*shape, dtype=torch.float64) / 2 for name, shape in shapes.items()}
-    generator = torch.Generator().manual_seed(draw.integer(1, 10**6)).get_state()
-    run = {"step": 0, "weights": weights, "memory": {}, "generator": generator, "dev": [], "best": weights}
+    key = draw.integer(1, 10**6)
+    run = {"step": 0, "weights": weights, "memory": {}, "key": key, "dev": [], "best": weights}
     return run, draw.integers(0, vocab - 1, 12, 3), draw.integers(0, vocab - 1, 5, 3)
+
+
+def _trained(run: Run, plan: dict[str, float], windows: Tensor, dev: Tensor, steps: int) -> tuple[list[float], Run]:
+    """The losses, and the run afterwards with tensors again."""
+
+    def tensors(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: tensors(entry) for key, entry in value.items()}
+        return torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+
+    losses, after = TRAIN.reference(*arrays([run, plan, windows, dev, steps]))
+    return losses, tensors(after)
 
 
 def _plain(draw: Draw) -> list[Case]:
@@ -60,7 +73,7 @@ def _best(draw: Draw) -> list[Case]:
     while True:
         run, windows, dev = small_task(draw)
         plan = {**PLAIN, "rate": 0.6, "every": 2, "dropout": 0.3}
-        _, after = TRAIN.reference(run, plan, windows, dev, 10)
+        _, after = _trained(run, plan, windows, dev, 10)
         *early, third, fourth, last = after["dev"]
         if min(early) < fourth < min(third, last):
             call = (run, plan, windows, dev, 10)
@@ -72,9 +85,10 @@ def _stops(draw: Draw) -> list[Case]:
     while True:
         run, windows, dev = small_task(draw)
         plan = {**PLAIN, "rate": 0.5, "every": 2, "patience": 2}
-        losses, _ = TRAIN.reference(run, plan, windows, dev, 14)
+        losses, after = _trained(run, plan, windows, dev, 14)
         if 6 <= len(losses) < 14:
-            return [case("patience used up", run, plan, windows, dev, 14)]
+            call = (run, plan, windows, dev, 14)
+            return [Case(label="patience used up", calls=(call,), known=_lengths(after))]
 
 
 def _resumed(draw: Draw) -> list[Case]:
@@ -82,16 +96,29 @@ def _resumed(draw: Draw) -> list[Case]:
     while True:
         run, windows, dev = small_task(draw)
         plan = {**FULL, "rate": 0.7, "max_norm": 0.5}
-        _, saved = TRAIN.reference(run, plan, windows, dev, 3)
-        _, after = TRAIN.reference(saved, plan, windows, dev, 4)
+        _, saved = _trained(run, plan, windows, dev, 3)
+        _, after = _trained(saved, plan, windows, dev, 4)
         first, *later = after["dev"]
         if first < later[0] < later[1]:
             call = (saved, plan, windows, dev, 4)
-            return [Case(label="resumed after step 3", calls=(call,), known=_lengths(after))]
+            return [Case(label="resumed after step 3", calls=(call,), known=_lengths(after)), _impatient(draw)]
+
+
+def _impatient(draw: Draw) -> Case:
+    """Saved after the first of two evaluations that bring nothing better: the second one ends the run."""
+    (before,) = _stops(draw)
+    run, plan, windows, dev, _ = before.calls[0]
+    losses, _ = _trained(run, plan, windows, dev, 14)
+    _, saved = _trained(run, plan, windows, dev, len(losses) - 1)
+    _, after = _trained(saved, plan, windows, dev, 5)
+    call = (saved, plan, windows, dev, 5)
+    return Case(label="resumed when the patience is nearly used up", calls=(call,), known=_lengths(after))
 
 
 NAMES = ("losses", "run")
-RESUMED = both(same_values(NAMES, [0]), run_holds(RUN))
+LOSSES = same_values(NAMES, [0])
+STOPPED = both(LOSSES, run_holds(["step"]))
+RESUMED = both(LOSSES, run_holds(RUN))
 
 
 TRAIN = question(
@@ -103,15 +130,15 @@ TRAIN = question(
         values("the losses of a plain run", 2, _plain, "losses"),
         values("the losses of a run with everything", 2, _full, "losses"),
         judged("development losses and best weights", 2, _best, run_holds(["best", "dev"]), "run"),
-        values("early stopping", 1, _stops, "losses"),
+        judged("early stopping, and the step at which it ended", 1, _stops, STOPPED),
         values("the losses of a resumed run", 2, _resumed, "losses"),
         judged("all that a resumed run saves, the old one unchanged", 1, _resumed, and_inputs_unchanged(RESUMED)),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 moments-lost: After the interruption your optimiser begins with an empty memory. The losses after it differ from those
 of an uninterrupted run from the second one on: start from `run["memory"]`.
-- run["weights"], run["memory"], → run["weights"], {},
+- run["memory"], run["best"] → {}, run["best"]
 
 schedule-restarted: Your schedule counts the steps of this call, so a resumed run warms up again. The number of the
 step goes on from `run["step"]`.
@@ -120,25 +147,32 @@ step goes on from `run["step"]`.
 step-forgotten: You count the steps from 1 in every call, so in a resumed run the schedule, the evaluations and the
 saved number are all wrong. Go on from `run["step"]`.
 - run["step"], list → 0, list
-
-batches-repeated: The run that you return holds the state of the generator from *before* your steps: a resumed run
-gets the same minibatches again. Save `generator.get_state()` after the last step.
-- state = generator.get_state() → state = run["generator"]
-
-generator-restarted: Your generator does not continue from the saved state, so a resumed run gets other minibatches.
-Give it the state with `set_state(run["generator"])`.
-- generator.set_state(run["generator"]) → generator.manual_seed(0)
 or
-- generator.set_state(run["generator"]) →
-or
-- generator.set_state(run["generator"]) → generator.manual_seed(run["step"])
+- run["step"], list → 0, list
+- "step": step → "step": run["step"] + step
 
-other-generator-saved: Your steps are right, but the run that you return holds the state of a new generator. Return
-the state of the one that sampled.
-- state = generator.get_state() → state = torch.Generator().get_state()
+asked-for-steps-saved: You save the number of the steps that you were asked for, but early stopping ended the run
+before that, so a resumed run would jump ahead in the schedule. Save the number of the last step that was taken.
+- "step": step → "step": run["step"] + steps
+
+batches-repeated: The run that you return holds the key from *before* your steps: a resumed run gets the same
+minibatches again. Save the key that the last `sample` returned.
+- "key": key → "key": run["key"]
+
+generator-restarted: Your first key is not the saved one, so a resumed run gets other minibatches. Start from
+`run["key"]`.
+- key, step, dev_losses, losses = run["key"], → key, step, dev_losses, losses = 0,
+or
+- key, step, dev_losses, losses = run["key"], → key, step, dev_losses, losses = run["step"],
+
+other-generator-saved: Your steps are right, but the run that you return holds another number than the next key, perhaps
+the seed of the dropout. `sample` returns the key last.
+- "key": key → "key": seed
+or
+- "key": key → "key": step
 
 last-for-best: Your best weights are those after the last evaluation, whatever its loss was. Keep them only if the
-loss is the lowest so far. (If your steps change tensors in place, `best = weights` is only a second name: keep a
+loss is the lowest so far. (If your steps change arrays in place, `best = weights` is only a second name: keep a
 copy.)
 - if lowest == len(dev_losses) - 1: → if True:
 or
@@ -202,11 +236,17 @@ schedule-one-behind: Your schedule is one step behind: the first step of a run h
 - schedule(step, → schedule(step - 1,
 
 same-batch: Your minibatch is the same at every step. Sample a new one each time.
--     batch, seed = sample(windows, plan["batch"], generator)
+-     batch, seed, key = sample(windows, plan["batch"], key)
 +     pass
 - while len(losses) < steps:
-+ batch, seed = sample(windows, plan["batch"], generator)
++ batch, seed, key = sample(windows, plan["batch"], key)
 + while len(losses) < steps:
+
+patience-restarted: Your early stopping counts only the evaluations of this call, so an interruption makes it patient
+again. Give it all development losses, those in `run["dev"]` too.
+- over = early_stopping(dev_losses, plan["patience"])
++ _ = early_stopping(dev_losses, plan["patience"])
++         over = early_stopping(dev_losses[len(run["dev"]) :], plan["patience"])[1]
 
 never-stops-early: You take all the steps, although the patience is used up. Leave the loop as soon as
 `early_stopping` says so.
@@ -217,7 +257,7 @@ gradients came.
 - losses.append(float(loss)) → losses.append(float(loss_and_gradients(weights, batch, plan["dropout"], True, seed)[0]))
 
 saved-run-changed: You changed the run that you were given: you appended to its list of development losses, wrote into
-the dictionary or changed its tensors in place. A saved run must be good for a second resume: work on copies.
+the dictionary or changed its arrays in place. A saved run must be good for a second resume: work on copies.
 - list(run["dev"]) → run["dev"]
 """,
 )

@@ -1,6 +1,5 @@
 """Questions 5a and 5b: the wrong line of a friend's minibatch in pieces."""
 
-from autograder.checks.training.common import CLOSED
 from autograder.checks.training.loop import small_task
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
@@ -36,7 +35,7 @@ IN_PIECES = question(
         values("the gradients", 0.75, _shorter, "gradients"),
         values("a piece of one window", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     planted="- len(piece) / len(windows) → 1 / math.ceil(len(windows) / size)",
     mistakes="""
 sum-of-means: You add up the means of the pieces, so more pieces give a larger loss. Each piece should count by the
@@ -88,8 +87,8 @@ gradients-suspected: Line {_at("gradients[name] =")} is right: the gradient of a
 a sum, too. Are the weights right?
 - {_listing.wrong} → {_at("gradients[name] =")}
 
-start-suspected: Line {_at("torch.zeros_like")} is right: sums start at 0, and each gradient has the shape of its
+start-suspected: Line {_at("np.zeros_like")} is right: sums start at 0, and each gradient has the shape of its
 parameter.
-- {_listing.wrong} → {_at("torch.zeros_like")}
+- {_listing.wrong} → {_at("np.zeros_like")}
 """,
 )

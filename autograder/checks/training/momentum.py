@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.training.common import CLOSED, matrix_and_bias, tensors, without
+from autograder.checks.training.common import matrix_and_bias, tensors, without
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -52,7 +52,7 @@ MOMENTUM = question(
         values("a parameter without a gradient", 0.25, _absent),
         values("β = 0, one parameter, float64, slices", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 velocity-reset: Your velocity is 0 again at every step, so this is plain SGD. Begin with the velocity that you are
 given, and return the new one.
@@ -64,7 +64,7 @@ keeps a sum, so that a gradient that always points the same way gives ever longe
 
 step-before-the-update: You step along the velocity that you were given, which does not contain this gradient yet.
 First update the velocity, then step along the new one.
-- weights[name] - rate * v → weights[name] - rate * velocity.get(name, torch.zeros_like(g))
+- weights[name] - rate * v → weights[name] - rate * velocity.get(name, np.zeros_like(g))
 
 rate-in-the-velocity: Your velocity contains the learning rate. Then a change of the rate acts on old gradients only
 after many steps. Here the velocity is a sum of gradients, and the rate multiplies it once, in the step.
@@ -94,11 +94,11 @@ only-velocity-left-out: Your new velocity contains only the parameters that had 
 others is forgotten. Start from a copy, `dict(velocity)`.
 - dict(weights), dict(velocity) → dict(weights), {}
 
-in-place: The values are right, but you changed the dictionaries or tensors that you were given. `new = weights` is
-only a second name, and `-=` writes into the caller's tensor.
+in-place: The values are right, but you changed the dictionaries or arrays that you were given. `new = weights` is
+only a second name, and `-=` writes into the caller's array.
 - dict(weights), dict(velocity) → weights, velocity
 or
-- weights[name] - rate * v → weights[name].sub_(rate * v)
+- weights[name] - rate * v → np.subtract(weights[name], rate * v, out=weights[name])
 or
 - dict(weights), dict(velocity) → dict(weights), velocity
 or

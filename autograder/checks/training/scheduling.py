@@ -1,6 +1,5 @@
 """Question 2a: warm-up and cosine."""
 
-from autograder.checks.training.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case
@@ -51,7 +50,7 @@ SCHEDULE = question(
         values("where they meet", 0.5, _meet),
         values("the end, and no warm-up", 1, _end),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 warm-up-from-zero: Your warm-up counts from 0, so the whole first step is wasted at rate 0, and step `warmup` is not
 at 1. Steps count from 1.

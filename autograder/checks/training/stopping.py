@@ -1,6 +1,5 @@
 """Question 4: early stopping."""
 
-from autograder.checks.training.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -70,7 +69,7 @@ EARLY_STOPPING = question(
         values("losses that do not", 0.75, _going_on),
         values("ties, a single loss", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 compared-with-the-previous: You compare each loss with the previous one, so a run that creeps back towards its best
 counts as progress. Count the evaluations since the *best*.

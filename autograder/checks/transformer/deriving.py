@@ -2,8 +2,6 @@
 
 import torch
 
-from autograder.checks.transformer.common import CLOSED, RMS_NORM
-from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.declare import question
 from autograder.exercise.draw import Draw
 from autograder.exercise.special import formula
@@ -15,7 +13,9 @@ def _points(draw: Draw) -> list[Case]:
         x, upstream = (draw.normal(d, dtype=torch.float64) for _ in range(2))
         return case(f"{d} entries, ε = {eps:g}", x, upstream, eps)
 
-    return [vectors(d, eps) for d, eps in ((2, 0.01), (3, 0.5), (draw.largest + 2, 1.0))]
+    usual = [vectors(d, eps) for d, eps in ((2, 0.01), (3, 0.5), (draw.largest + 2, 1.0))]
+    x, upstream, _ = vectors(3, 0.0).calls[0]
+    return [*usual, case("entries around 10⁻⁹, where a small step is a large one", x * 1e-9, upstream * 1e-9, 1e-20)]
 
 
 RMS_NORM_BACKWARD = question(
@@ -27,7 +27,7 @@ RMS_NORM_BACKWARD = question(
         formula("the slope of r", 1, _points, "slope"),
         formula("the gradient", 2, _points, "gradient"),
     ],
-    closed=(*CLOSED, RMS_NORM, DIFFERENTIATION),
+    numpy=True,
     mistakes="""
 root-is-constant: Your gradient treats r as a constant. But r contains every entry of x, so a change of one entry
 changes all entries of y.

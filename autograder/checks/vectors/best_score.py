@@ -1,6 +1,5 @@
 """Question 4: what a dot product becomes, derived on paper."""
 
-from autograder.checks.vectors.common import BY_HAND
 from autograder.exercise.declare import question
 from autograder.exercise.special import at_points, formula
 
@@ -15,7 +14,7 @@ BEST_SCORE = question(
         formula("the slope of F", 1, _points, "slope"),
         formula("the best dot product", 1, _points, "best"),
     ],
-    closed=BY_HAND,
+    numpy=True,
     mistakes="""
 noise-raises-the-score: Your best x grows with k. The more noise words per pair, the more often this pair is called
 noise: ln k is subtracted.

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
+from autograder.exercise.closed import DIFFERENTIATORS
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -16,8 +16,6 @@ CLOSED = (
     *DIFFERENTIATORS,
 )
 """Closed in every question: word vectors, what learns them, what compares them."""
-BY_HAND = (*CLOSED, DIFFERENTIATION)
-"""Closed where a gradient is asked for."""
 
 
 def _pair(draw: Draw, d: int, k: int, label: str) -> Case:

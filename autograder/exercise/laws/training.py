@@ -47,10 +47,10 @@ def as_many_as_the_rate_says(case: Case, got: Outcomes) -> str | None:
 
 def decided_one_by_one(case: Case, got: Outcomes) -> str | None:
     """Calls 0 and 1 have the same seed, the others have others; no two rows, and no two columns, drop the same entries,
-    and PyTorch's global generator is left alone."""
+    and the global generator is left alone."""
     one, again, *others = (outcome.outputs[0] == 0 for outcome in got)
     if any(GENERATOR in outcome.changed for outcome in got):
-        return "your function used PyTorch's global generator"
+        return "your function used the global generator"
     if not torch.equal(one, again):
         return "the same seed gives different results"
     if any(torch.equal(one, other) for other in others):
@@ -77,7 +77,7 @@ def shortens_what_is_too_long(case: Case, got: Outcomes, expected: Outcomes) -> 
     return "a gradient above its limit has vanished" if float(above[0].norm()) < float(above[1].norm()) / 9 else None
 
 
-RUN = ("best", "dev", "generator", "memory", "step", "weights")
+RUN = ("best", "dev", "key", "memory", "step", "weights")
 """The keys of a run, in the order in which they become one row."""
 
 

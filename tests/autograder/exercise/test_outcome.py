@@ -68,6 +68,12 @@ def test_the_global_generator_is_noted_if_it_moves():
     assert outcome(lambda x: x + torch.rand(2, generator=own)).changed == ()
 
 
+def test_without_pytorch_it_is_that_of_numpy():
+    own = np.random.default_rng(0)
+    assert call(lambda x: x + np.random.random(2), (torch.ones(2),), ("x",), ("y",), numpy=True).changed == (GENERATOR,)
+    assert call(lambda x: x + own.random(2), (torch.ones(2),), ("x",), ("y",), numpy=True).changed == ()
+
+
 @pytest.mark.parametrize(
     ("value", "returns", "words"),
     [
