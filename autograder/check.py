@@ -37,18 +37,16 @@ INSTRUCTOR = {"nlm-course": {"audience": "instructor"}}  # metadata of an output
 
 
 class CheckFailed(AssertionError):  # noqa: N818  (said to students and instructors, not an Error to them)
-    """The function is not right yet. Its text is the whole report; Jupyter shows it without a traceback."""
+    """The function is not right yet. Jupyter shows its text without a traceback."""
 
     def __init__(self, report: Report, shown: bool) -> None:
-        super().__init__(str(report))
+        """shown: the report is already on the screen; then the error says only that it stands there."""
+        super().__init__("See above for what is missing." if shown else str(report))
         self.report = report
-        self._shown = shown
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints instead of a traceback: one line if the report is already on the screen."""
-        if self._shown:
-            return [f"{self.report.headline} See above for what is missing."]
-        return str(self.report).split("\n")
+        """What IPython prints instead of a traceback."""
+        return str(self).split("\n")
 
 
 class Mark:

@@ -116,12 +116,13 @@ def question(
     closed: Sequence[str] = (),
     planted: str = "",
     chosen: tuple[str, ...] = (),
+    together: str = "",
     tolerance: float = TOLERANCE,
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
-    choose. Both: `autograder.exercise.special`.
+    choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
@@ -142,6 +143,7 @@ def question(
         closed=with_what_is_built_on(closed),
         planted=_planted(planted, master, name),
         chosen=chosen,
+        together=together,
         tolerance=tolerance,
     )
 

@@ -29,6 +29,7 @@ class Fault:
     words: str  # what to tell the student
     line: str = ""  # where in the student's own code, with the line itself
     function: str = ""  # the function that raised: the student's, or one that it calls
+    below: bool = False  # whether code of that function ran before the line
 
 
 UNREAD = "not read"
@@ -197,16 +198,19 @@ def _fault(error: BaseException) -> Fault:
             last = trace
         trace = trace.tb_next
     line = function = ""
+    below = False
     if last is not None:
         code = last.tb_frame.f_code
         function = code.co_name
+        starts = next(number for *_, number in code.co_lines() if number is not None)
+        below = any(number is not None and starts < number < last.tb_lineno for *_, number in code.co_lines())
         source = linecache.getline(code.co_filename, last.tb_lineno, last.tb_frame.f_globals).strip()
         line = f"line {last.tb_lineno} of your cell: {source}" if source else f"line {last.tb_lineno} of your cell"
     message = ""
     with contextlib.suppress(Exception):  # whatever the error's own code does
         message = str(error).strip().split("\n")[0]  # PyTorch's long messages say in the first line what matters
     words = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return Fault(kind=type(error).__name__, words=words, line=line, function=function)
+    return Fault(kind=type(error).__name__, words=words, line=line, function=function, below=below)
 
 
 def _is_students(filename: str) -> bool:

@@ -101,6 +101,16 @@ def closed_here(exercise: Exercise, exercises: Sequence[Exercise]) -> str:
     return f"\n\n**Also closed here:** {_of_pytorch(names)}." if names else ""
 
 
+def counts_if(exercise: Exercise) -> str:
+    """The line below a question's heading that says what else its points need; "" if nothing."""
+    if exercise.together:
+        mended = exercise.together.rpartition(".")[2]
+        return f"\n\n**Counts together with** `{mended}`, which you mend next: the number of a line alone earns nothing."
+    if "conclusion" in exercise.chosen:
+        return "\n\n**The conclusion counts** if your numbers are right, to 5 %, for seeds that the page does not name as well."
+    return ""
+
+
 def _shared(exercises: Sequence[Exercise]) -> list[str]:
     return [name for name in exercises[0].closed if all(name in e.closed for e in exercises)] if exercises else []
 
@@ -172,7 +182,7 @@ def opened(notebook: Any) -> Any:
                 figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty}"
                 rows.append(f"| {number} | `{exercise.function}` | {figures} |")
                 said = stated(exercise)
-            besides = "" if given else closed_here(exercise, exercises)
+            besides = "" if given else closed_here(exercise, exercises) + counts_if(exercise)
             cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*{besides}")
     if asked:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")

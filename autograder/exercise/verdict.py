@@ -46,14 +46,10 @@ class Finding:
 
 
 def can_be_shown(exercise: Exercise, finding: Finding) -> bool:
-    """Whether an example of a finding would show anything but a right choice: a result that is computed is wrong."""
-    if not exercise.chosen:
-        return True
-    computed = [number for number, name in enumerate(exercise.returns) if name not in exercise.chosen]
-    return any(
-        mine.fault is not None or any(not close(mine.outputs[i], right.outputs[i]) for i in computed)
-        for mine, right in zip(finding.got, finding.expected, strict=True)
-    )
+    """Whether an example of a finding may be shown: not where the result that is chosen is wrong, such as a conclusion.
+    Whether the numbers are right from which it was chosen is the business of another property."""
+    about = range(len(exercise.returns)) if finding.about.outputs is None else finding.about.outputs
+    return not any(exercise.returns[number] in exercise.chosen for number in about)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,8 +24,8 @@ from autograder.exercise.specification import Case, Exercise, Misconception, Pro
 from autograder.exercise.travel import CannotTravel, make, recipe
 
 FOLDER = Path(__file__).resolve().parent
-VERSION = 3
-PLAIN = ("name", "title", "signature", "minutes", "difficulty", "tolerance")
+VERSION = 4
+PLAIN = ("name", "title", "signature", "minutes", "difficulty", "together", "tolerance")
 LISTS = ("arguments", "returns", "closed", "chosen")
 
 
