@@ -7,7 +7,8 @@ In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh
 Its value is the mark: nbgrader reads a number that a test cell displays as partial credit. While nbgrader grades (it
 sets NBGRADER_EXECUTION=autograde), the visible check does not stop the cell, so that the hidden one is reached.
 
-`failing` returns the input that the visible check shows, the smallest known on which the function fails.
+`failing` returns the input that the visible check shows, the smallest known on which the function fails. `show_rows`
+prints the table of an experiment, for the data and the seeds of its page.
 
 A student's copy of the course has exercises as data (`autograder.exercise.public`) instead of their declarations
 (`autograder.checks`): enough for the visible check, not for the hidden one.
@@ -18,17 +19,18 @@ import copy
 import io
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from autograder.exercise.find import find
 from autograder.exercise.interview import heard_answers, questions
+from autograder.exercise.outcome import call
 from autograder.exercise.report import Report
 from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
 from autograder.exercise.verdict import Finding, GraderFault, Verdict, judge
 
-__all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", "passes"]
+__all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", "passes", "show_rows"]
 
 _failed: dict[str, Finding | None] = {}
 """What the latest visible check of each exercise showed as its example."""
@@ -123,6 +125,28 @@ def failing(name: str) -> Failing:
         for result, tensor in zip(exercise.returns, right, strict=True)
     )
     return Failing(copy.deepcopy(finding.case.calls[index]), results if len(exercise.returns) > 1 else results[0])
+
+
+def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:
+    """Print the table that `function`, an experiment, makes of the data and the seeds that its page describes: a row
+    for each seed. columns: what stands in them."""
+    exercise = find(name)
+    (given,) = next(question.case.calls for question in questions(exercise) if question.case.known)
+    number = next(n for n, result in enumerate(exercise.returns) if result not in exercise.chosen)
+    outcome = call(function, given, exercise.arguments, exercise.returns)
+    if outcome.fault is not None:
+        written = outcome.fault.kind != "NotImplementedError"
+        print(f"{exercise.function}: {outcome.fault.words}" if written else come_back([exercise.function]))
+        return
+    wide = max(map(len, columns))
+    print(f"seed  {'  '.join(f'{column:>{wide}}' for column in columns)}")
+    for seed, row in zip(given[-1], outcome.outputs[number].tolist(), strict=False):
+        print(f"{seed:4}  {'  '.join(f'{value:{wide}.4g}' for value in row)}")
+
+
+def come_back(functions: Sequence[str]) -> str:
+    """What a cell says that needs functions that are not there yet."""
+    return f"Come back here when {' and '.join(functions)} {'is' if len(functions) == 1 else 'are'} written."
 
 
 def passes(name: str, function: Callable[..., Any]) -> bool:

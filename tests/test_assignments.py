@@ -9,6 +9,7 @@ import jupytext
 import nbformat
 import pytest
 
+from autograder.check import show_rows
 from autograder.exercise.questions import in_hours, opened
 from autograder.exercise.specification import Exercise
 from autograder.launcher import notebooks, text
@@ -129,6 +130,22 @@ def test_a_third_of_the_points_is_for_longer_or_open_work(name: str) -> None:
             longer += exercise.points
     assert written >= 4
     assert longer >= points / 3
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_the_page_of_an_experiment_shows_the_rows_of_its_five_seeds(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for exercise in exercises(name).values():
+        if "conclusion" not in exercise.chosen:
+            continue
+        (cell,) = (c for c in master(name) if c.source.startswith("show_rows(") and f'"{exercise.name}"' in c.source)
+        exec(cell.source, {"show_rows": show_rows, exercise.function: exercise.reference})
+        head, *printed = capsys.readouterr().out.splitlines()
+        columns = re.split(r" {2,}", head.strip())
+        assert columns[0] == "seed"
+        assert [re.split(r" {2,}", row.strip())[0] for row in printed] == ["0", "1", "2", "3", "4"]
+        assert {len(re.split(r" {2,}", row.strip())) for row in printed} == {len(columns)}
 
 
 HINT = re.compile(

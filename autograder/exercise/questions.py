@@ -105,9 +105,11 @@ def counts_if(exercise: Exercise) -> str:
     """The line below a question's heading that says what else its points need; "" if nothing."""
     if exercise.together:
         mended = exercise.together.rpartition(".")[2]
-        return f"\n\n**Counts together with** `{mended}`, which you mend next: the number of a line alone earns nothing."
+        return f"\n\n**Counts together with** `{mended}`, which you mend next: the number alone earns nothing."
     if "conclusion" in exercise.chosen:
-        return "\n\n**The conclusion counts** if your numbers are right, to 5 %, for seeds that the page does not name as well."
+        return (
+            "\n\n**The conclusion counts** if your numbers are right to 5 %, for seeds that the page does not name too."
+        )
     return ""
 
 

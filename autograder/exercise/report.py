@@ -34,8 +34,8 @@ from autograder.pages import points, render
 MACHINE = "application/vnd.nlm-course.verdict+json"  # the verdict in a cell's output, for a table over a class
 
 LEFT = (
-    "There is code above `raise NotImplementedError()`, but that line still ends your function. Delete it, and the check"
-    " will judge your code."
+    "There is code above `raise NotImplementedError()`, but that line still ends your function. Delete it, and the"
+    " check will judge your code."
 )
 _MANY = 8  # tensors of one argument, more than a reader looks at
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
