@@ -23,7 +23,7 @@ from autograder.engine.bound import is_bound_nowhere
 from autograder.engine.plan import Plan, Test
 from autograder.engine.records import Mark, NotebookResult
 from autograder.exercise.interview import Answers, cases_of, spread
-from autograder.exercise.outcome import UNREAD, Fault, Outcome
+from autograder.exercise.outcome import CALL_SECONDS, QUESTION_SECONDS, UNREAD, Fault, Outcome
 from autograder.exercise.report import MACHINE, Report
 from autograder.exercise.verdict import Verdict, judge
 
@@ -272,7 +272,7 @@ _RETURNED = re.compile(
 _MISSING = re.compile(r"there is no '(\w{1,60})': the cell that defines it raised or is missing")
 _OF_OURS = {
     "wrong return": "it did not return the kind of value that was asked for",
-    "TookTooLong": "it did not finish in time",
+    "TookTooLong": f"it took more than {CALL_SECONDS} s of processor time for a call, or {QUESTION_SECONDS} s for all",
     UNREAD: "its answer could not be read",
 }
 

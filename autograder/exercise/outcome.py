@@ -10,7 +10,7 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -19,6 +19,8 @@ import torch
 from torch import Tensor
 
 DEPTH = 3000  # of calls in calls, at least
+CALL_SECONDS, QUESTION_SECONDS = 5, 30
+"""Processor time that the grader gives one call, and all calls of a question together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,7 @@ class Outcome:
     outputs: tuple[Tensor, ...] = ()  # the results as tensors, cut off from any graph; empty if there is a fault
     fault: Fault | None = None
     changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were, and `GENERATOR`
+    seconds: float = field(default=0.0, compare=False)  # of processor time, as measured at home
 
 
 GENERATOR = "PyTorch's global generator"

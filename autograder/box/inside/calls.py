@@ -5,8 +5,8 @@ with a message, so that no output, however odd, ends the notebook.
 """
 
 import math
-import signal
 from collections.abc import Callable, Mapping, Sequence
+from time import monotonic, process_time
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from autograder.box.inside import frames
-from autograder.box.inside.watch import TookTooLong, limit
+from autograder.box.inside.watch import TookTooLong, lift, limit
 from autograder.exercise.closed import Listener, listening
 from autograder.exercise.outcome import UNREAD, Fault, Outcome, call, undisturbed
 
@@ -50,7 +50,12 @@ def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes,
     late: Fault | None = None
     with torch.random.fork_rng(devices=[]), listening(asked["closed"], function, absent=True) as heard:
         torch.default_generator.manual_seed(asked["seed"])
+        began = monotonic(), process_time()
         for arguments in asked["calls"]:
+            spent = monotonic() - began[0], process_time() - began[1]
+            if late is None and any(used > most for used, most in zip(spent, asked["budget"], strict=True)):
+                words = f"its calls together took longer than {asked['budget'][1]:g} seconds of processor time"
+                late = Fault(kind=TookTooLong.__name__, words=f"{words}, and no further one was made")
             if fault is not None or late is not None:
                 outcomes.append(_coded(Outcome(fault=fault or late), []))
                 continue
@@ -76,7 +81,7 @@ def _one_call(
     def looked_at(*given: Any) -> Any:
         with heard.attentive():
             result = function(*given)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        lift()
         try:
             return _plain(result, returns, room)
         except WrongReturn:
@@ -85,7 +90,7 @@ def _one_call(
             raise _Unread from error
 
     try:
-        with limit(asked["call_wall"]):
+        with limit(asked["seconds"]):
             outcome = call(looked_at, arguments, asked["arguments"], returns)
     except _Unread as error:
         return _unread(error.__cause__ or error)

@@ -23,7 +23,8 @@ from autograder.exercise.closed import is_absent, listened_to
 
 _WARM = ("tqdm.auto", "ipywidgets", "matplotlib.pyplot", "numpy.random", "torch.utils.data")
 _WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
-_QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], closed=[], seed=0, call_wall=5.0)
+_QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], closed=[], seed=0)
+_QUESTION |= dict(seconds=(5.0, 5.0), budget=(5.0, 5.0))
 _PICTURE = "from lectures import show\nshow.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='x')"
 """The course's own pictures are drawn in SVG, and the first one takes five times as long as the others."""
 _LARGEST_MESSAGE = 1 << 16
@@ -102,8 +103,8 @@ def _warm_up() -> Any:
     shell.run_cell("import matplotlib.pyplot as _p; _p.plot([1, 2]); _p.title('x'); _p.show()\n1", store_history=False)
     shell.run_cell(_PICTURE, store_history=False)
     shell.run_cell("import torch\ntorch.ones(2, 2) @ torch.ones(2, 2)\nprint(torch.randn(2))", store_history=False)
-    shell.run("def f():\n    return 1 / 0\nf()", 5.0)  # what an error needs is loaded at the first one
-    shell.run("1 +", 5.0)
+    shell.run("def f():\n    return 1 / 0\nf()", (5.0, 5.0))  # what an error needs is loaded at the first one
+    shell.run("1 +", (5.0, 5.0))
     seed(0)
     calls.interview({"f": lambda x: x}, _QUESTION, b"", 1)
     shell.reset(new_session=True)
