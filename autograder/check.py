@@ -19,10 +19,10 @@ import copy
 import io
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autograder.exercise.find import find
+from autograder.exercise.find import find, is_asked_for
 from autograder.exercise.interview import heard_answers, questions
 from autograder.exercise.outcome import call
 from autograder.exercise.report import Report
@@ -136,7 +136,7 @@ def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:
     outcome = call(function, given, exercise.arguments, exercise.returns)
     if outcome.fault is not None:
         written = outcome.fault.kind != "NotImplementedError"
-        print(f"{exercise.function}: {outcome.fault.words}" if written else come_back([exercise.function]))
+        print(f"{exercise.function}: {outcome.fault.words}" if written else come_back(exercise.function))
         return
     wide = max(map(len, columns))
     print(f"seed  {'  '.join(f'{column:>{wide}}' for column in columns)}")
@@ -144,9 +144,17 @@ def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:
         print(f"{seed:4}  {'  '.join(f'{value:{wide}.4g}' for value in row)}")
 
 
-def come_back(functions: Sequence[str]) -> str:
-    """What a cell says that needs functions that are not there yet."""
-    return f"Come back here when {' and '.join(functions)} {'is' if len(functions) == 1 else 'are'} written."
+def come_back(function: str) -> str:
+    """What a cell says that needs a function that is not there yet."""
+    return f"Come back here when {function} is written and its cell has been run."
+
+
+def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_offset: int | None = None) -> None:
+    """IPython's handler of a NameError: of a function that the course asks for, no traceback is needed."""
+    if error.name and is_asked_for(error.name):
+        shell._showtraceback(kind, error, [come_back(error.name)])
+    else:
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
 
 def passes(name: str, function: Callable[..., Any]) -> bool:
@@ -166,6 +174,8 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
         quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
     with quiet:
         given, used = heard_answers(function, exercise, asked, exercise.closed)
+        if used and seed is None:  # what it refused hides the other mistakes
+            given, _ = heard_answers(function, exercise, asked, ())
     return judge(exercise, asked, given, closed=used, seed=seed)
 
 
@@ -177,13 +187,18 @@ def hidden_seed(drawn: int) -> int:
     return int(given) if given else drawn
 
 
-def _in_notebook() -> bool:
+def _shell() -> Any:
+    """The notebook's; None outside one."""
     try:
         from IPython import get_ipython
     except ImportError:
-        return False
+        return None
     shell = get_ipython()  # type: ignore[no-untyped-call]
-    return shell is not None and hasattr(shell, "kernel")
+    return shell if hasattr(shell, "kernel") else None
+
+
+def _in_notebook() -> bool:
+    return _shell() is not None
 
 
 def _show(shown: Report | str, **options: Any) -> bool:
@@ -194,3 +209,7 @@ def _show(shown: Report | str, **options: Any) -> bool:
     else:
         print(shown)
     return True
+
+
+if (_here := _shell()) is not None:
+    _here.set_custom_exc((NameError,), explain_missing)

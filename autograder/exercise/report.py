@@ -25,8 +25,9 @@ from autograder.exercise.arrays import (
     text_of_input,
     text_of_output,
 )
+from autograder.exercise.interview import rounds
 from autograder.exercise.mistakes import known_mistakes
-from autograder.exercise.outcome import GENERATOR, Fault
+from autograder.exercise.outcome import CALL_SECONDS, GENERATOR, QUESTION_SECONDS, Fault
 from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict, can_be_shown
 from autograder.pages import points, render
@@ -147,6 +148,21 @@ class Report:
         said += self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
         return said + self._changed(said)
 
+    @property
+    def slow(self) -> list[str]:
+        """How long it took, if that is near the grader's limits."""
+        v, times = self.verdict, 1 + rounds(self.verdict.exercise)
+        if self.hidden or v.unwritten:
+            return []
+        if v.longest > CALL_SECONDS / 2:
+            return [f"One call took {v.longest:.1f} s of processor time; the grader stops a call at {CALL_SECONDS} s."]
+        if v.together * times > QUESTION_SECONDS / 2:
+            return [
+                f"The calls took {v.together:.1f} s of processor time together; the grader makes about {times} times as"
+                f" many, and stops at {QUESTION_SECONDS} s."
+            ]
+        return []
+
     def _changed(self, said: Sequence[str]) -> list[str]:
         """That a wrong function changes its arguments as well, if nothing `said` so far is about that."""
         v = self.verdict
@@ -228,7 +244,7 @@ class Report:
         yield self.headline
         for f in self._listed():
             yield f"    {'holds  ' if f.holds else 'not yet'}  {f.about.points:>4g}  {f.about.name}"
-        for sentence in self.explanations:
+        for sentence in (*self.explanations, *self.slow):
             yield ""
             yield sentence
         if self._example is not None:
@@ -256,7 +272,7 @@ class Report:
             colour=_CALM if v.unwritten else _GOOD if v.passed else _BAD,
             headline=self.headline,
             listed=self._listed(),
-            explanations=self.explanations,
+            explanations=[*self.explanations, *self.slow],
             example=self._example_data,
             debugging=self._debugging,
             coded=lambda sentence: coded(escape(sentence)),

@@ -59,6 +59,8 @@ class Verdict:
     unwritten: bool = False
     closed: tuple[str, ...] = ()
     seed: int | None = None  # the seed of the hidden inputs; None if the public ones alone were looked at
+    longest: float = 0.0  # processor time of the longest call, in seconds, where it was measured
+    together: float = 0.0  # of all calls
 
     @property
     def points(self) -> float:
@@ -94,7 +96,16 @@ def judge(
     found = findings(exercise, asked, given, right)
     unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
     unwritten = unwritten or still_planted(exercise, given)
-    verdict = Verdict(exercise=exercise, findings=tuple(found), unwritten=unwritten, closed=tuple(closed), seed=seed)
+    seconds = [outcome.seconds for row in {id(row): row for row in given}.values() for outcome in row]
+    verdict = Verdict(
+        exercise=exercise,
+        findings=tuple(found),
+        unwritten=unwritten,
+        closed=tuple(closed),
+        seed=seed,
+        longest=max(seconds, default=0.0),
+        together=sum(seconds),
+    )
     return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
 
 
