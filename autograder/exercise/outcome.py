@@ -44,7 +44,7 @@ class Outcome:
     outputs: tuple[Tensor, ...] = ()  # the results as tensors, cut off from any graph; empty if there is a fault
     fault: Fault | None = None
     changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were, and `GENERATOR`
-    seconds: float = field(default=0.0, compare=False)  # of processor time, as measured at home
+    seconds: float = field(default=0.0, compare=False, repr=False)  # of processor time, as measured at home
 
 
 GENERATOR = "PyTorch's global generator"
