@@ -7,7 +7,8 @@ In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh
 Its value is the mark: nbgrader reads a number that a test cell displays as partial credit. While nbgrader grades (it
 sets NBGRADER_EXECUTION=autograde), the visible check does not stop the cell, so that the hidden one is reached.
 
-`failing` returns the input that the visible check shows, the smallest known on which the function fails.
+`failing` returns the input that the visible check shows, the smallest known on which the function fails. `show_rows`
+prints the table of an experiment, for the data and the seeds of its page.
 
 A student's copy of the course has exercises as data (`autograder.exercise.public`) instead of their declarations
 (`autograder.checks`): enough for the visible check, not for the hidden one.
@@ -21,16 +22,16 @@ import secrets
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autograder.exercise.find import find
+from autograder.exercise.find import find, is_asked_for
 from autograder.exercise.interview import heard_answers, questions
 from autograder.exercise.mentions import mentioned_by
-from autograder.exercise.outcome import arrays
+from autograder.exercise.outcome import arrays, call
 from autograder.exercise.report import Report
 from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
 from autograder.exercise.verdict import Finding, GraderFault, Verdict, judge
 
-__all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", "passes"]
+__all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", "passes", "show_rows"]
 
 _failed: dict[str, Finding | None] = {}
 """What the latest visible check of each exercise showed as its example."""
@@ -39,18 +40,16 @@ INSTRUCTOR = {"nlm-course": {"audience": "instructor"}}  # metadata of an output
 
 
 class CheckFailed(AssertionError):  # noqa: N818  (said to students and instructors, not an Error to them)
-    """The function is not right yet. Its text is the whole report; Jupyter shows it without a traceback."""
+    """The function is not right yet. Jupyter shows its text without a traceback."""
 
     def __init__(self, report: Report, shown: bool) -> None:
-        super().__init__(str(report))
+        """shown: the report is already on the screen; then the error says only that it stands there."""
+        super().__init__("See above for what is missing." if shown else str(report))
         self.report = report
-        self._shown = shown
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints instead of a traceback: one line if the report is already on the screen."""
-        if self._shown:
-            return [f"{self.report.headline} See above for what is missing."]
-        return str(self.report).split("\n")
+        """What IPython prints instead of a traceback."""
+        return str(self).split("\n")
 
 
 class Mark:
@@ -134,6 +133,36 @@ def failing(name: str) -> Failing:
     return Failing(inputs, results if len(exercise.returns) > 1 else results[0])
 
 
+def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:
+    """Print the table that `function`, an experiment, makes of the data and the seeds that its page describes: a row
+    for each seed. columns: what stands in them."""
+    exercise = find(name)
+    (given,) = next(question.case.calls for question in questions(exercise) if question.case.known)
+    number = next(n for n, result in enumerate(exercise.returns) if result not in exercise.chosen)
+    outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
+    if outcome.fault is not None:
+        written = outcome.fault.kind != "NotImplementedError"
+        print(f"{exercise.function}: {outcome.fault.words}" if written else come_back(exercise.function))
+        return
+    wide = max(map(len, columns))
+    print(f"seed  {'  '.join(f'{column:>{wide}}' for column in columns)}")
+    for seed, row in zip(given[-1], outcome.outputs[number].tolist(), strict=False):
+        print(f"{seed:4}  {'  '.join(f'{value:{wide}.4g}' for value in row)}")
+
+
+def come_back(function: str) -> str:
+    """What a cell says that needs a function that is not there yet."""
+    return f"Come back here when {function} is written and its cell has been run."
+
+
+def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_offset: int | None = None) -> None:
+    """IPython's handler of a NameError: of a function that the course asks for, no traceback is needed."""
+    if error.name and is_asked_for(error.name):
+        shell._showtraceback(kind, error, [come_back(error.name)])
+    else:
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
 def passes(name: str, function: Callable[..., Any]) -> bool:
     """Whether the visible check would pass. Prints nothing."""
     return examine(find(name), function, None).passed
@@ -151,6 +180,8 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
         quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
     with quiet:
         given, used = heard_answers(function, exercise, asked, exercise.closed)
+        if used and seed is None:  # what it refused hides the other mistakes
+            given, _ = heard_answers(function, exercise, asked, ())
     return judge(exercise, asked, given, closed=used, seed=seed)
 
 
@@ -162,13 +193,18 @@ def hidden_seed(drawn: int) -> int:
     return int(given) if given else drawn
 
 
-def _in_notebook() -> bool:
+def _shell() -> Any:
+    """The notebook's; None outside one."""
     try:
         from IPython import get_ipython
     except ImportError:
-        return False
+        return None
     shell = get_ipython()  # type: ignore[no-untyped-call]
-    return shell is not None and hasattr(shell, "kernel")
+    return shell if hasattr(shell, "kernel") else None
+
+
+def _in_notebook() -> bool:
+    return _shell() is not None
 
 
 def _show(shown: Report | str, **options: Any) -> bool:
@@ -179,3 +215,7 @@ def _show(shown: Report | str, **options: Any) -> bool:
     else:
         print(shown)
     return True
+
+
+if (_here := _shell()) is not None:
+    _here.set_custom_exc((NameError,), explain_missing)

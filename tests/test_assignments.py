@@ -9,6 +9,7 @@ import jupytext
 import nbformat
 import pytest
 
+from autograder.check import show_rows
 from autograder.exercise.form import COURSE, course_faults, form_faults
 from autograder.exercise.questions import opened
 from autograder.exercise.specification import Exercise
@@ -69,6 +70,22 @@ def test_its_form_is_the_courses(name: str) -> None:
     for exercise in asked.values():
         said = f"*{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}*"
         assert said in prose(name), f"{exercise.function}: its section should say {said}"
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_the_page_of_an_experiment_shows_the_rows_of_its_five_seeds(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for exercise in exercises(name).values():
+        if "conclusion" not in exercise.chosen:
+            continue
+        (cell,) = (c for c in master(name) if c.source.startswith("show_rows(") and f'"{exercise.name}"' in c.source)
+        exec(cell.source, {"show_rows": show_rows, exercise.function: exercise.reference})
+        head, *printed = capsys.readouterr().out.splitlines()
+        columns = re.split(r" {2,}", head.strip())
+        assert columns[0] == "seed"
+        assert [re.split(r" {2,}", row.strip())[0] for row in printed] == ["0", "1", "2", "3", "4"]
+        assert {len(re.split(r" {2,}", row.strip())) for row in printed} == {len(columns)}
 
 
 def test_the_index_begins_with_the_course_in_its_order() -> None:

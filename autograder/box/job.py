@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from autograder.exercise.outcome import Fault, Outcome
+from autograder.exercise.outcome import CALL_SECONDS, QUESTION_SECONDS, Fault, Outcome
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,20 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one notebook may use. Sizes in bytes, times in seconds."""
+    """What one notebook may use. Sizes in bytes, times in seconds: of the processor, for all threads together, because
+    a busy machine is nobody's fault; and by the clock, for code that waits.
 
-    wall: float = 120  # from start to end
-    cell_wall: float = 30  # one cell; then it is interrupted, and the next one runs
-    call_wall: float = 5  # one call; then it is interrupted, and the rest of its interview is not asked
-    cpu: int = 120  # processor time, of all threads together
+    A cell or call that has used its time is interrupted, and the next cell runs; the rest of the interview is not
+    asked."""
+
+    cpu: int = 300
+    cell_cpu: float = 30
+    question_cpu: float = QUESTION_SECONDS  # all calls of one interview; no further one is asked then
+    call_cpu: float = CALL_SECONDS
+    wall: float = 1200
+    cell_wall: float = 120
+    question_wall: float = 120
+    call_wall: float = 30
     memory: int = 1 << 30  # besides what Python, PyTorch and the rest take themselves
     processes: int = 32  # threads. Starting another process is refused whatever this says.
     open_files: int = 64

@@ -93,6 +93,7 @@ def environment(warm: str = WARM) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "MPLBACKEND": "Agg",
+        "TORCHDYNAMO_DISABLE": "1",  # a compiler is another process: `torch.compile` gives the function itself
         "OMP_NUM_THREADS": "1",
         "OMP_THREAD_LIMIT": "4",
         "MKL_NUM_THREADS": "1",

@@ -29,7 +29,8 @@ _MOST_NOTES = 100
 KNOWN_INCIDENTS = (*REPORTED, "filled its disk")
 SENT, ENDED_BY = "sent ", "ended by "  # how incidents begin that say what the one sentence for all does not
 
-_WARM_FOR = {"optim": "torch._dynamo"}  # a word in the source -> the slow import that the warm parent then does
+_WARM_FOR = {"optim": "torch._dynamo", "torch.compile": "torch._dynamo"}
+"""A word in the source -> the slow import that the warm parent then does."""
 _OF_PROCESS = ("memory", "cpu", "processes", "open_files", "file_size", "disk", "files")  # limits of its process
 
 Spawn = Callable[[dict[str, Any], Sequence[int]], None]
@@ -150,7 +151,8 @@ class Session:
 
     def _cell(self, cell: Cell, done: list[CellResult]) -> None:
         if not cell.interviews:
-            header = {"do": "run", "source": cell.source, "test": cell.test, "seconds": self.limits.cell_wall}
+            seconds = (self.limits.cell_wall, self.limits.cell_cpu)
+            header = {"do": "run", "source": cell.source, "test": cell.test, "seconds": seconds}
             reply, _ = self._ask(header, b"", 0, time.monotonic() + self.limits.cell_wall + _GRACE_SECONDS)
             replies.has_only(reply, {"outputs", "closed", "noted"})
             shown = self._kept(replies.outputs(reply["outputs"], self.limits.output))
@@ -185,11 +187,13 @@ class Session:
             "returns": list(interview.returns),
             "calls": [[replies.coded(value, body) for value in call] for call in interview.calls],
             "seed": self.job.seed,
-            "call_wall": self.limits.call_wall,
+            "seconds": (self.limits.call_wall, self.limits.call_cpu),
+            "budget": (self.limits.question_wall, self.limits.question_cpu),
             "largest": self.limits.result,
         }
-        patience = self.limits.call_wall * len(interview.calls) + _GRACE_SECONDS
-        until = time.monotonic() + patience
+        limits = self.limits
+        patience = min(limits.question_wall + limits.call_wall, limits.call_wall * len(interview.calls))
+        until = time.monotonic() + patience + _GRACE_SECONDS
         reply, given = self._ask(header, bytes(body), self.limits.result, until, lambda: self._meanwhile(interview))
         replies.has_only(reply, {"outcomes", "closed", "noted"})
         return replies.outcomes(reply["outcomes"], given, interview), self._touched(reply)

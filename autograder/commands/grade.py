@@ -95,8 +95,9 @@ def _begin(given: Given) -> None:
         print(f"Students' code runs on the workers of {given.scheduler}, isolation: {given.isolation}.")
     limits = Limits()
     print(
-        f"Limits per notebook: {limits.wall:g} s, a cell {limits.cell_wall:g} s, a call {limits.call_wall:g} s,"
-        f" {limits.cpu} s of processor; {_size(limits.memory)} memory, {_size(limits.disk)} of files,"
+        f"Limits per notebook: {limits.cpu} s of processor time, a cell {limits.cell_cpu:g} s, a question"
+        f" {limits.question_cpu:g} s, a call {limits.call_cpu:g} s; {limits.wall:g} s by the clock;"
+        f" {_size(limits.memory)} memory, {_size(limits.disk)} of files,"
         f" {_size(limits.output)} of output per cell; no network, no other processes."
     )
 

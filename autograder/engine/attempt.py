@@ -11,7 +11,7 @@ from typing import Protocol
 from autograder.box import BoxResult, CellResult, Job
 
 AGAIN = 4  # how often at most. What then still does not end, is as if it had not been written.
-PATIENCE = 100.0  # seconds for all runs of one notebook together: no further run is begun after them
+PATIENCE = 300.0  # seconds for all runs of one notebook together: no further run is begun after them
 USED_UP = ("total", "cpu")  # one cell is not to blame for these, and another run would end like this one
 NOT_THEIRS = ("ours", "protocol", "memory")
 """Ways in which a run may end without anybody knowing whose fault it was: the sandbox's code failed, or memory ran

@@ -29,7 +29,7 @@ from autograder.engine.answers import Known, digests, grade_id
 from autograder.engine.attempt import Runs, attempt
 from autograder.engine.course import master_files
 from autograder.engine.gradebook import UNMARKED, stays_confirmed
-from autograder.engine.marking import Early, better, mark_notebook, what_failed
+from autograder.engine.marking import Early, better, counted_together, mark_notebook, what_failed
 from autograder.engine.plan import Plan, plan_notebook
 from autograder.engine.records import NotebookResult, result_file, to_json
 from autograder.engine.seeds import course_secret
@@ -133,6 +133,7 @@ def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:
     again = what_failed(plan, result, first)
     if again is not None:
         result = better(result, again, mark_notebook(again, attempt(box, again.job), cells))
+    result = counted_together(plan, result)
     unsure = [f"{mark.cell}: {mark.unsure}" for mark in result.marks if mark.unsure]
     return replace(result, incidents=[*result.incidents, *unsure])
 

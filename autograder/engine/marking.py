@@ -10,9 +10,11 @@ display anything.
 import builtins
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+from markupsafe import escape
 
 from autograder.box import CellResult
 from autograder.check import INSTRUCTOR
@@ -21,7 +23,7 @@ from autograder.engine.bound import is_bound_nowhere
 from autograder.engine.plan import Plan, Test
 from autograder.engine.records import Mark, NotebookResult
 from autograder.exercise.interview import Answers, cases_of, spread
-from autograder.exercise.outcome import UNREAD, Fault, Outcome
+from autograder.exercise.outcome import CALL_SECONDS, QUESTION_SECONDS, UNREAD, Fault, Outcome
 from autograder.exercise.report import MACHINE, Report
 from autograder.exercise.verdict import Verdict, judge
 
@@ -142,9 +144,7 @@ def _known(found: CellResult) -> tuple[tuple[int, Fault], ...]:
 def better(first: NotebookResult, plan: Plan, second: NotebookResult) -> NotebookResult:
     """The first result, in which questions repeated by `plan` take their result from the second run if that is better,
     or more certain."""
-    places = {
-        plan.tests[c.id].cell: str(n) for c, n in zip(plan.job.cells, plan.places, strict=True) if c.id in plan.tests
-    }
+    places = {test.cell: str(number) for test, number in _numbered(plan)}
     outputs, again = dict(first.outputs), {mark.cell: mark for mark in second.marks}
     marks = []
     for mark in first.marks:
@@ -159,6 +159,35 @@ def better(first: NotebookResult, plan: Plan, second: NotebookResult) -> Noteboo
     incidents = [words for words in first.incidents if words not in taken]
     seconds = round(first.seconds + second.seconds, 3)
     return replace(first, outputs=outputs, marks=marks, incidents=incidents, seconds=seconds)
+
+
+def counted_together(plan: Plan, result: NotebookResult) -> NotebookResult:
+    """The result, in which a question that counts together with another (`Exercise.together`) is worth nothing where
+    the other has less than half of its points."""
+    places = {test.cell: str(n) for test, n in _numbered(plan)}
+    found = {mark.exercise: mark for mark in result.marks}
+    together = {test.exercise.name: test.exercise.together for test in plan.tests.values()}
+    outputs, marks = dict(result.outputs), []
+    for mark in result.marks:
+        other = found.get(together.get(mark.exercise, ""))
+        if mark.points and other is not None and not other.unsure and other.points < other.of / 2:
+            function, mended = (name.rpartition(".")[2] for name in (mark.exercise, other.exercise))
+            words = f"{function}: right, but it counts together with {mended}, which is not mended. 0 of {mark.of:g}."
+            machine = mark.verdict | {"points": 0.0, "headline": words}
+            mark = replace(mark, points=0.0, verdict=machine)
+            report = {"text/plain": words, "text/html": f"<p>{escape(words)}</p>", MACHINE: machine}
+            shown = {"output_type": "display_data", "data": report, "metadata": {}}
+            public = outputs[places[mark.cell]][0]
+            outputs[places[mark.cell]] = [public, shown, _number(0.0, mark.of)]
+        marks.append(mark)
+    return replace(result, outputs=outputs, marks=marks)
+
+
+def _numbered(plan: Plan) -> Iterator[tuple[Test, int]]:
+    """Our tests, each with the number of its cell in the notebook."""
+    for cell, number in zip(plan.job.cells, plan.places, strict=True):
+        if cell.id in plan.tests:
+            yield plan.tests[cell.id], number
 
 
 def _mark(
@@ -193,9 +222,13 @@ def _mark(
     if not verdict.passed:
         words = f"Hidden inputs of {name}: NLM_HIDDEN_SEED={test.seed} repeats them.\n"
         shown.append({"output_type": "display_data", "data": {"text/plain": words}, "metadata": INSTRUCTOR})
-    number = {"text/plain": f"{points!r}", "text/html": f"<p>Mark: {points:g} of {of:g}</p>"}
-    shown.append({"output_type": "execute_result", "execution_count": None, "data": number, "metadata": {}})
-    return mark, shown
+    return mark, [*shown, _number(points, of)]
+
+
+def _number(points: float, of: float) -> dict[str, Any]:
+    """The output that nbgrader reads as the mark."""
+    data = {"text/plain": f"{points!r}", "text/html": f"<p>Mark: {points:g} of {of:g}</p>"}
+    return {"output_type": "execute_result", "execution_count": None, "data": data, "metadata": {}}
 
 
 def _to_be_asked_again(given: list[Answers], stopped: str) -> bool:
@@ -239,7 +272,7 @@ _RETURNED = re.compile(
 _MISSING = re.compile(r"there is no '(\w{1,60})': the cell that defines it raised or is missing")
 _OF_OURS = {
     "wrong return": "it did not return the kind of value that was asked for",
-    "TookTooLong": "it did not finish in time",
+    "TookTooLong": f"it took more than {CALL_SECONDS} s of processor time for a call, or {QUESTION_SECONDS} s for all",
     UNREAD: "its answer could not be read",
 }
 

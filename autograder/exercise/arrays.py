@@ -11,6 +11,7 @@ from torch import Tensor
 
 _LIMIT = 6
 _LARGEST_PICTURE = 12
+_SHORT = 40
 LONGEST = 600  # characters of an input that is no array
 
 
@@ -34,11 +35,14 @@ def worst_slice(got: Tensor, expected: Tensor) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(int(distance.argmax()), distance.shape))
 
 
-def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] | None = None) -> Grid:
+def grid(
+    tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] | None = None, fine: bool = False
+) -> Grid:
     """The array as a table; where it differs from `other` (of the same shape, or a longer or shorter list) is marked.
 
     An array with more than two axes is shown as one matrix: the one at the indices `leading`, by default the first. Of
-    a long row or column six entries are shown: the first ones, or those around the first difference.
+    a long row or column six entries are shown: the first ones, or those around the first difference. fine: with six
+    digits that count instead of three decimals.
     """
     leading = (0,) * max(tensor.ndim - 2, 0) if leading is None else leading
     if tensor.numel() == 0:
@@ -51,7 +55,7 @@ def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] |
     matrix, differs = torch.atleast_2d(matrix), torch.atleast_2d(differs)
     size = matrix.shape
     shown = (slice(top, top + _LIMIT), slice(left, left + _LIMIT))
-    rows = [[_number(value) for value in row] for row in matrix[shown].tolist()]
+    rows = [[_number(value, fine) for value in row] for row in matrix[shown].tolist()]
     marked = [[bool(value) for value in row] for row in differs[shown].tolist()]
     if left:
         rows, marked = [["…", *row] for row in rows], [[False, *row] for row in marked]
@@ -65,6 +69,12 @@ def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] |
     if top or left:
         where += [f"{s.start}:{min(s.stop, n)}" for s, n in zip(shown, size, strict=True)][2 - axes :]
     return Grid(f"[{', '.join(where)}]" if where else "", rows, marked)
+
+
+def looks_the_same(got: Tensor, expected: Tensor) -> bool:
+    """Whether two arrays cannot be distinguished on paper."""
+    boolean = (got.dtype == torch.bool) == (expected.dtype == torch.bool)
+    return boolean and got.shape == expected.shape and not differences(got, expected).any()
 
 
 def differences(got: Tensor, expected: Tensor) -> Tensor:
@@ -96,11 +106,13 @@ def as_text(table: Grid) -> list[str]:
     return lines
 
 
-def _number(value: float | int | bool) -> str:
+def _number(value: float | int | bool, fine: bool = False) -> str:
     if isinstance(value, (bool, int)):
         return str(value)
     if value != value:
         return "NaN"
+    if fine:
+        return f"{value:.6g}"
     if abs(value) >= 1e5 and abs(value) != float("inf"):
         return f"{value:.2e}"
     return f"{value:.3f}".replace("-0.000", "0.000")
@@ -127,6 +139,15 @@ def brief(value: Any) -> str:
     return repr(value)
 
 
+def shape_of(value: Any) -> str:
+    """Of a tensor the shape, of a list the length, of anything else the value."""
+    if isinstance(value, Tensor):
+        return str(tuple(value.shape))
+    if isinstance(value, (list, tuple)):
+        return f"(a list of {len(value)})"
+    return f"= {text}" if len(text := brief(value)) <= _SHORT else f"(a {type(value).__name__})"
+
+
 def text_of_output(name: str, got: Tensor, expected: Tensor) -> Iterator[str]:
     mine, right = pair(got, expected)
     left = [f"expected {describe(expected)}", *as_text(right)]
@@ -140,9 +161,11 @@ def text_of_output(name: str, got: Tensor, expected: Tensor) -> Iterator[str]:
 
 
 def pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:
-    """Both as tables that show the same part."""
+    """Both as tables that show the same part, with as many digits as the difference needs."""
     leading = worst_slice(got, expected) if got.shape == expected.shape else None
     mine, right = grid(got, expected, leading), grid(expected, got, leading)
+    if any(map(any, mine.marked)) and mine.rows == right.rows:
+        mine, right = grid(got, expected, leading, fine=True), grid(expected, got, leading, fine=True)
     return mine, replace(right, marked=[[False] * len(row) for row in right.marked])
 
 

@@ -116,14 +116,16 @@ def question(
     closed: Sequence[str] = (),
     planted: str = "",
     chosen: tuple[str, ...] = (),
+    together: str = "",
     tolerance: float = TOLERANCE,
     numpy: bool = False,
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
-    choose. Both: `autograder.exercise.special`. `numpy`: the function gets and returns NumPy arrays, and so do the
-    solution and its edits; it runs where only Python and NumPy are, so there is nothing to close.
+    choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
+    function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
+    are, so there is nothing to close.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
@@ -147,6 +149,7 @@ def question(
         numpy=numpy,
         planted=_planted(planted, master, name),
         chosen=chosen,
+        together=together,
         tolerance=tolerance,
     )
 

@@ -7,8 +7,9 @@ The two sides exchange arguments and outcomes only, so they can live in differen
 """
 
 import functools
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import torch
@@ -72,12 +73,17 @@ def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
     )
 
 
+def rounds(exercise: Exercise) -> int:
+    """How often the grader puts as many questions again as the public ones."""
+    many = len(cases_of(_public_questions(exercise))) > MANY_CASES
+    return 1 if exercise.chosen else 2 if many else 3
+
+
 @functools.lru_cache(maxsize=256)
 def _fresh_questions(exercise: Exercise, seed: int) -> tuple[Question, ...]:
     """Properties judged on cases of one kind share them, so that a function is called once for all (`cases_of`)."""
     asked: list[Question] = []
-    many = len(cases_of(_public_questions(exercise))) > MANY_CASES
-    for number in range(1 if exercise.chosen else 2 if many else 3):
+    for number in range(rounds(exercise)):
         drawn: dict[Cases, Sequence[Case]] = {}
         for prop in exercise.properties:
             for kind in parts(prop.cases):
@@ -107,6 +113,12 @@ def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Qu
     return heard_answers(function, exercise, asked, closed=())[0]
 
 
+def _timed(function: Callable[..., Any], exercise: Exercise, given: Sequence[Any]) -> Outcome:
+    began = time.process_time()
+    outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
+    return replace(outcome, seconds=time.process_time() - began)
+
+
 def heard_answers(
     function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question], closed: Sequence[str]
 ) -> tuple[list[Answers], tuple[str, ...]]:
@@ -123,10 +135,7 @@ def heard_answers(
         used: list[str] = []
         with undisturbed():
             asking = _alone(function) if exercise.numpy else _without(function, tuple(filter(is_absent, closed)), used)
-            found = [
-                tuple(call(asking, given, exercise.arguments, exercise.returns, exercise.numpy) for given in case.calls)
-                for case in cases_of(asked)
-            ]
+            found = [tuple(_timed(asking, exercise, given) for given in case.calls) for case in cases_of(asked)]
         return spread(asked, found), tuple(name for name in closed if name in used)
     finally:
         torch.set_num_threads(threads)

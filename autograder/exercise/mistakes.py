@@ -39,15 +39,18 @@ def known_mistakes(exercise: Exercise) -> list[Known]:
     return known
 
 
-def alike(one: Answers, other: Answers, exercise: Exercise, outputs: Sequence[int] | None = None) -> bool:
-    """Whether two answers cannot be distinguished: same shapes and values (NaN for NaN), same kind of fault. With
-    `outputs`, only by those results."""
+def alike(
+    one: Answers, other: Answers, exercise: Exercise, outputs: Sequence[int] | None = None, more: bool = False
+) -> bool:
+    """Whether two answers cannot be distinguished: same shapes and values (NaN for NaN), same kind of fault, same
+    changed arguments. With `outputs`, only by those results. With `more`, the first may have changed further
+    arguments."""
     for a, b in zip(one, other, strict=True):
         if a.fault is not None or b.fault is not None:
             if a.fault is None or b.fault is None or a.fault.kind != b.fault.kind:
                 return False
             continue
-        if outputs is None and a.changed != b.changed:
+        if outputs is None and a.changed != b.changed and not (more and set(a.changed) > set(b.changed)):
             return False
         which = range(len(a.outputs)) if outputs is None else outputs
         if not all(_same(a.outputs[i], b.outputs[i], exercise.tolerance) for i in which):
@@ -62,9 +65,13 @@ def _same(x: Tensor, y: Tensor, tolerance: float) -> bool:
 
 
 def _agreement(
-    exercise: Exercise, asked: Sequence[Question], one: Sequence[Answers], other: Sequence[Answers]
+    exercise: Exercise,
+    asked: Sequence[Question],
+    one: Sequence[Answers],
+    other: Sequence[Answers],
+    more: bool = False,
 ) -> list[bool]:
-    return [alike(a, b, exercise, q.about.outputs) for q, a, b in zip(asked, one, other, strict=True)]
+    return [alike(a, b, exercise, q.about.outputs, more) for q, a, b in zip(asked, one, other, strict=True)]
 
 
 @functools.cache
@@ -95,7 +102,7 @@ def name_mistakes(
     faulty = [any(outcome.fault is not None for outcome in row) for row in given]
     right = _agreement(exercise, asked, given, right_answers(exercise))
     tables = [
-        (known, _agreement(exercise, asked, given, known.given))
+        (known, _agreement(exercise, asked, given, known.given, more=True))
         for known in known_mistakes(exercise)
         if not any(same and differs for same, differs in zip(right, known.differs, strict=True))
     ]

@@ -11,7 +11,7 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -28,6 +28,8 @@ except ImportError:  # where a question without PyTorch is asked
 
 
 DEPTH = 3000  # of calls in calls, at least
+CALL_SECONDS, QUESTION_SECONDS = 5, 30
+"""Processor time that the grader gives one call, and all calls of a question together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,7 @@ class Fault:
     words: str  # what to tell the student
     line: str = ""  # where in the student's own code, with the line itself
     function: str = ""  # the function that raised: the student's, or one that it calls
+    below: bool = False  # whether code of that function ran before the line
 
 
 UNREAD = "not read"
@@ -52,6 +55,7 @@ class Outcome:
     fault."""
     fault: Fault | None = None
     changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were, and `GENERATOR`
+    seconds: float = field(default=0.0, compare=False, repr=False)  # of processor time, as measured at home
 
 
 GENERATOR = "the global generator"
@@ -265,16 +269,19 @@ def _fault(error: BaseException) -> Fault:
             last = trace
         trace = trace.tb_next
     line = function = ""
+    below = False
     if last is not None:
         code = last.tb_frame.f_code
         function = code.co_name
+        starts = next(number for *_, number in code.co_lines() if number is not None)
+        below = any(number is not None and starts < number < last.tb_lineno for *_, number in code.co_lines())
         source = linecache.getline(code.co_filename, last.tb_lineno, last.tb_frame.f_globals).strip()
         line = f"line {last.tb_lineno} of your cell: {source}" if source else f"line {last.tb_lineno} of your cell"
     message = ""
     with contextlib.suppress(Exception):  # whatever the error's own code does
         message = str(error).strip().split("\n")[0]  # PyTorch's long messages say in the first line what matters
     words = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return Fault(kind=type(error).__name__, words=words, line=line, function=function)
+    return Fault(kind=type(error).__name__, words=words, line=line, function=function, below=below)
 
 
 _OURS = __file__.removesuffix("outcome.py")

@@ -120,6 +120,16 @@ def closed_here(exercise: Exercise, exercises: Sequence[Exercise]) -> str:
     return f"\n\n**Also closed here:** {_of_pytorch(names)}." if names else ""
 
 
+def counts_if(exercise: Exercise) -> str:
+    """The line below a question's heading that says what else its points need; "" if nothing."""
+    if exercise.together:
+        mended = exercise.together.rpartition(".")[2]
+        return f"\n\n**Counts together with** `{mended}`, which you mend next: the number alone earns nothing."
+    if "conclusion" in exercise.chosen:
+        return "\n\n**The conclusion counts** if your numbers are right to 5 %, for seeds not named here as well."
+    return ""
+
+
 def _shared(exercises: Sequence[Exercise]) -> list[str]:
     first, *others = [exercise.closed for exercise in exercises if not exercise.numpy] or [()]
     return [name for name in first if all(name in closed for closed in others)]
@@ -192,7 +202,7 @@ def opened(notebook: Any) -> Any:
                 figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty}"
                 rows.append(f"| {number} | `{exercise.function}` | {figures} |")
                 said = stated(exercise)
-            besides = "" if given else closed_here(exercise, exercises)
+            besides = "" if given else closed_here(exercise, exercises) + counts_if(exercise)
             cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*{besides}")
     if asked:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")

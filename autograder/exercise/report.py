@@ -14,14 +14,30 @@ from typing import Any
 from markupsafe import Markup, escape
 from torch import Tensor
 
-from autograder.exercise.arrays import as_data, brief, difference, grid, pair, text_of_input, text_of_output
-from autograder.exercise.outcome import Fault
+from autograder.exercise.arrays import (
+    as_data,
+    brief,
+    difference,
+    grid,
+    looks_the_same,
+    pair,
+    shape_of,
+    text_of_input,
+    text_of_output,
+)
+from autograder.exercise.interview import rounds
+from autograder.exercise.mistakes import known_mistakes
+from autograder.exercise.outcome import CALL_SECONDS, GENERATOR, QUESTION_SECONDS, Fault
 from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict, can_be_shown
 from autograder.pages import points, render
 
 MACHINE = "application/vnd.nlm-course.verdict+json"  # the verdict in a cell's output, for a table over a class
 
+LEFT = (
+    "There is code above `raise NotImplementedError()`, but that line still ends your function. Delete it, and the"
+    " check will judge your code."
+)
 _MANY = 8  # tensors of one argument, more than a reader looks at
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
 _STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")  # not the stars of a product or a power
@@ -104,7 +120,8 @@ class Report:
             return f"{e.function}: {state}. {points(e.points)} available, about {e.minutes} minutes."
         where = " on fresh inputs" if self.hidden else ""
         if v.passed:
-            return f"{e.function}: well done, all properties hold{where}. {_of(v.points, e.points)}."
+            counts = f" It counts once {e.together.rpartition('.')[2]} is mended." if e.together else ""
+            return f"{e.function}: well done, all properties hold{where}. {_of(v.points, e.points)}.{counts}"
         return f"{e.function}: {_of(v.points, e.points)}{where}{'' if self.hidden else ' so far'}."
 
     def _listed(self) -> tuple[Finding, ...]:
@@ -117,8 +134,10 @@ class Report:
         """What went wrong, each thing once: closed names, named mistakes, then all other complaints. The report on
         hidden inputs comes after the public one, and adds what that could not know."""
         v = self.verdict
-        if v.unwritten or v.passed:
-            return [] if v.unwritten else self._named()
+        if v.passed:
+            return self._named()
+        if v.unwritten:
+            return [LEFT] if any(o.fault is not None and o.fault.below for f in v.findings for o in f.got) else []
         if self.hidden:
             said = self._complaints([f for f in v.findings if f.fresh])
             return said or ["The reasons are given above."]
@@ -128,10 +147,35 @@ class Report:
         said += [m.sentence for m in v.misconceptions]
         unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
         said += self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
-        return said + self._named()
+        return said + self._named() + self._changed(said)
 
     def _named(self) -> list[str]:
         return [f"Your answer names {name}, which is what this question asks you to write." for name in self.named]
+
+    @property
+    def slow(self) -> list[str]:
+        """How long it took, if that is near the grader's limits."""
+        v, times = self.verdict, 1 + rounds(self.verdict.exercise)
+        if self.hidden or v.unwritten:
+            return []
+        if v.longest > CALL_SECONDS / 2:
+            return [f"One call took {v.longest:.1f} s of processor time; the grader stops a call at {CALL_SECONDS} s."]
+        if v.together * times > QUESTION_SECONDS / 2:
+            return [
+                f"The calls took {v.together:.1f} s of processor time together; the grader makes about {times} times as"
+                f" many, and stops at {QUESTION_SECONDS} s."
+            ]
+        return []
+
+    def _changed(self, said: Sequence[str]) -> list[str]:
+        """That a wrong function changes its arguments as well, if nothing `said` so far is about that."""
+        v = self.verdict
+        names = {name for f in v.findings if not f.fresh for o in f.got for name in o.changed} - {GENERATOR}
+        known = [k for k in known_mistakes(v.exercise) if any(k.misconception is m for m in v.misconceptions)]
+        told = any(o.changed for k in known for row in k.given for o in row) or any("had changed" in s for s in said)
+        if not names or told:
+            return []
+        return [f"It also changes {_and(sorted(names))}, which the caller still needs: work on a copy."]
 
     def _complaints(self, findings: Sequence[Finding]) -> list[str]:
         """One sentence per complaint, and where it occurred."""
@@ -146,7 +190,7 @@ class Report:
         return [f"{complaint} Seen in {_some(where)}." for complaint, where in together.values()]
 
     def _complaint(self, finding: Finding) -> str:
-        fault = next((o.fault for o in finding.got if o.fault is not None), None)
+        number, fault = next(((n, o.fault) for n, o in enumerate(finding.got) if o.fault is not None), (0, None))
         if fault is None:
             words = str(finding.complaint)
         elif self.hidden:
@@ -163,8 +207,16 @@ class Report:
             words = f"your code raised {fault.words}"
             if fault.line:
                 words = f"{words} ({fault.line})."
+            words = f"{words.rstrip('.')}. {self._called_with(finding, number)}"
         words = words[0].upper() + words[1:]
         return words if words.endswith((".", "?", "!")) else f"{words}."
+
+    def _called_with(self, finding: Finding, number: int) -> str:
+        """The arguments of a call that raised, by name: of a tensor the shape."""
+        assert finding.case is not None
+        given = zip(self.verdict.exercise.arguments, finding.case.calls[number], strict=False)
+        told = [f"{name} {shape_of(value)}" for name, value in _named(given)]
+        return f"Its inputs were {_and(told)}." if told else ""
 
     @functools.cached_property
     def _example_data(self) -> dict[str, Any] | None:
@@ -172,23 +224,24 @@ class Report:
 
     @functools.cached_property
     def _example(self) -> Example | None:
-        """The smallest failed public case that has values to show, or the first."""
+        """The smallest failed public case that has wrong values to show, or the first."""
         if self.hidden:
             return None
         for finding in (*([] if self.smallest is None else [self.smallest]), *self.verdict.findings):
-            shown = [o for o in finding.got if o.fault is None]
-            told = bool(shown) and not any(o.changed for o in shown)
-            if finding.case is not None and told and can_be_shown(self.verdict.exercise, finding):
-                return self._example_of(finding, finding.case)
+            if finding.case is not None and can_be_shown(self.verdict.exercise, finding):
+                example = self._example_of(finding, finding.case)
+                if example.outputs:
+                    return example
         return None
 
     def _example_of(self, finding: Finding, case: Case) -> Example:
         exercise, index = self.verdict.exercise, finding.telling_call
         outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
+        wrong = [output for output in outputs if output[0] not in exercise.chosen and not looks_the_same(*output[1:])]
         return Example(
             title=_place(finding.about.name, case.label),
             inputs=list(_named(zip(exercise.arguments, case.calls[index], strict=False))),
-            outputs=[output for output in outputs if output[0] not in exercise.chosen],
+            outputs=wrong,
         )
 
     # --- plain text ---------------------------------------------------------------------------------------
@@ -197,7 +250,7 @@ class Report:
         yield self.headline
         for f in self._listed():
             yield f"    {'holds  ' if f.holds else 'not yet'}  {f.about.points:>4g}  {f.about.name}"
-        for sentence in self.explanations:
+        for sentence in (*self.explanations, *self.slow):
             yield ""
             yield sentence
         if self._example is not None:
@@ -225,7 +278,7 @@ class Report:
             colour=_CALM if v.unwritten else _GOOD if v.passed else _BAD,
             headline=self.headline,
             listed=self._listed(),
-            explanations=self.explanations,
+            explanations=[*self.explanations, *self.slow],
             example=self._example_data,
             debugging=self._debugging,
             coded=lambda sentence: coded(escape(sentence)),
@@ -244,6 +297,10 @@ def _named(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 def _tensors(value: Any) -> int:
     """How many tensors are in a dictionary, and in the dictionaries in it."""
     return sum(map(_tensors, value.values())) if isinstance(value, dict) else isinstance(value, Tensor)
+
+
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def _place(name: str, label: str) -> str:

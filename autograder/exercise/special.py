@@ -74,8 +74,9 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
 
 
 def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistakes: str) -> Exercise:
-    """The question which line of a listing is wrong. Raises ValueError if the solution in the source notebook is not
-    the number of the line in which the bug is planted."""
+    """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
+    can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
+    the bug is planted."""
     made = question(
         name,
         minutes=minutes,
@@ -86,6 +87,7 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
         closed=bug.closed,
         numpy=bug.numpy,
         chosen=("line",),
+        together=bug.name,
     )
     if made.reference() != listing_of(bug).wrong:
         raise ValueError(f"{name}: the wrong line is {listing_of(bug).wrong}, and the solution says {made.reference()}")
@@ -118,11 +120,12 @@ def concluded(
     *claims: Claim,
     result: str = "conclusion",
     numbers: str | None = None,
-    within: float = 0.25,
+    within: float = 0.05,
 ) -> Row:
     """The conclusion, 1, 2, …, claims what the student's own numbers say (`autograder.exercise.laws.experiments`); one
     claim for each option. The numbers, by default the second result, may differ from the right ones by the part
-    `within`, for fresh seeds as well: a table learned by heart supports nothing."""
+    `within`, for fresh seeds as well: a table learned by heart supports nothing. Where seeds differ by less than that,
+    give less."""
 
     def row(names: tuple[str, ...]) -> Any:
         table = 1 if numbers is None else names.index(numbers)

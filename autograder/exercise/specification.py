@@ -120,6 +120,8 @@ class Exercise:
     chosen: tuple[str, ...] = ()
     """Results that a student chooses rather than computes, such as a line or a conclusion: an example never shows the
     right one."""
+    together: str = ""
+    """The name of the exercise with which this one counts: it is worth nothing without half of the other's points."""
     tolerance: float = 1e-4
     """Absolute and relative. float32 noise and a wider dtype cost nothing; half precision is not enough. NaN is never
     right."""

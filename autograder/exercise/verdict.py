@@ -46,14 +46,10 @@ class Finding:
 
 
 def can_be_shown(exercise: Exercise, finding: Finding) -> bool:
-    """Whether an example of a finding would show anything but a right choice: a result that is computed is wrong."""
-    if not exercise.chosen:
-        return True
-    computed = [number for number, name in enumerate(exercise.returns) if name not in exercise.chosen]
-    return any(
-        mine.fault is not None or any(not close(mine.outputs[i], right.outputs[i]) for i in computed)
-        for mine, right in zip(finding.got, finding.expected, strict=True)
-    )
+    """Whether an example of a finding may be shown: not where the result that is chosen is wrong, such as a conclusion.
+    Whether the numbers are right from which it was chosen is the business of another property."""
+    about = range(len(exercise.returns)) if finding.about.outputs is None else finding.about.outputs
+    return not any(exercise.returns[number] in exercise.chosen for number in about)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +59,8 @@ class Verdict:
     unwritten: bool = False
     closed: tuple[str, ...] = ()
     seed: int | None = None  # the seed of the hidden inputs; None if the public ones alone were looked at
+    longest: float = 0.0  # processor time of the longest call, in seconds, where it was measured
+    together: float = 0.0  # of all calls
 
     @property
     def points(self) -> float:
@@ -98,7 +96,16 @@ def judge(
     found = findings(exercise, asked, given, right)
     unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
     unwritten = unwritten or still_planted(exercise, given)
-    verdict = Verdict(exercise=exercise, findings=tuple(found), unwritten=unwritten, closed=tuple(closed), seed=seed)
+    seconds = [outcome.seconds for row in {id(row): row for row in given}.values() for outcome in row]
+    verdict = Verdict(
+        exercise=exercise,
+        findings=tuple(found),
+        unwritten=unwritten,
+        closed=tuple(closed),
+        seed=seed,
+        longest=max(seconds, default=0.0),
+        together=sum(seconds),
+    )
     return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
 
 

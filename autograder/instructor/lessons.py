@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.engine.beside import MARKED_LATE, NO_TIME
+from autograder.engine.marking import LATE
 from autograder.engine.records import Record
 from autograder.exercise.specification import Exercise
 from autograder.instructor.rows import Asked, Row
@@ -135,7 +136,8 @@ def _reasons(record: Record) -> Iterable[tuple[str, str]]:
     for words in record.incidents:
         if any(text in words for text in (*stopped.values(), *unsure.values())) or "which is closed" in words:
             continue  # said above
-        late, stopped_cell = words in (MARKED_LATE, NO_TIME), words.startswith(("Cell ", "All cells "))
+        late = words in (MARKED_LATE, NO_TIME)
+        stopped_cell = words.startswith(("Cell ", "All cells ")) or words.endswith(LATE)
         yield "late" if late else "stopped" if stopped_cell else "refused", words
     for finding in record.findings:
         parts = str(finding.get("what", "")).split("-")

@@ -125,7 +125,9 @@ class _Asking:
     def _limits(self, what: str) -> Limits:
         room = math.ceil(self.seconds * rules.SLACK + IMPORTS if what == "train" else self.seconds / 2 + MEASURING)
         wall = 20.0 * room + 60  # by the clock, on a machine that has much else to do
-        return Limits(cpu=room, wall=wall, cell_wall=wall, call_wall=wall, memory=4 << 30, result=96 << 20)
+        times: dict[str, Any] = dict.fromkeys(("cell_cpu", "question_cpu", "call_cpu"), room)
+        times |= dict.fromkeys(("wall", "cell_wall", "question_wall", "call_wall"), wall)
+        return Limits(cpu=room, **times, memory=4 << 30, result=96 << 20)
 
     def _failed(self, what: str, ended: str, words: str, outcome: Outcome | None) -> _Failed:
         fault = None if outcome is None else outcome.fault

@@ -20,7 +20,7 @@ import math
 import torch
 from IPython.display import HTML
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -266,8 +266,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** Write one row of five numbers per seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call
-#   your function with the seeds 0 to 4, and look at all five rows.
+# - **Run.** Write one row of five numbers per seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run
+#   the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -324,6 +324,9 @@ def one_vector(seeds):
     return prediction, torch.stack(errors), conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("attention.one_vector", one_vector, "column 1", "column 2", "column 3", "column 4", "column 5")
 
 # %% [markdown]
 # ## 3. Neither the future nor the padding [[attention.decoder_mask]]
@@ -548,9 +551,9 @@ def keys_looked_at(weights, lengths):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** `largest` gets one row per seed with four numbers, each the mean over the 12 queries of the largest weight: (width 8, plain),
-#   (8, divided), (128, plain), (128, divided). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your
-#   function with the seeds 0 to 4, and look at all five rows.
+# - **Run.** `largest` gets one row per seed with four numbers, each the mean over the 12 queries of the largest weight: (width 8, plain), (8,
+#   divided), (128, plain), (128, divided). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell
+#   below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -595,6 +598,9 @@ def hardening(seeds):
     return prediction, torch.stack(largest), conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("attention.hardening", hardening, "8, plain", "8, divided", "128, plain", "128, divided")
 
 # %% [markdown]
 # ## Your function in a real network

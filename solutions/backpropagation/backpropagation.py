@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 np.set_printoptions(precision=3, suppress=True)
@@ -394,8 +394,8 @@ def residual_backward(x, W, V, d_y):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** `losses` gets one row per seed with three numbers, for the scales 0, 1 and 10: the loss that `mlp_gradients` returns *after* 20 steps of
-#   gradient descent with a learning rate of 0.3. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call
-#   your function with the seeds 0 to 4, and look at all five rows.
+#   gradient descent with a learning rate of 0.3. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the
+#   cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -444,6 +444,9 @@ def beginnings(seeds):
     return prediction, np.array(losses), conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("backpropagation.beginnings", beginnings, "scale 0", "scale 1", "scale 10")
 
 # %% [markdown]
 # ## Your functions at work

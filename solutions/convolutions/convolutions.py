@@ -29,7 +29,7 @@ from difflib import SequenceMatcher
 import numpy as np
 import torch
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -558,9 +558,9 @@ def convolution_backward(x, weight, d_y, dilation):
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** For each seed, train three times from `start(widths, 28, 2, seed, 8, 16)` with your `train`, 6 epochs and momentum 0.9: averages (no
 #   widths, rate 1), filters (width 3, rate 0.3), and these filters again on shuffled letters. For the latter `shuffled(batch, seed)` shuffles each
-#   batch *and* the held-out lines. `losses` gets one row per seed with the three losses on the held-out lines after the *final* epoch: an epoch that is
-#   chosen by these lines would look too good. Set `conclusion = 0` for now and run the check. Then call your function with the data below and the seeds 0 to 4,
-#   and look at all five rows.
+#   batch *and* the held-out lines. `losses` gets one row per seed with the three losses on the held-out lines after the *final* epoch: an epoch that
+#   is chosen by these lines would look too good. Set `conclusion = 0` for now and run the check. Then run the cell below the check, and look at all
+#   five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -652,18 +652,8 @@ def what_filters_use(batches, held_out, seeds):
     ### END SOLUTION
 
 
-# %% [markdown]
-# Your five rows:
-
 # %%
-try:
-    pairs = spellings_of("hamlet", 156, longest=36)
-    data = [lines_of(pairs[i : i + 32]) for i in range(0, 96, 32)], lines_of(pairs[96:])
-    rows = torch.as_tensor(what_filters_use(*data, [0, 1, 2, 3, 4])[1])
-    print("averages, filters, filters on shuffled letters")
-    print(rows)
-except NotImplementedError:
-    print("Come back here when you have written the experiment.")
+show_rows("convolutions.what_filters_use", what_filters_use, "averages", "filters", "shuffled letters")
 
 # %% [markdown]
 # ## Your functions at work

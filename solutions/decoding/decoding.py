@@ -21,7 +21,7 @@ import math
 
 import torch
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -391,8 +391,8 @@ def without_repeating(logits, used, penalty):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** `found` gets one row per seed with four numbers, each a mean over the ten tables: (log-probability, beam 1), (log-probability, beam 8),
-#   (per word, beam 1), (per word, beam 8). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your
-#   function with the seeds 0 to 4, and look at all five rows.
+#   (per word, beam 1), (per word, beam 8). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell
+#   below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -438,6 +438,9 @@ def wider(seeds):
     return prediction, found, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("decoding.wider", wider, "log, beam 1", "log, beam 8", "per word, beam 1", "per word, beam 8")
 
 # %% [markdown]
 # ## Your functions at work

@@ -32,7 +32,7 @@ import torch
 from IPython.display import HTML
 from torch.nn.functional import pad
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 from nlmcore.positions import rotary
 
@@ -530,9 +530,9 @@ def band_attention(q, k, v, window):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** `shares` gets one row per seed with six numbers: the window, near and far; 16 features, near and far; 256 features, near and far. The
-#   window is your `longformer_mask` without its upper half (`.tril()`), in your `block_attention` with blocks of 16. For the linear state send queries
-#   and keys through `features` with the row's seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call
-#   your function with `n=96` and the seeds 0 to 4, and look at all five rows.
+#   window is your `longformer_mask` without its upper half (`.tril()`), in your `block_attention` with blocks of 16. For the linear state send
+#   queries and keys through `features` with the row's seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right.
+#   Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -600,6 +600,18 @@ def which_memory(n, seeds):
     return prediction, shares, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows(
+    "efficient_attention.which_memory",
+    which_memory,
+    "window, near",
+    "window, far",
+    "16, near",
+    "16, far",
+    "256, near",
+    "256, far",
+)
 
 # %% [markdown]
 # ## 7. A cache that forgets

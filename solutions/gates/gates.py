@@ -23,7 +23,7 @@ import math
 import numpy as np
 from IPython.display import HTML
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 np.set_printoptions(precision=3, suppress=True)
@@ -480,11 +480,11 @@ def peephole_step(x, h, c, W, U, P, b):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** `norms` gets one row per seed with four numbers: (distance 5, plain), (5, LSTM), (30, plain), (30, LSTM). *Plain:*
-#   $h_t = \tanh(x_t W_g + h_{t-1} U_g)$, with the third blocks, from a state of zeros; entries 5 and 30 of your `jacobian_norms` of its 31 states. *LSTM:* your
-#   `lstm_step` through the text, from zeros. The gates of the first step lead to the first state, so they do not count: at distance 5 multiply the
-#   forget gates of the second to the sixth step. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your
-#   function with the seeds 0 to 4, and look at all five rows.
+# - **Run.** `norms` gets one row per seed with four numbers: (distance 5, plain), (5, LSTM), (30, plain), (30, LSTM). *Plain:* $h_t = \tanh(x_t W_g +
+#   h_{t-1} U_g)$, with the third blocks, from a state of zeros; entries 5 and 30 of your `jacobian_norms` of its 31 states. *LSTM:* your `lstm_step`
+#   through the text, from zeros. The gates of the first step lead to the first state, so they do not count: at distance 5 multiply the forget gates
+#   of the second to the sixth step. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below
+#   the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -537,6 +537,9 @@ def reach(seeds):
     return prediction, norms, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("gates.reach", reach, "5, plain", "5, LSTM", "30, plain", "30, LSTM")
 
 # %% [markdown]
 # ## Your functions at work

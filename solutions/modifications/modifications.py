@@ -26,7 +26,7 @@ import torch
 from IPython.display import HTML
 from torch.nn import functional as F
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show, stored
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -667,10 +667,10 @@ def judge(trainings, baseline, rate):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** For each seed and each of the two weights of the balance loss, `begin` makes the parameters, and `torch.optim.Adam` moves them with a
-#   learning rate of 0.08. Take 15 steps, numbered from 0, each on its own `minibatch`. Then `predict` on all windows of `test`. `table` gets one row per
-#   seed, with four numbers: the share of dropped tokens without and with the balance loss, then the held-out loss without and with it (the loss of
-#   predicting alone). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with the play below
-#   and the seeds 0 to 4.
+#   learning rate of 0.08. Take 15 steps, numbered from 0, each on its own `minibatch`. Then `predict` on all windows of `test`. `table` gets one row
+#   per seed, with four numbers: the share of dropped tokens without and with the balance loss, then the held-out loss without and with it (the loss
+#   of predicting alone). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check,
+#   and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if your
 #   `paired` interval of it does not contain 0.
 #
@@ -689,13 +689,6 @@ def judge(trainings, baseline, rate):
 
 
 # %%
-def letters(play, start, count):
-    """Windows of a play as ids: 1 to 26 are the letters, 0 is everything else."""
-    text = re.sub("[^a-z]+", " ", play[: 10 * (start + count)].lower())
-    ids = torch.tensor([max(0, ord(character) - 96) for character in text])
-    return ids[start : start + count + 3].unfold(0, 4, 1)
-
-
 def begin(seed):
     """The parameters of a model with 4 experts, in float64; the same for the same seed."""
     draw = torch.Generator().manual_seed(seed)
@@ -749,12 +742,9 @@ def which_balance(train, test, seeds):
 
 
 # %%
-if passes("modifications.experts", experts):
-    from nlmcore.corpora import load
-
-    play = load("shakespeare").texts("train")[0]
-    train, test = letters(play, 0, 4_000), letters(play, 12_000, 600)
-    # which_balance(train, test, [0, 1, 2, 3, 4])
+show_rows(
+    "modifications.which_balance", which_balance, "dropped, without", "dropped, with", "loss, without", "loss, with"
+)
 
 # %% [markdown]
 # ## Your row of the table

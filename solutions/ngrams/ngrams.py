@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import torch
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -418,10 +418,10 @@ def witten_bell(counts):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, `split` the lines; count the first 20 of those to count, and then all 150; measure the perplexity of the held-out lines with
-#   $k = 1$ and with $k = 0.01$. `perplexities` gets one row per seed, with four numbers: (20 lines, $k = 1$), (20, 0.01), (150, 1), (150, 0.01).
-#   Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with `lines` and the seeds 0 to 4,
-#   and look at all five rows.
+# - **Run.** For each seed, `split` the lines; count the first 20 of those to count, and then all 150; measure the perplexity of the held-out lines
+#   with $k = 1$ and with $k = 0.01$. `perplexities` gets one row per seed, with four numbers: (20 lines, $k = 1$), (20, 0.01), (150, 1), (150, 0.01).
+#   Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and look at all five
+#   rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -467,6 +467,9 @@ def which_k(lines, vocab_size, bos, eos, seeds):
     return prediction, perplexities, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("ngrams.which_k", which_k, "20 lines, k = 1", "20, k = 0.01", "150, k = 1", "150, k = 0.01")
 
 # %% [markdown]
 # ## Your functions at work

@@ -27,7 +27,7 @@ from IPython.display import HTML
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -179,11 +179,10 @@ def stretched(table, length):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** For each seed, `start` gives the vectors of the tokens, the texts to learn from and those to measure on. Add sinusoids with base 10,000
-#   (your `shift_matrix` can make them: position 0 is the row 0, 1, 0, 1, …). Learn $A$ with `least_squares`, from the positions 1 to 47 of
-#   the texts to learn from. `errors` gets one row per seed, with four numbers, all on the texts to measure on: the learned matrix at positions 1 to 47,
-#   the same at all later positions, the exact matrix at positions 1 to 47, the same at all later positions.
-#   Set `conclusion = 0` for now and run the check: it says whether your numbers are right. After that, `inputs, _ = failing("positions.looking_back")`
-#   gives you the texts and the seeds 0 to 4, and `looking_back(*inputs)[1]` your five rows.
+#   (your `shift_matrix` can make them: position 0 is the row 0, 1, 0, 1, …). Learn $A$ with `least_squares`, from the positions 1 to 47 of the texts
+#   to learn from. `errors` gets one row per seed, with four numbers, all on the texts to measure on: the learned matrix at positions 1 to 47, the
+#   same at all later positions, the exact matrix at positions 1 to 47, the same at all later positions. Set `conclusion = 0` for now and run the
+#   check: it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* rows for the seeds 0 to 4 support. A difference counts if it has the same sign for every
 #   seed, or if the 95 % interval of its mean does not contain 0.
 #
@@ -250,6 +249,11 @@ def looking_back(texts, vocab, d, seeds):
     return prediction, errors, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows(
+    "positions.looking_back", looking_back, "learned, 1 to 47", "learned, beyond", "exact, 1 to 47", "exact, beyond"
+)
 
 # %% [markdown]
 # ## 2. Only the distance

@@ -23,7 +23,7 @@
 import numpy as np
 from IPython.display import HTML
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 np.set_printoptions(precision=3, suppress=True)
@@ -572,7 +572,7 @@ def read_in_chunks(xs, h0, W, U, b, k):
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** `errors` gets one row per seed with four numbers: (short memory, 5 steps), (short, 20), (long, 5), (long, 20). Your `rnn_forward`
 #   computes the states, your `rnn_backward` the full gradient, and your `truncated_backward` the truncated one. Set `conclusion = 0` for now and run
-#   the check: it says whether your numbers are right. Then call your function with the seeds 0 to 4, and look at all five rows.
+#   the check: it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -622,6 +622,9 @@ def chunk_error(seeds):
     return prediction, errors, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("recurrence.chunk_error", chunk_error, "short, 5", "short, 20", "long, 5", "long, 20")
 
 # %% [markdown]
 # ## Your functions at work

@@ -23,7 +23,7 @@ import torch
 from IPython.display import HTML
 from torch.nn import functional as F
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show, stored
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -262,9 +262,9 @@ HTML(picture)
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** `errors` gets one row per seed, with four numbers: the power law and the law with a floor for pairs (order 2), then both for triples (order 3).
-#   An error is the absolute value of $\ln(\text{predicted} / \text{measured})$ at `far`. Set `conclusion = 0` for now and run the check: it says whether
-#   your numbers are right. Then call your function with the line below it, and look at all five rows.
+# - **Run.** `errors` gets one row per seed, with four numbers: the power law and the law with a floor for pairs (order 2), then both for triples
+#   (order 3). An error is the absolute value of $\ln(\text{predicted} / \text{measured})$ at `far`. Set `conclusion = 0` for now and run the check:
+#   it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -330,7 +330,9 @@ def which_form(short, far, seeds):
 
 
 # %%
-# which_form([250, 500, 1000, 2000, 4000, 8000], 128_000, [0, 1, 2, 3, 4])
+show_rows(
+    "scale_and_insight.which_form", which_form, "pairs, power", "pairs, floor", "triples, power", "triples, floor"
+)
 
 # %% [markdown]
 # ## 3. Spending

@@ -19,7 +19,7 @@ import math
 
 import torch
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -397,8 +397,7 @@ def next_token(q, k, v, keys, values):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** `left` gets one row per seed with six numbers: base 100 at the distances 4, 16 and 64, then base 10,000 at the same distances. Set
-#   `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with the seeds 0 to 4, and look at all
-#   five rows.
+#   `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -440,6 +439,9 @@ def fading(seeds):
     return prediction, left, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("self_attention.fading", fading, "100, 4", "100, 16", "100, 64", "10,000, 4", "10,000, 16", "10,000, 64")
 
 # %% [markdown]
 # ## Your functions in a real language model

@@ -23,7 +23,7 @@ from collections import Counter
 
 import torch
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -261,11 +261,11 @@ def wrong_share(epsilon, delta, t):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, train on the first 150 texts and measure on the other 150. The first decoder is trained with teacher forcing. Let it restore
-#   the *training* texts on its own, so that each letter it chooses becomes what it reads next. Train the second decoder on your `mixed_inputs` of the
-#   true letters and these, with the given coins and a share of 0.5. `errors` gets one row per seed with four fractions of wrong letters: (first decoder,
-#   reads true letters), (first, its own), (second, true), (second, its own). Set `conclusion = 0` for now and run the check: it says whether your
-#   numbers are right. Then call your function with the seeds 0 to 4, and look at all five rows.
+# - **Run.** For each seed, train on the first 150 texts and measure on the other 150. The first decoder is trained with teacher forcing. Let it
+#   restore the *training* texts on its own, so that each letter it chooses becomes what it reads next. Train the second decoder on your
+#   `mixed_inputs` of the true letters and these, with the given coins and a share of 0.5. `errors` gets one row per seed with four fractions of wrong
+#   letters: (first decoder, reads true letters), (first, its own), (second, true), (second, its own). Set `conclusion = 0` for now and run the check:
+#   it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -390,6 +390,9 @@ def own_letters(seeds):
     return prediction, torch.stack(errors), conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("sequences.own_letters", own_letters, "first, true", "first, own", "second, true", "second, own")
 
 # %% [markdown]
 # ## 3. From a context to words [[sequences.write]]
@@ -552,10 +555,10 @@ def error_rates(written, reference):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, and for `shortest` = 8 and 4, encode the sources as they are and reversed, take the context of each, and measure how many words
-#   of the source are misread. `errors` gets one row per seed, with four numbers: (8 words, as they are), (8, reversed), (4 to 8, as they are),
-#   (4 to 8, reversed). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with the
-#   seeds 0 to 4, and look at all five rows.
+# - **Run.** For each seed, and for `shortest` = 8 and 4, encode the sources as they are and reversed, take the context of each, and measure how many
+#   words of the source are misread. `errors` gets one row per seed, with four numbers: (8 words, as they are), (8, reversed), (4 to 8, as they are),
+#   (4 to 8, reversed). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and
+#   look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -630,6 +633,16 @@ def reversed_or_not(seeds):
     return prediction, torch.stack(errors), conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows(
+    "sequences.reversed_or_not",
+    reversed_or_not,
+    "8, as they are",
+    "8, reversed",
+    "4 to 8, as they are",
+    "4 to 8, reversed",
+)
 
 # %% [markdown]
 # ## Your functions at work

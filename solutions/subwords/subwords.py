@@ -22,7 +22,7 @@ from collections import Counter
 
 import torch
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 # %% [markdown]
@@ -378,10 +378,10 @@ def text_lengths(words, counts, merges, symbols):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, `split` the text; learn 30 merges from the first 25 words, and then from all 150. Measure each, on the words that it was learned
-#   from and on the words held out: all their letters, divided by all their tokens. `rates` gets one row per seed, with four numbers: (25 words, its own),
-#   (25, held out), (150, its own), (150, held out). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then
-#   call your function with `text` and the seeds 0 to 4, and look at all five rows.
+# - **Run.** For each seed, `split` the text; learn 30 merges from the first 25 words, and then from all 150. Measure each, on the words that it was
+#   learned from and on the words held out: all their letters, divided by all their tokens. `rates` gets one row per seed, with four numbers: (25
+#   words, its own), (25, held out), (150, its own), (150, held out). Set `conclusion = 0` for now and run the check: it says whether your numbers are
+#   right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -435,6 +435,9 @@ def how_much_text(text, symbols, seeds):
     return prediction, rates, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("subwords.how_much_text", how_much_text, "25, its own", "25, held out", "150, its own", "150, held out")
 
 # %% [markdown]
 # ## Your functions at work

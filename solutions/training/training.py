@@ -21,13 +21,12 @@
 
 # %%
 import math
-import re
 
 import numpy as np
 from IPython.display import HTML
 from numpy.lib.stride_tricks import sliding_window_view
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 np.set_printoptions(precision=3, suppress=True)
@@ -500,11 +499,10 @@ def train(run, plan, windows, dev, steps):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, `begin` makes a run and picks its 30 windows. Train for 20 steps, once with `SMALL` as it is and once with a dropout of 0.5;
-#   both begin with the same run. `dev` decides which weights are the best. Then measure the loss on all windows of `test`, which nothing was chosen by.
-#   `losses` gets one row per seed, with four numbers: latest weights without dropout, latest with dropout, best without, best with. Set `conclusion = 0`
-#   for now and run the check: it says whether your numbers are right. Then call your function with the plays below and the seeds 0 to 4, and look at
-#   all five rows.
+# - **Run.** For each seed, `begin` makes a run and picks its 30 windows. Train for 20 steps, once with `SMALL` as it is and once with a dropout of
+#   0.5; both begin with the same run. `dev` decides which weights are the best. Then measure the loss on all windows of `test`, which nothing was
+#   chosen by. `losses` gets one row per seed, with four numbers: latest weights without dropout, latest with dropout, best without, best with. Set
+#   `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -526,13 +524,6 @@ SMALL = {
     **{"rate": 0.08, "total": 20, "warmup": 0, "floor": 1.0, "max_norm": 1.0, "decay": 0.0, "dropout": 0.0},
     **{"batch": 16, "every": 4, "patience": 99},
 }
-
-
-def letters(play, start, count):
-    """Windows of a play as ids: 1 to 26 are the letters, 0 is everything else."""
-    text = re.sub("[^a-z]+", " ", play[: 10 * (start + count)].lower())
-    ids = np.array([max(0, ord(character) - 96) for character in text])
-    return sliding_window_view(ids[start : start + count + 3], 4)
 
 
 def begin(windows, seed):
@@ -568,12 +559,7 @@ def which_remedy(windows, dev, test, seeds):
 
 
 # %%
-if passes("training.train", train):
-    from nlmcore.corpora import load
-
-    play = load("shakespeare").texts("train")[0]
-    windows, dev, test = letters(play, 0, 300), letters(play, 2_000, 150), letters(play, 4_000, 150)
-    # which_remedy(windows, dev, test, [0, 1, 2, 3, 4])
+show_rows("training.which_remedy", which_remedy, "latest, without", "latest, dropout", "best, without", "best, dropout")
 
 # %% [markdown]
 # ## Your loop at work

@@ -42,7 +42,7 @@ import numpy as np
 import torch
 from IPython.display import HTML
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -664,9 +664,9 @@ if smollm2_weights is not None:
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, `random_start` gives you an `x`, 16 blocks and sizes. `rms` gets one row per seed, with four numbers: after the first 4 blocks;
-#   after 16; after the first 4, scaled with $n = 4$; after 16, scaled with $n = 16$. Set `conclusion = 0` for now and run the check: it says whether
-#   your numbers are right. Then call your function with width 32 and the seeds 0 to 4, and look at all five rows.
+# - **Run.** For each seed, `random_start` gives you an `x`, 16 blocks and sizes. `rms` gets one row per seed, with four numbers: after the first 4
+#   blocks; after 16; after the first 4, scaled with $n = 4$; after 16, scaled with $n = 16$. Set `conclusion = 0` for now and run the check: it says
+#   whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. "About the same" means that neither is larger than the other by a third.
 #
 # **Checked:** that there is a prediction; the sizes, for these seeds and for others; that your own numbers support the conclusion.
@@ -729,6 +729,9 @@ def pathway(width, seeds):
     return prediction, rms, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows("transformer.pathway", pathway, "4 blocks", "16 blocks", "4, scaled", "16, scaled")
 
 # %% [markdown]
 # ## 8. Break it [[written, 25 minutes, 6 points]]

@@ -42,7 +42,7 @@ from collections import Counter
 import torch
 from IPython.display import HTML
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -644,10 +644,10 @@ def edit(query, source, target, lexicon):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, `split` gives you 40 pairs to remember and 25 to translate. Translate them in five ways, and compute BLEU over all 25 for each.
-#   `bleu` gets one row per seed, with five numbers: word by word; copied, nearest by words; copied, nearest by position; edited, nearest by words; edited, nearest
-#   by position. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then call your function with the `pairs` and the
-#   `lexicon` below and the seeds 0 to 4, and look at all five rows.
+# - **Run.** For each seed, `split` gives you 40 pairs to remember and 25 to translate. Translate them in five ways, and compute BLEU over all 25 for
+#   each. `bleu` gets one row per seed, with five numbers: word by word; copied, nearest by words; copied, nearest by position; edited, nearest by
+#   words; edited, nearest by position. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell
+#   below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -697,6 +697,17 @@ def retrieved(pairs, lexicon, seeds):
     ### END SOLUTION
 
 
+# %%
+show_rows(
+    "translation.retrieved",
+    retrieved,
+    "word by word",
+    "copied, words",
+    "copied, position",
+    "edited, words",
+    "edited, position",
+)
+
 # %% [markdown]
 # The pairs are numbers in words, English and German. German writes a number as one word; here it is cut into its parts.
 
@@ -720,7 +731,6 @@ if passes("translation.edit", edit):
     pairs = [pair(number) for number in draw_many(5, 150, 5, 9)]
     for number in (4_723, 21_000_300):
         print(f"{english(number)}  →  {german(number)}")
-    # retrieved(pairs, lexicon, [0, 1, 2, 3, 4])
 
 # %% [markdown]
 # ## Your translator learns

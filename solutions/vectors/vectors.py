@@ -22,7 +22,7 @@ from collections import Counter
 import numpy as np
 import torch
 
-from autograder.check import check, failing, passes
+from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -399,8 +399,8 @@ def positive_pmi(counts):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** `shares` gets one row per seed with four numbers: (step 0.5, neighbour), (0.5, analogy), (2, neighbour), (2, analogy). Set `conclusion = 0`
-#   for now and run the check: it says whether your numbers are right. Then call your function with the seeds 0 to 4, and look at all five rows.
+# - **Run.** `shares` gets one row per seed with four numbers: (step 0.5, neighbour), (0.5, analogy), (2, neighbour), (2, analogy). Set `conclusion =
+#   0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
@@ -450,6 +450,11 @@ def step_or_neighbour(seeds):
     return prediction, shares, conclusion
     ### END SOLUTION
 
+
+# %%
+show_rows(
+    "vectors.step_or_neighbour", step_or_neighbour, "0.5, neighbour", "0.5, analogy", "2, neighbour", "2, analogy"
+)
 
 # %% [markdown]
 # ## Your functions at work

@@ -1,7 +1,11 @@
+import time
+
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 
-from autograder.check import CheckFailed, check, failing, passes
+from autograder.check import CheckFailed, check, explain_missing, failing, passes
+from autograder.exercise import report
 from autograder.exercise.find import find
 
 
@@ -114,3 +118,98 @@ def test_an_unknown_exercise_is_named(name):
 def test_calling_the_function_in_place_of_naming_it_is_explained():
     with pytest.raises(TypeError, match="needs the function itself, got Tensor"):
         check(NAME, torch.zeros(3))
+
+
+def said_of(name, function):
+    with pytest.raises(CheckFailed) as caught:
+        check(name, function)
+    return str(caught.value)
+
+
+def test_a_wrong_function_that_changes_its_input_gets_an_example_and_is_told_so():
+    def student(counts):
+        for row in range(len(counts)):
+            counts[row] = counts[row] / counts[row].sum()  # integers: everything becomes 0
+        return counts
+
+    said = said_of("ngrams.conditional_probabilities", student)
+    assert "It also changes counts" in said
+    assert "yours    int64" in said
+
+
+def test_a_mistake_is_named_though_the_function_changes_its_input_as_well():
+    exercise = find("ngrams.conditional_probabilities")
+    columns = exercise.mistake("columns-sum-to-one")
+
+    def student(counts):
+        made = columns(counts.clone())
+        counts.zero_()
+        return made
+
+    said = said_of(exercise.name, student)
+    assert "Your columns sum to 1." in said
+    assert "It also changes counts" in said
+
+
+def test_a_function_that_only_changes_its_input_is_told_so_once_without_a_table():
+    def student(query, keys):
+        made = keys @ query
+        keys.zero_()
+        return made
+
+    said = said_of(NAME, student)
+    assert said.count("had changed") == 1
+    assert "It also changes" not in said
+    assert "yours" not in said
+
+
+def test_an_exception_says_the_shapes_of_the_inputs_by_name():
+    assert "Its inputs were query (3,) and keys (4, 3)." in said_of(NAME, lambda query, keys: query[None] @ keys)
+
+
+def test_code_above_a_forgotten_raise_is_noticed(capsys):
+    def started(query, keys):
+        scores = keys @ query
+        raise NotImplementedError()
+
+    assert check(NAME, started) is None
+    assert report.LEFT in capsys.readouterr().out
+    assert check(NAME, empty) is None
+    assert report.LEFT not in capsys.readouterr().out
+
+
+def test_what_is_closed_hides_no_other_mistake():
+    said = said_of("attention.attend", lambda scores, values, mask=None: [torch.softmax(scores, -2)] * 2)
+    assert "You took the softmax over the queries" in said
+    assert "0 of 6" in said
+
+
+def test_a_slow_call_is_told_what_the_grader_allows(capsys, monkeypatch):
+    monkeypatch.setattr(report, "CALL_SECONDS", 0.02)
+
+    def slow(query, keys):
+        until = time.process_time() + 0.015
+        while time.process_time() < until:
+            pass
+        return keys @ query
+
+    check(NAME, slow)
+    assert "the grader stops a call at 0.02 s" in capsys.readouterr().out
+    check(NAME, right)
+    assert "the grader stops" not in capsys.readouterr().out
+
+
+def test_a_table_is_shown_with_the_digits_that_differ():
+    said = said_of(NAME, lambda query, keys: (keys @ query) * 1.0003)
+    rows = [line.split("|") for line in said.split("\n") if "*" in line and "|" in line]
+    assert rows
+    assert all(mine.replace("*", "").strip() != expected.strip() for expected, mine in rows)
+
+
+def test_a_cell_that_runs_before_its_function_says_to_come_back(capsys):
+    shell = InteractiveShell()
+    shell.set_custom_exc((NameError,), explain_missing)
+    shell.run_cell("nobody_asks_for_this")
+    assert "nobody_asks_for_this" in capsys.readouterr().out
+    shell.run_cell("dot_score")
+    assert capsys.readouterr().out.strip() == "Come back here when dot_score is written and its cell has been run."

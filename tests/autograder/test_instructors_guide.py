@@ -71,7 +71,8 @@ def test_the_files_of_a_new_assignment_are_those_that_are_written():
 def test_the_limits_are_the_boxs():
     limits = Limits()
     for words in (
-        f"{limits.wall:g} s in all, {limits.cell_wall:g} s a cell, {limits.call_wall:g} s a call; {limits.cpu} s of",
+        f"{limits.cpu} s of processor time in all, {limits.cell_cpu:g} s a cell, {limits.question_cpu:g} s a question,"
+        f" {limits.call_cpu:g} s a call",
         f"{limits.memory >> 30} GB beyond",
         f"{limits.disk >> 20} MB of files",
         f"{limits.output >> 10} KB of output per cell, {limits.result >> 20} MB of results",

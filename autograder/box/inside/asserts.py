@@ -13,7 +13,7 @@ import linecache
 import math
 import sys
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ _CLASSES = (
     unittest.TestCase,
 )
 
-Run = Callable[[str, float], list[dict[str, Any]]]
+Run = Callable[[str, Sequence[float]], list[dict[str, Any]]]
 
 
 def ready(shell: Notebook) -> Run:
@@ -73,7 +73,7 @@ def ready(shell: Notebook) -> Run:
             lines = [kind_of]
         return {"output_type": "error", "ename": kind_of, "evalue": message, "traceback": lines}
 
-    def run(source: str, seconds: float) -> list[dict[str, Any]]:
+    def run(source: str, seconds: Sequence[float]) -> list[dict[str, Any]]:
         nonlocal number
         number += 1
         name = f"<ipython-input-test {number}-grader>"

@@ -6,14 +6,14 @@ with a message, so that no output, however odd, ends the notebook. In a box with
 
 import contextlib
 import math
-import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import monotonic, process_time
 from typing import Any
 
 import numpy as np
 
 from autograder.box.inside import frames
-from autograder.box.inside.watch import TookTooLong, limit
+from autograder.box.inside.watch import TookTooLong, lift, limit
 from autograder.exercise.outcome import UNREAD, Fault, Outcome, Tensor, call, torch, undisturbed
 
 _LONGEST = 1000
@@ -44,7 +44,12 @@ def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes,
     outcomes, pieces, used, sent = [], [], 0, bytearray(body)
     late: Fault | None = None
     with _seeded(asked["seed"]):
+        began = monotonic(), process_time()
         for arguments in asked["calls"]:
+            spent = monotonic() - began[0], process_time() - began[1]
+            if late is None and any(used > most for used, most in zip(spent, asked["budget"], strict=True)):
+                words = f"its calls together took longer than {asked['budget'][1]:g} seconds of processor time"
+                late = Fault(kind=TookTooLong.__name__, words=f"{words}, and no further one was made")
             if fault is not None or late is not None:
                 outcomes.append(_coded(Outcome(fault=fault or late), []))
                 continue
@@ -83,7 +88,7 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
 
     def looked_at(*given: Any) -> Any:
         result = function(*given)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        lift()
         try:
             return _plain(result, returns, room)
         except WrongReturn:
@@ -92,7 +97,7 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
             raise _Unread from error
 
     try:
-        with limit(asked["call_wall"]):
+        with limit(asked["seconds"]):
             outcome = call(looked_at, arguments, asked["arguments"], returns, numpy=torch is None)
     except _Unread as error:
         return _unread(error.__cause__ or error)

@@ -9,7 +9,7 @@ import linecache
 import sys
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from IPython.core.displayhook import DisplayHook
@@ -57,7 +57,7 @@ class Notebook(InteractiveShell):
     display_pub_class = _Publisher
     _builtins: Callable[[], None] = staticmethod(lambda: None)
 
-    def run(self, source: str, seconds: float) -> list[dict[str, Any]]:
+    def run(self, source: str, seconds: Sequence[float]) -> list[dict[str, Any]]:
         self.outputs.begin()
         self.outputs.number = self.execution_count
         try:

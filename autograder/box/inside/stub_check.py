@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["CheckFailed", "GraderFault", "Mark", "check", "failing", "passes"]
+__all__ = ["CheckFailed", "GraderFault", "Mark", "check", "failing", "passes", "show_rows"]
 
 
 class CheckFailed(AssertionError):  # noqa: N818
@@ -24,6 +24,10 @@ def check(name: str, function: Any, *, hidden: bool = False) -> None:
 def failing(name: str) -> None:
     """There is none here."""
     raise ValueError("while grading there is no failing input to look at")
+
+
+def show_rows(name: str, function: Any, *columns: str) -> None:
+    """Says nothing."""
 
 
 def passes(name: str, function: Any) -> bool:

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 _AGAIN = 0.5
-_ALARM = int(signal.SIGALRM)
+_CLOCKS = {int(signal.SIGALRM): signal.ITIMER_REAL, int(signal.SIGPROF): signal.ITIMER_PROF}
 
 
 class TookTooLong(KeyboardInterrupt):
@@ -22,18 +22,27 @@ class TookTooLong(KeyboardInterrupt):
 
 
 @contextlib.contextmanager
-def limit(seconds: float) -> Iterator[None]:
-    """Raise TookTooLong in the block after so many seconds."""
+def limit(seconds: Sequence[float]) -> Iterator[None]:
+    """Raise TookTooLong in the block after so many seconds by the clock, or so many of processor time."""
+    words = dict(zip(_CLOCKS, ("seconds", "seconds of processor time"), strict=True))
+    most = dict(zip(_CLOCKS, seconds, strict=True))
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"it did not finish in {seconds:g} seconds")
+        raise TookTooLong(f"it did not finish in {most[number]:g} {words[number]}")
 
-    handle(_ALARM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    for number, clock in _CLOCKS.items():
+        handle(number, ring)
+        signal.setitimer(clock, most[number], _AGAIN)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        lift()
+
+
+def lift() -> None:
+    """The limit's block is over, or what it is meant for."""
+    for clock in _CLOCKS.values():
+        signal.setitimer(clock, 0)
 
 
 _EVENTS = {"open", "os.listdir", "os.scandir", "os.chdir"}

@@ -24,7 +24,8 @@ from autograder.exercise.closed import is_absent
 _WARM = ("tqdm.auto", "numpy.random")
 _WARM_WITH_PYTORCH = ("ipywidgets", "matplotlib.pyplot", "torch.utils.data")
 _WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
-_QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], seed=0, call_wall=5.0)
+_QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], seed=0)
+_QUESTION |= dict(seconds=(5.0, 5.0), budget=(5.0, 5.0))
 _PICTURE = "from lectures import show\nshow.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='x')"
 """The course's own pictures are drawn in SVG, and the first one takes five times as long as the others."""
 _LARGEST_MESSAGE = 1 << 16
@@ -105,8 +106,8 @@ def _warm_up(alone: bool) -> Any:
     ]
     for source in ["import autograder.check\n1"] if alone else first:
         shell.run_cell(source, store_history=False)
-    shell.run("def f():\n    return 1 / 0\nf()", 5.0)  # what an error needs is loaded at the first one
-    shell.run("1 +", 5.0)
+    shell.run("def f():\n    return 1 / 0\nf()", (5.0, 5.0))  # what an error needs is loaded at the first one
+    shell.run("1 +", (5.0, 5.0))
     seed(0)
     calls.interview({"f": lambda x: x}, _QUESTION, b"", 1)
     shell.reset(new_session=True)

@@ -157,6 +157,10 @@ query-forgotten: You did not use the query: your scores depend only on the keys,
 matrices-swapped: You swapped W_query and W_key: you apply W_query to the keys and W_key to the query.
 ^ W_query, W_key = W_key, W_query
 
+keys-not-transposed: You multiplied the keys by W_key as it is. A key is a *row* of `keys`, so W_key k for all keys at
+once is `keys @ W_key.T`.
+- keys @ W_key.T → keys @ W_key
+
 product-in-place-of-sum: You multiplied the query's term by the keys' term. This score is called additive: add them
 before the tanh.
 - W_query @ query + keys @ W_key.T → (W_query @ query) * (keys @ W_key.T)

@@ -62,6 +62,9 @@ gradient on unchanged, so d_b is the slope itself.
 half-the-slope: Your slope is 1 − σ. It is (1 − σ) σ, which is small where the neuron is off as well.
 - (1 - value) * value → 1 - value
 
+value-for-slope: Your slope is σ itself. It is (1 − σ) σ, which is small where the neuron is on as well.
+- (1 - value) * value → value
+
 tanh-slope: Your slope is 1 − σ². That is the slope of a tanh; the sigmoid's is (1 − σ) σ.
 - (1 - value) * value → 1 - value**2
 """,

@@ -55,6 +55,12 @@ vocabulary-of-the-row: You multiplied k by the number of different words seen af
 whole vocabulary: words never seen get their k as well.
 - counts.shape[1] → (counts > 0).sum(1, keepdim=True).clamp(min=1)
 
+divided-by-columns: You divided by the sums of the columns, which say how often a word comes *second*. A row belongs to
+a context: divide it by its own sum, `counts.sum(1, keepdim=True)`, plus k·V.
+- counts.sum(1, keepdim=True) → counts.sum(0)
+or
+- counts.sum(1, keepdim=True) → counts.sum(0)[:, None]
+
 always-one: Your k is always 1. Use the argument: with a smaller k, less is taken from what was seen.
 ^ k = 1.0
 

@@ -237,6 +237,13 @@ it.
 - good[number + 1][positions] → good[number][positions]
 - weights["layers"][number + 1 :] → weights["layers"][number:]
 
+row-of-the-layer: Your log-odds are right, but you took row l of the pathway. That is what goes *into* layer l, because
+row 0 is the embedding; what comes out is row l + 1.
+- good[number + 1][positions] → good[number][positions]
+or
+- x = bad[number + 1].repeat → x = bad[number].repeat
+- good[number + 1][positions] → good[number][positions]
+
 layer-runs-again: Your log-odds are right. Your patched vector is the one after layer l, but then layer l runs once
 more.
 - weights["layers"][number + 1 :] → weights["layers"][number:]

@@ -207,7 +207,7 @@ def _one_failed(draw: Draw) -> list[Case]:
 
 
 def _no_floor(draw: Draw) -> list[Case]:
-    """Of small models, and of large ones, where a single start far from the solution finds a floor that is not there."""
+    """Of small models, and of large ones, where one start far from the solution finds a floor that is not there."""
     N = sizes_of_runs(draw, 6).double()
     large = (10 ** (6 + 4 * torch.arange(7).double() / 6) * noise(draw, 7, 0.1).double()).round()
     return [

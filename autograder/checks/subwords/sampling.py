@@ -50,7 +50,7 @@ HOW_MUCH_TEXT = question(
             [["lower", 0, 2], ["lower", 1, 3]],
             [["lower", 2, 0], ["lower", 1, 3]],
             [["lower", 2, 0], ["undecided", 1, 3]],
-            within=0.1,  # all rates are alike: anybody could guess them to a fifth
+            within=0.02,  # all rates are alike: anybody could guess them to a tenth
         ),
     ],
     closed=CLOSED,

@@ -25,7 +25,7 @@ from autograder.exercise.travel import CannotTravel, make, recipe
 
 FOLDER = Path(__file__).resolve().parent
 VERSION = 4
-PLAIN = ("name", "title", "signature", "minutes", "difficulty", "tolerance", "numpy")
+PLAIN = ("name", "title", "signature", "minutes", "difficulty", "together", "tolerance", "numpy")
 LISTS = ("arguments", "returns", "closed", "chosen")
 
 

@@ -2,11 +2,13 @@
 
 # ruff: noqa: E501  (a table: one case to a line)
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from autograder.box import Box, BoxResult, Job
-from tests.autograder.box.conftest import asking, cells, shown
+from tests.autograder.box.conftest import LIMITS, asking, cells, shown
 
 
 def run(box: Box, *sources: str, **more: object) -> BoxResult:
@@ -169,6 +171,51 @@ def test_a_stream_is_one_output_in_order(box: Box) -> None:
         "metadata": {},
         "execution_count": 1,
     }
+
+
+SLOW = "import time\ndef f(seconds):\n    end = time.process_time() + seconds\n    while time.process_time() < end: pass\n    return 1.0"
+QUICK = replace(LIMITS, call_cpu=0.5, question_cpu=1.0)
+
+
+def answered(result: BoxResult) -> list[list[str]]:
+    """Of each interview, how its calls ended."""
+    rows = [row for cell in result.cells for row in cell.outcomes]
+    return [["answered" if outcome.fault is None else outcome.fault.kind for outcome in row] for row in rows]
+
+
+def test_waiting_costs_no_processor_time_and_working_does(box: Box) -> None:
+    asked = (*cells("import time\ndef f(x):\n    time.sleep(0.7)\n    return x"), asking("f", (1.0,)))
+    assert answered(box.run(Job(name="waits", cells=asked), QUICK)) == [["answered"]]
+    result = box.run(Job(name="works", cells=(*cells(SLOW), asking("f", (0.7,)))), QUICK)
+    assert answered(result) == [["TookTooLong"]]
+    assert "0.5 seconds of processor time" in result.cells[-1].outcomes[0][0].fault.words
+
+
+def test_a_slow_answer_costs_itself_at_most(box: Box) -> None:
+    asked = (*cells(SLOW), asking("f", *[(0.3,)] * 12), replace(asking("f", (0.0,), (0.0,)), id="next"))
+    result = box.run(Job(name="slow", cells=asked), QUICK)
+    slow, after = answered(result)
+    assert result.ended == "finished"
+    assert slow[:3] == ["answered"] * 3
+    assert slow[-1] == "TookTooLong"
+    assert after == ["answered", "answered"]
+
+
+HARMLESS = {
+    "a compiler": "import torch\n@torch.compile\ndef f(x): return x + 1",
+    "a compiler with options": "import torch\ndef f(x): return x + 1\nf = torch.compile(f, dynamic=True)",
+    "a clock": "import threading, time\ndef tick():\n    while True: time.sleep(0.01)\nthreading.Thread(target=tick, daemon=True).start()\ndef f(x): return x + 1",
+    "a pool": "from concurrent.futures import ThreadPoolExecutor\ndef f(x):\n    with ThreadPoolExecutor(4) as pool: return sum(pool.map(lambda y: y, [x, 1]))",
+    "a profiler": "import cProfile\ndef f(x): return cProfile.Profile().runcall(lambda: x + 1)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_compilers_clocks_pools_and_profilers_accuse_nobody(box: Box, name: str) -> None:
+    result = box.run(Job(name=name, cells=(*cells(HARMLESS[name]), asking("f", (torch.ones(2),), (torch.zeros(3),)))))
+    assert answered(result) == [["answered", "answered"]], result.cells[-1]
+    assert result.cells[-1].closed == ()
+    assert result.incidents == ()
 
 
 def test_a_seed_repeats_a_run_and_another_does_not(box: Box) -> None:

@@ -177,4 +177,4 @@ def test_a_student_without_declarations_reads_the_data(tmp_path, monkeypatch):
 def test_another_version_of_the_form_is_refused():
     text, tensors = write({})
     with pytest.raises(ValueError, match="version 7"):
-        read(text.replace(b'"version": 3', b'"version": 7'), tensors)
+        read(text.replace(b'"version": 4', b'"version": 7'), tensors)

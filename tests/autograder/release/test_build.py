@@ -79,7 +79,7 @@ def test_in_a_real_kernel_a_failed_check_shows_words_and_no_traceback():
     assert "did not add them up" in shown.data["text/plain"]
     assert 'role="status"' in shown.data["text/html"]
     assert error.ename == "CheckFailed"
-    assert error.traceback == ["dot_score: 0 of 2 points so far. See above for what is missing."]
+    assert error.traceback == [error.evalue] == ["See above for what is missing."]
 
 
 # --- what must not be released ----------------------------------------------------------------------------
