@@ -41,6 +41,7 @@ from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import (
     TOLERANCE,
     and_inputs_unchanged,
+    at_most,
     in_any_order,
     keeps_inputs,
     law,
@@ -48,6 +49,7 @@ from autograder.exercise.judges import (
     same_values,
 )
 from autograder.exercise.kinds import with_every_kind
+from autograder.exercise.outcome import COUNTED
 from autograder.exercise.rooms import with_what_is_built_on
 from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
 
@@ -100,6 +102,17 @@ def inputs_too(row: Row) -> Row:
     return kept
 
 
+def frugal(name: str, points: float, cases: Cases, times: float = 2.0) -> Row:
+    """The matrix products take at most so many times the multiplications that the reference's take; for a question with
+    `counted=True`."""
+
+    def row(names: tuple[str, ...]) -> Property:
+        judge = at_most(len(names), times)
+        return Property(name=name, points=points, cases=cases, judge=judge, outputs=(len(names),))
+
+    return row
+
+
 def holds(name: str, points: float, cases: Cases, *rules: Any, about: Sequence[str] = ()) -> Row:
     """The rules of a law hold between the results; a mistake is recognised by the results that the law is about."""
     return judged(name, points, cases, law(*rules), *about)
@@ -119,19 +132,24 @@ def question(
     together: str = "",
     tolerance: float = TOLERANCE,
     numpy: bool = False,
+    counted: bool = False,
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
     choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
     function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
-    are, so there is nothing to close.
+    are, so there is nothing to close. `counted`: what the matrix products of a call cost is counted, for `frugal`.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
     """
     if numpy and closed:
         raise ValueError(f"{name}: with numpy=True there is nothing to close")
+    rows = [row(returns) for row in properties]
+    if counted:  # "all results" are those that the function returns
+        rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
+        returns += (COUNTED,)
     assignment, _, function = name.partition(".")
     master = master_of(_checkout() / "solutions" / assignment / f"{assignment}.py")
     return Exercise(
@@ -143,7 +161,7 @@ def question(
         minutes=minutes,
         difficulty=difficulty,
         reference=master.make(function),
-        properties=_inputs_kept(with_every_kind([row(returns) for row in properties])),
+        properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
         closed=with_what_is_built_on(closed),
         numpy=numpy,

@@ -103,6 +103,16 @@ def same_values(
 
 
 @travels
+def at_most(case: Case, got: Outcomes, expected: Outcomes, which: int, times: float) -> str | None:
+    """The number with the index `which` is at most so many times the reference's."""
+    for mine, right in zip(got, expected, strict=True):
+        took, needed = float(mine.outputs[which]), float(right.outputs[which])
+        if took > times * needed:
+            return f"{took / needed:.1f} times as much is computed as is needed"
+    return None
+
+
+@travels
 def in_any_order(
     case: Case, got: Outcomes, expected: Outcomes, names: Sequence[str], which: Sequence[int] | None = None
 ) -> str | None:

@@ -63,6 +63,11 @@ GENERATOR = "the global generator"
 question without PyTorch it is NumPy's."""
 
 
+COUNTED = "multiplications"
+"""As the last result of a question, it is not returned by the function but counted while it runs: the multiplications
+and additions of its matrix products, in PyTorch."""
+
+
 def call(
     function: Callable[..., Any],
     arguments: Sequence[Any],
@@ -77,8 +82,14 @@ def call(
         arguments = [arrays(argument) for argument in arguments]
     given = [_copy(argument) for argument in arguments]
     state = _chance(numpy)
+    count: Any = None
+    if counted := returns[-1] == COUNTED:
+        from torch.utils.flop_counter import FlopCounterMode  # takes a while, and few questions need it
+
+        count, returns = FlopCounterMode(display=False), returns[:-1]
     try:
-        result = function(*given)
+        with count or contextlib.nullcontext():
+            result = function(*given)
     except (Exception, SystemExit) as error:
         return Outcome(fault=_fault(error))
     changed = tuple(
@@ -87,7 +98,10 @@ def call(
     if state != _chance(numpy):
         changed += (GENERATOR,)
     try:
-        return Outcome(outputs=_outputs(result, returns, _array if numpy else _tensor), changed=changed)
+        outputs = _outputs(result, returns, _array if numpy else _tensor)
+        if counted:
+            outputs += (torch.tensor(float(count.get_total_flops()), dtype=torch.float64),)
+        return Outcome(outputs=outputs, changed=changed)
     except TypeError as error:
         return Outcome(fault=Fault(kind="wrong return", words=str(error)), changed=changed)
 

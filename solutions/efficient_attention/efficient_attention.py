@@ -238,7 +238,7 @@ def absorb(state, q, k, v, mask):
 #
 # Blocks that nobody sees may hold anything, even `inf` and `nan`, as memory does that was reserved and never filled. If you touch them, you notice.
 #
-# **Checked:** the shapes; the output; the number of scores; blocks that nobody may see; queries that see nothing; blocks of one token and one block for
+# **Checked:** the shapes; the output; the number of scores, and that no others are computed; blocks that nobody may see; queries that see nothing; blocks of one token and one block for
 # all, a shorter last block, float64. The longest text of the check has a few dozen tokens.
 #
 # [[hints]]

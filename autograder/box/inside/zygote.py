@@ -22,7 +22,7 @@ from autograder.box.inside.outputs import Stream
 from autograder.exercise.closed import is_absent
 
 _WARM = ("tqdm.auto", "numpy.random")
-_WARM_WITH_PYTORCH = ("ipywidgets", "matplotlib.pyplot", "torch.utils.data")
+_WARM_WITH_PYTORCH = ("ipywidgets", "matplotlib.pyplot", "torch.utils.data", "torch.utils.flop_counter")
 _WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
 _QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], seed=0)
 _QUESTION |= dict(seconds=(5.0, 5.0), budget=(5.0, 5.0))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.efficient_attention.common import CLOSED, heads
-from autograder.exercise.declare import question, shapes, values
+from autograder.exercise.declare import frugal, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.specification import Case, case
@@ -185,6 +185,11 @@ def _masked(draw: Draw) -> list[Case]:
     ]
 
 
+def _long(draw: Draw) -> list[Case]:
+    count, d, d_v = draw.sizes(3)
+    return [case("a long text with a narrow window", *heads(draw, count, 40, 40, d, d_v), _window(40, 2, 1), 4)]
+
+
 def _unseen(draw: Draw) -> list[Case]:
     """Blocks that nobody sees hold infinity and NaN."""
     count, d, d_v = draw.sizes(3)
@@ -227,17 +232,26 @@ BLOCK_ATTENTION = question(
     returns=("output", "computed"),
     properties=[
         shapes(0.25, _masked),
-        values("the output", 1.25, _masked, "output"),
-        values("the number of scores", 0.75, _masked, "computed"),
+        values("the output", 1, _masked, "output"),
+        values("the number of scores", 0.5, _masked, "computed"),
+        frugal("no other scores are computed", 0.5, _long),
         values("blocks that nobody may see", 0.75, _unseen, "output"),
         values("queries that see nothing", 0.5, _unseeing, "output"),
         values("small and large blocks, float64", 0.5, _sizes),
     ],
     closed=CLOSED,
+    counted=True,
     mistakes="""
 nothing-skipped: You compute all pairs of blocks. Those in which the mask allows nothing should not be touched: that is
 what saves.
 - if part.any(): → if True:
+
+only-reported: Your number is right, but you compute the scores of all pairs of blocks. Those in which the mask allows
+nothing should not be touched: that is what saves.
+- if part.any():
++ if True:
+- computed += part.numel() → computed += part.numel() * bool(part.any())
+looks like: nothing-skipped
 
 allowed-pairs-counted: You count the pairs that the mask allows. In a block that is needed *all* scores are computed,
 and some of them are thrown away.

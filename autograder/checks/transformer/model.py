@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.transformer.common import CLOSED, block_weights, matrix, sizes_of
-from autograder.exercise.declare import holds, inputs_too, judged, question, shapes, values
+from autograder.exercise.declare import frugal, holds, inputs_too, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import same_shapes
 from autograder.exercise.kinds import EQUAL
@@ -267,6 +267,11 @@ def _free(draw: Draw) -> list[Case]:
     return cases
 
 
+def _long(draw: Draw) -> list[Case]:
+    weights, sizes, vocab = _writer(draw)
+    return [case("a long text", _prompt(draw, vocab, 3), weights, sizes, 16, NO_END)]
+
+
 def _ended(draw: Draw) -> list[Case]:
     """The end is a token that the model writes on its way, for the first time; or one that the prompt ends with."""
     while True:
@@ -313,13 +318,22 @@ GENERATE = question(
     returns=("written", "state"),
     properties=[
         judged("how many are written, and read", 0.25, _free, same_shapes(("written", "state"))),
-        values("the tokens", 1.25, _free, "written"),
-        values("the state", 1, _free, "state"),
+        values("the tokens", 1, _free, "written"),
+        values("the state", 0.75, _free, "state"),
+        frugal("each token is read once", 0.5, _long),
         values("the end", 0.75, _ended),
         values("n = 1, one token, a given state", 0.75, _edges_of_writing),
     ],
     closed=CLOSED,
+    counted=True,
     mistakes="""
+no-cache: You read the whole text again for each new token. The result is the same and the work is not: with a state,
+only the newest token is new.
+- logits, state = language_model(torch.tensor([new]), weights, sizes, state)
++ logits, read = language_model(torch.tensor([new]), weights, sizes, state)
+- return written, state → return written, read
+- new = written[-1:] → new = prompt + written
+
 read-twice: You give the model the whole text *and* the state each time, so it reads everything again behind itself.
 With a state, only the newest token is new.
 - new = written[-1:] → new = prompt + written
