@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from autograder.exercise.find import find
 from autograder.exercise.interview import heard_answers, questions
+from autograder.exercise.mentions import mentioned_by
 from autograder.exercise.outcome import arrays
 from autograder.exercise.report import Report
 from autograder.exercise.smaller import smallest
@@ -79,7 +80,8 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     if not hidden:
         looked_for = not verdict.closed and (not verdict.unwritten or exercise.planted is not None)
         _failed[name] = smallest(exercise, verdict, function) if looked_for else None
-    report = Report(verdict, None if hidden else _failed[name])
+    named = () if hidden else mentioned_by(function, exercise.closed)
+    report = Report(verdict, None if hidden else _failed[name], named)
     if hidden:
         _show(report)
         if not verdict.passed:
@@ -100,7 +102,8 @@ class Failing(NamedTuple):
 
     inputs: tuple[Any, ...]
     expected: Any
-    """The right result: a tensor (or array, as the inputs) or a number, or, of several results, a tuple of them; None for a chosen one."""
+    """The right result: a tensor (or an array, as the inputs) or a number; of several results, a tuple of them; None
+    for a chosen one."""
 
 
 def failing(name: str) -> Failing:

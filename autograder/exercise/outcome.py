@@ -165,9 +165,9 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _outputs(result: Any, returns: Sequence[str], made: Callable[[Any, str], Tensor]) -> tuple[Tensor, ...]:
-    """The result as one tensor (by `made`) per name, of a tuple or list in their order, or of a dictionary with these keys. NumPy
-    arrays, numbers, lists and tuples of numbers are accepted like tensors, and a dictionary among the results becomes
-    one row. Raises TypeError, with a message for the student, for anything else."""
+    """The result as one tensor per name (by `made`), of a tuple or list in their order, or of a dictionary with these
+    keys. NumPy arrays, numbers, lists and tuples of numbers are accepted like tensors, and a dictionary among the
+    results becomes one row. Raises TypeError, with a message for the student, for anything else."""
     if isinstance(result, dict):
         result = _in_order(result, returns)
     wanted = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"

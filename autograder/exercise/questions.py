@@ -87,11 +87,9 @@ def closed_everywhere(exercises: Sequence[Exercise]) -> str:
     """The paragraph of an assignment that says what is closed in all of these questions, and how that is enforced."""
     alone = [exercise for exercise in exercises if exercise.numpy]
     if alone and len(alone) == len(exercises):
-        return (
-            "**What is off limits.** You write the answers yourself, and they run *without PyTorch*: while they are checked,"
-            " and when your work is graded, only Python and NumPy are there. Your functions get NumPy arrays, and return"
-            " arrays or numbers."
-        )
+        said = "**What is off limits.** You write the answers yourself, and they run *without PyTorch*: while they are"
+        said += " checked, and when your work is graded, only Python and NumPy are there. Your functions get NumPy"
+        return f"{said} arrays, and return arrays or numbers."
     names = _shared(exercises)
     rooms = [name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")]
     others = [name for name in names if is_absent(name) and not name.startswith("nlmcore.")]
@@ -105,15 +103,11 @@ def closed_everywhere(exercises: Sequence[Exercise]) -> str:
     if heard:
         said += f" In PyTorch, these are closed in every question: {_of_pytorch(heard)}."
     if any(not is_absent(name) for exercise in exercises for name in exercise.closed):
-        said += (
-            " PyTorch itself cannot be left out: if the text of an answer names a closed function, your instructor is"
-        )
-        said += " told."
+        said += " PyTorch itself cannot be left out: if the text of an answer names a closed function, your"
+        said += " instructor is told."
     if alone:
-        said += (
-            " Questions marked *without PyTorch* run where only Python and NumPy are, while they are checked and when"
-        )
-        said += " your work is graded. Their functions get NumPy arrays, and return arrays or numbers."
+        said += " Questions marked *without PyTorch* run where only Python and NumPy are, while they are checked and"
+        said += " when your work is graded. Their functions get NumPy arrays, and return arrays or numbers."
     return said
 
 

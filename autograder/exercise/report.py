@@ -60,8 +60,9 @@ class Example:
 class Report:
     """The report of a check. Jupyter shows it as HTML, everything else as text."""
 
-    def __init__(self, verdict: Verdict, smallest: Finding | None = None) -> None:
+    def __init__(self, verdict: Verdict, smallest: Finding | None = None, named: Sequence[str] = ()) -> None:
         self.verdict = verdict
+        self.named = named  # closed functions of PyTorch's in the text of the answer, which cost nothing
         self.smallest = smallest  # the failing case to show, where it was looked for
         self.hidden = verdict.seed is not None
 
@@ -117,7 +118,7 @@ class Report:
         hidden inputs comes after the public one, and adds what that could not know."""
         v = self.verdict
         if v.unwritten or v.passed:
-            return []
+            return [] if v.unwritten else self._named()
         if self.hidden:
             said = self._complaints([f for f in v.findings if f.fresh])
             return said or ["The reasons are given above."]
@@ -126,7 +127,11 @@ class Report:
         ]
         said += [m.sentence for m in v.misconceptions]
         unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
-        return said + self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
+        said += self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
+        return said + self._named()
+
+    def _named(self) -> list[str]:
+        return [f"Your answer names {name}, which is what this question asks you to write." for name in self.named]
 
     def _complaints(self, findings: Sequence[Finding]) -> list[str]:
         """One sentence per complaint, and where it occurred."""
@@ -152,6 +157,8 @@ class Report:
             words = f"{fault.function or 'something that it calls'} is not written yet"
         elif fault.kind in ("TookTooLong", "Stopped") or not fault.words.startswith(fault.kind):
             words = fault.words  # said by who called the function, not raised by it
+        elif fault.kind == "ClosedName":
+            words = fault.words.removeprefix("ClosedName: ")
         else:
             words = f"your code raised {fault.words}"
             if fault.line:

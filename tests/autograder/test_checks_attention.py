@@ -41,12 +41,6 @@ def test_what_is_closed_earns_nothing_and_is_said():
     assert verdict.closed == ("nlmcore.attention",)
     assert verdict.points == 0
 
-    def attend(scores, values, mask=None):
-        weights = scores.softmax(-1)
-        return weights @ values, weights
-
-    assert examine(EXERCISES["attention.attend"], attend, 3).closed == ("torch.softmax",)
-
 
 @pytest.mark.parametrize("weight", [0.0, 1e-320, 1e-7])
 def test_of_nothing_no_law_earns_a_point(weight):

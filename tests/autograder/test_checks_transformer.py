@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.check import examine
 from autograder.checks.transformer import EXERCISES
 from autograder.checks.transformer.model import THEIRS
 from nlmcore.norms import RMSNorm
@@ -23,21 +22,6 @@ def test_the_norms_are_pytorchs():
     x, gain, shift = torch.randn(2, 3, 5), torch.randn(5), torch.randn(5)
     assert torch.allclose(CALL["layer_norm"](x, gain, shift, 0.1), F.layer_norm(x, (5,), gain, shift, 0.1), atol=1e-5)
     assert torch.allclose(CALL["rms_norm"](x, gain, 0.1), F.rms_norm(x, (5,), gain, 0.1), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("layer_norm", lambda x, gain, shift, eps: F.layer_norm(x, gain.shape, gain, shift, eps)),
-        ("layer_norm", lambda x, gain, shift, eps: torch.nn.LayerNorm(len(gain), eps)(x.float()) * gain + shift),
-        ("rms_norm", lambda x, gain, eps: torch.nn.RMSNorm(len(gain), eps)(x.float()) * gain),
-        ("rms_norm", lambda x, gain, eps: torch.rms_norm(x.float(), gain.shape, gain.float(), eps)),
-        ("feed_forward", lambda x, w: (torch.nn.SiLU()(x @ w["gate"]) * (x @ w["up"])) @ w["down"]),
-        ("attend", lambda q, k, v: (F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True),) * 2),
-    ],
-)
-def test_pytorchs_own_parts_are_closed_where_they_are_the_answer(name, answer):
-    assert examine(EXERCISES[f"transformer.{name}"], answer, None).closed
 
 
 def test_pytorchs_own_parts_are_open_afterwards():

@@ -1,5 +1,6 @@
-"""The check at home and the sandbox hear the same of every use of a closed name."""
+"""The check at home and the sandbox say the same of every use of what is absent."""
 
+import importlib.util
 import sys
 
 import pytest
@@ -7,37 +8,108 @@ import torch
 
 from autograder.box import Box, Interview, Job
 from autograder.box.job import Cell
-from autograder.exercise.closed import is_absent, listening
-from autograder.exercise.outcome import call, undisturbed
-from tests.autograder.box.closed_cases import SLOW, USES, Use
+from autograder.exercise.closed import ALONE
+from autograder.exercise.interview import heard_answers, questions
+from autograder.exercise.specification import Property, case
+from tests.autograder.box.closed_cases import ROOM, USES, Use
+from tests.autograder.box.conftest import cells, shown
+from tests.autograder.test_specification import doubling
 
 X = torch.randn(3, 4)
-ROWS = [pytest.param(u, id=u.name, marks=[pytest.mark.everything] if u.name in SLOW else []) for u in USES]
+ROWS = [pytest.param(use, id=use.name) for use in USES]
+MATRIX = (Property(name="of a matrix", points=1, cases=lambda draw: [case("x", X)], judge=lambda *given: None),)
 
 
-@pytest.mark.filterwarnings("ignore")  # PyTorch warns of itself
 @pytest.mark.parametrize("use", ROWS)
 def test_at_home(use: Use) -> None:
     scope: dict[str, object] = {"__name__": "__main__"}
-    exec(compile(use.source, "<cell>", "exec"), scope)
-    before = sys.getprofile()
-    with undisturbed(), listening(use.closed, scope["f"]) as heard, heard.attentive():  # type: ignore[arg-type]
-        outcome = call(scope["f"], (X,), ("x",), ("y",))  # type: ignore[arg-type]
-    assert heard.used == use.used, outcome
-    assert sys.getprofile() is before
-    assert torch.is_grad_enabled()
-    assert X.softmax(-1).sum() > 0
+    for line in use.source.split("\n1 / 0\n"):
+        exec(compile(line, "<cell>", "exec"), scope)
+    loaded, names = dict(sys.modules), dict(scope)
+    exercise = doubling(properties=MATRIX, numpy=use.numpy, closed=() if use.numpy else (ROOM,))
+    ((outcome, *_), *_), used = heard_answers(scope["f"], exercise, questions(exercise)[:1], exercise.closed)  # type: ignore[arg-type]
+    assert (outcome.fault is not None) == use.refused, outcome
+    assert used == ((ROOM,) if use.refused and not use.numpy else ())
+    if use.refused:
+        assert outcome.fault is not None
+        assert outcome.fault.kind == "ClosedName"
+    assert {name: sys.modules.get(name) for name in loaded} == loaded, "all is put back"
+    assert scope == names
 
 
 @pytest.mark.parametrize("use", ROWS)
 def test_in_the_sandbox(box: Box, use: Use) -> None:
-    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), closed=use.closed)
-    cells = (Cell(id="code", source=use.source), Cell(id="test", source="", interviews=(ask,)))
-    absent = tuple(name for name in use.closed if is_absent(name))
-    result = box.run(Job(name=use.name, cells=cells, closed=absent))
+    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), numpy=use.numpy)
+    both = (*cells(use.source), Cell(id="test", source="", interviews=(ask,)))
+    result = box.run(Job(name=use.name, cells=both, closed=() if use.numpy else (ROOM,), numpy=use.numpy))
     assert result.ended == "finished", result.words
-    assert result.cells[-1].closed == use.used
+    assert result.cells[-1].closed == ((ROOM,) if use.refused and not use.numpy else ())
     fault = result.cells[-1].outcomes[0][0].fault
-    if not use.used:
-        assert fault is None
-        assert result.cells[0].outputs == () or "Error" not in str(result.cells[0].outputs)
+    assert (None if fault is None else fault.kind) == ("ClosedName" if use.refused else None)
+    if use.numpy and fault is not None:
+        assert ALONE in fault.words
+
+
+ROADS = {
+    "the finder taken away": """
+import sys
+sys.meta_path[:] = [one for one in sys.meta_path if type(one).__name__ != "Finder"]
+[sys.modules.pop(name) for name in list(sys.modules) if name.startswith("torch")]
+import torch
+""",
+    "by its file": """
+import importlib.machinery, numpy
+at = numpy.__file__.replace("numpy", "torch")
+torch = importlib.machinery.SourceFileLoader("torch", at).load_module()
+""",
+    "in memory": """
+import gc, sys, types
+gc.unfreeze()
+torch = next(o for o in gc.get_objects() if isinstance(o, types.ModuleType) and o.__name__ == "torch" and o.__file__)
+""",
+    "from the caller": """
+import sys
+def f(x):
+    frame = sys._getframe(1)
+    while frame:
+        if (torch := frame.f_globals.get("torch")) is not None: return torch.from_numpy(x)
+        frame = frame.f_back
+    raise LookupError
+""",
+    "by its compiled parts": """
+import ctypes, numpy
+torch = ctypes.CDLL(numpy.__file__.replace("numpy/__init__.py", "torch/lib/libtorch_python.so"))
+""",
+    "from an idle thread": """
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(1)
+pool.submit(int).result()
+torch = pool.submit(__import__, "torch").result().ops.aten
+""",
+}
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_no_road_leads_to_pytorch_where_it_is_not(box: Box, road: str) -> None:
+    source = f"import numpy as np\n{ROADS[road]}\nif 'f' not in globals():\n    def f(x): return torch.from_numpy(x)"
+    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), numpy=True)
+    both = (*cells(source), Cell(id="test", source="", interviews=(ask,)))
+    result = box.run(Job(name=road, cells=both, numpy=True))
+    assert result.ended == "finished", result.words
+    assert result.cells[-1].outcomes[0][0].fault is not None
+
+
+def test_of_the_installed_packages_only_a_few_can_be_read(box: Box) -> None:
+    """Not even by the paths of their files."""
+    names = ("numpy", "torch", "sympy", "networkx", "matplotlib", "nlmcore")
+    files = {name: importlib.util.find_spec(name).origin for name in names}  # type: ignore[union-attr]
+    source = f"""
+for name, path in {files!r}.items():
+    try:
+        open(path).close()
+        print(name)
+    except OSError: pass
+"""
+    result = box.run(Job(name="packages", cells=cells(source), numpy=True))
+    assert shown(result).split() == ["numpy"]
+    assert any("asked for a file" in words for words in result.incidents)

@@ -1,4 +1,4 @@
-"""What is closed is not in the sandbox, and neither is what grades. (What is heard of PyTorch: test_closed_agree.)"""
+"""What is closed is not in the sandbox, and neither is what grades. (What is said at home: test_closed_agree.)"""
 
 import pytest
 import torch
@@ -11,8 +11,8 @@ X = torch.randn(3, 4)
 CLOSED = ("nlmcore.attention", "nlmcore.transformer")
 
 
-def put(box: Box, source: str, closed: tuple[str, ...] = CLOSED, scoped: tuple[str, ...] = ()) -> BoxResult:
-    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), closed=(*closed, *scoped))
+def put(box: Box, source: str, closed: tuple[str, ...] = CLOSED) -> BoxResult:
+    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),))
     job = Job(name="closed", cells=(*cells(source), Cell(id="test", source="", interviews=(ask,))), closed=closed)
     result = box.run(job)
     assert result.ended == "finished", result.words
@@ -130,18 +130,6 @@ def test_of_the_lectures_only_their_pictures_are_there(box: Box) -> None:
 def test_open_rooms_are_open(box: Box) -> None:
     source = "import nlmcore.recurrent, nlmcore.ngram\nprint('open')"
     assert shown(box.run(Job(name="others", cells=cells(source), closed=CLOSED))) == "open\n"
-
-
-def test_open_names_are_untouched_and_closed_ones_open_again(box: Box) -> None:
-    free = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),))
-    shut = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), closed=("torch.softmax",))
-    source = "import torch\nsoftmax = torch.softmax\ndef f(x): return softmax(x, -1)\nprint(f(torch.ones(1)))"
-    test = Cell(id="test", source="", interviews=(free, shut, free))
-    result = box.run(Job(name="scoped", cells=(*cells(source), test)))
-    kinds = [row[0].fault.kind if row[0].fault else "" for row in result.cells[-1].outcomes]
-    assert kinds == ["", "ClosedName", ""]
-    assert result.cells[0].closed == ()
-    assert put(box, "def f(x): return x.log_softmax(-1)", scoped=("torch.softmax",)).cells[-1].closed == ()
 
 
 @pytest.mark.parametrize("name", ["nlmcore.nothing", "no_such_module.f", "torch.softmax", "torch.nothing"])
