@@ -236,7 +236,7 @@ def _array(value: Any, name: str) -> Any:
     size = made.dtype.itemsize
     if (made.dtype.kind, size > 1) == ("u", True) or size > 8:  # kinds of numbers that do not travel
         made = made.astype(np.int64 if made.dtype.kind == "u" else np.float64)
-    return made if torch is None else torch.tensor(made)  # an empty one has strides again
+    return made if torch is None else torch.from_numpy(made)
 
 
 def _is_number(value: Any) -> bool:
