@@ -23,7 +23,6 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-DIFFERENTIATION = "torch.autograd"
 DIFFERENTIATORS = ("autograd", "jax", "tensorflow")
 LIBRARIES = frozenset(
     {

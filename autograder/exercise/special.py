@@ -3,7 +3,7 @@
 A derivation is a function whose body is the formula that the student derived; it is checked at random points.
 
     BEST_DISCOUNT = question(
-        "ngrams.best_discount", …, returns=("discount",), closed=[*CLOSED, DIFFERENTIATION],
+        "ngrams.best_discount", …, returns=("discount",), numpy=True,
         properties=[formula("the discount", 1.5, at_points(n_1=(1, 900), n_2=(1, 400)))], …)
 
 A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bell]]`), say which line it is, and get the
