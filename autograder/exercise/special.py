@@ -1,6 +1,7 @@
 """Three kinds of questions that are declared with `question` and a few helpers: derivations, bugs and experiments.
 
-A derivation is a function whose body is the formula that the student derived; it is checked at random points.
+A derivation is a function whose body is the formula that the student derived; it is checked at random points, where
+nothing can differentiate.
 
     BEST_DISCOUNT = question(
         "ngrams.best_discount", …, returns=("discount",), numpy=True,

@@ -12,7 +12,7 @@ CLOSED = (
     "gensim",
     "sklearn",
 )
-"""Closed in every question: word vectors, what learns them, what compares them."""
+"""Closed in every question with PyTorch: word vectors, what learns them, what compares them."""
 
 
 def _pair(draw: Draw, d: int, k: int, label: str) -> Case:
