@@ -168,7 +168,7 @@ GRADER = {
     "exercise": {"checks", "pages"},  # by name, where there are any: a student's copy has none
     "check": {"exercise"},
     "checks": {"exercise"},
-    "box": {"exercise.closed", "exercise.outcome"},
+    "box": {"exercise.alone", "exercise.closed", "exercise.outcome"},
     "preflight": set(),
     "engine": {"box", "check", "checks", "exercise", "preflight"},
     "intake": {"engine", "nbgrader_config", "preflight"},

@@ -23,11 +23,9 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-DIFFERENTIATION = "torch.autograd"
-DIFFERENTIATORS = ("autograd", "jax", "tensorflow")
 LIBRARIES = frozenset(
     {
-        *DIFFERENTIATORS,
+        *("autograd", "jax", "tensorflow"),
         *("gensim", "nltk", "sacrebleu", "scipy", "sentencepiece", "sklearn", "statsmodels", "tiktoken", "tokenizers"),
         "transformers",
     }

@@ -33,7 +33,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
-from autograder.exercise.closed import DIFFERENTIATION, is_absent
+from autograder.exercise.closed import is_absent
 from autograder.exercise.find import find
 from autograder.exercise.listing import listing_of
 from autograder.exercise.specification import Exercise
@@ -101,7 +101,7 @@ def closed_everywhere(exercises: Sequence[Exercise]) -> str:
     if others:
         said += f" The same is true of other packages that contain them: {_listed(others)}."
     if heard:
-        said += f" In PyTorch, these are closed in every question: {_of_pytorch(heard)}."
+        said += f" In PyTorch, these are closed in every question: {_listed(heard)}."
     if any(not is_absent(name) for exercise in exercises for name in exercise.closed):
         said += " PyTorch itself cannot be left out: if the text of an answer names a closed function, your"
         said += " instructor is told."
@@ -117,7 +117,7 @@ def closed_here(exercise: Exercise, exercises: Sequence[Exercise]) -> str:
         return "" if all(other.numpy for other in exercises) else "\n\n**Without PyTorch.**"
     shared = _shared(exercises)
     names = [name for name in exercise.closed if name not in shared]
-    return f"\n\n**Also closed here:** {_of_pytorch(names)}." if names else ""
+    return f"\n\n**Also closed here:** {_listed(names)}." if names else ""
 
 
 def counts_if(exercise: Exercise) -> str:
@@ -143,14 +143,6 @@ def _staged(hints: re.Match[str]) -> str:
     said = (text.replace("\n   ", "\n") for text in texts)
     made = (f"<details><summary>{title}</summary>\n\n{text}" for title, text in zip(titles, said, strict=True))
     return "\n\n".join(made) + "\n" + len(texts) * "</details>"
-
-
-def _of_pytorch(names: Sequence[str]) -> str:
-    said = _listed([name for name in names if name != DIFFERENTIATION])
-    if DIFFERENTIATION not in names:
-        return said
-    by_itself = "whatever differentiates by itself (`backward()`, `torch.autograd`, `torch.func`)"
-    return f"{said}; {by_itself}" if said else by_itself
 
 
 def _listed(names: Sequence[str]) -> str:

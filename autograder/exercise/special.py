@@ -1,9 +1,10 @@
 """Three kinds of questions that are declared with `question` and a few helpers: derivations, bugs and experiments.
 
-A derivation is a function whose body is the formula that the student derived; it is checked at random points.
+A derivation is a function whose body is the formula that the student derived; it is checked at random points, where
+nothing can differentiate.
 
     BEST_DISCOUNT = question(
-        "ngrams.best_discount", …, returns=("discount",), closed=[*CLOSED, DIFFERENTIATION],
+        "ngrams.best_discount", …, returns=("discount",), numpy=True,
         properties=[formula("the discount", 1.5, at_points(n_1=(1, 900), n_2=(1, 400)))], …)
 
 A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bell]]`), say which line it is, and get the

@@ -242,8 +242,8 @@ def clip_gradients(gradients, max_norm):
 #
 # In training, each entry of `x` becomes 0 with probability `rate`, independently of all others; the remaining entries are scaled so that the *expected*
 # value of every entry is what it was. At evaluation (`training=False`) nothing is dropped and nothing is scaled. All randomness comes from `seed`: the
-# same seed gives the same result, another seed another one, and NumPy's global generator is left alone. Any way to draw is right here; but question 6 compares your
-# losses with ours, so drop the entries at which `np.random.default_rng(seed).random(x.shape)` is below the rate.
+# same seed gives the same result, another seed another one, and NumPy's global generator is left alone. Any way to draw is right here. But question 6
+# compares your losses with ours, so drop the entries at which `np.random.default_rng(seed).random(x.shape)` is below the rate.
 #
 # By hand: $x = (1, 2, 3, 4)$ with rate 0.2 may become $(1.25, 2.5, 0, 5)$.
 #
@@ -310,8 +310,8 @@ def early_stopping(losses, patience):
 # ## 5. A friend's minibatches
 #
 # From here on, the network is given: the window model of the lecture, whose gradients you derived in the assignment `backpropagation`. It uses *your*
-# `dropout` on its hidden layer. `sample` turns a number, the **key**,
-# into a random minibatch, the seed for the dropout of that step, and the next key: all of a run's chance follows from its first key.
+# `dropout` on its hidden layer. `sample` turns a number, the **key**, into a random minibatch, the seed for the dropout of that step, and the next
+# key: all randomness of a run follows from its first key.
 
 
 # %%
@@ -438,8 +438,9 @@ def in_pieces(weights, windows, size):
 # > **Before you write it:** which of the six entries would you miss if you had saved only the weights, and how would the losses show it?
 #
 # **Checked:** the losses of a plain run (no dropout, no decay, no clipping worth the name, a constant rate); of a run with everything; the development
-# losses and the best weights; early stopping, and the number of the step then saved; the losses of runs resumed from a saved one, one of them with its patience partly used up; everything that a resumed run saves, and that the saved one
-# is unchanged. The runs have about six steps and are in float64. What the check tests also depends on your earlier functions, so make those pass first.
+# losses and the best weights; early stopping, and the number of the step that is saved then; the losses of runs resumed from a saved one, one of
+# them with its patience nearly used up; everything that a resumed run saves, and that the saved one is unchanged. The runs have about six steps and
+# are in float64. What the check tests also depends on your earlier functions, so make those pass first.
 #
 # [[hints on the loop]]
 # 1. Read the paragraph above the table of the plan again, and number what happens in one step. Which parts happen only at some steps?

@@ -2,7 +2,7 @@
 
 The functions differ in form from `nlmcore.recurrent` and `nlmcore.diagnostics`, whose cells are modules with stacked
 weights and whose Jacobians are PyTorch's: here every block is a separate matrix, the gates are returned as well, and
-all derivatives are written out.
+all derivatives are written out in NumPy.
 """
 
 from autograder.exercise.declare import exercises_in

@@ -106,6 +106,10 @@ rate-survives: You keep an entry with the probability `rate` instead of dropping
 
 global-generator: You seeded or used NumPy's global generator, on which all other random numbers of the notebook
 depend. Sample from a generator of your own: `np.random.default_rng(seed)`.
+- keep = np.random.default_rng(seed).random(x.shape)
++ np.random.seed(seed)
++ keep = np.random.random(x.shape)
+or
 ^ np.random.seed(seed)
 - np.random.default_rng(seed) → np.random
 

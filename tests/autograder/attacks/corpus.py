@@ -21,8 +21,6 @@ UNWRITTEN = "not written yet"
 CLOSED = "which is closed"
 FORKED = "tried to start another process"
 LOOKED = "asked for a file outside its folder: "
-SDPA = "def scaled_dot_product_attention(q, k, v, mask=None):\n    "
-ATTEND = "def attend(scores, values, mask=None):\n    "
 
 
 # --- done to the notebook and to the folder -----------------------------------------------------------------------
@@ -250,31 +248,6 @@ ATTACKS = (
             "print(len(found), 'found')\nattend = found[0]"
         },
         says=("0 found", "IndexError"),
-    ),
-    cheat(
-        "PyTorch's own",
-        cells={
-            "scaled_dot_product_attention": SDPA + "return F.scaled_dot_product_attention(q, k, v, mask),"
-            " torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1)"
-        },
-        says=("torch.nn.functional.scaled_dot_product_attention", CLOSED),
-    ),
-    cheat(
-        "PyTorch's own, kept aside before",
-        first="kept = F.scaled_dot_product_attention, torch.softmax, torch.Tensor.softmax",
-        cells={
-            "attend": ATTEND + "w = kept[1](scores if mask is None else scores.masked_fill(~mask, -math.inf), -1)\n"
-            "    return w @ values, w",
-            "scaled_dot_product_attention": SDPA + "return kept[0](q, k, v, mask), q @ k.mT",
-        },
-        says=(CLOSED,),
-    ),
-    cheat("PyTorch's softmax as a layer", cells={"attend": ATTEND + "w = torch.nn.Softmax(-1)(scores)\n    return w @ values, w"}, says=(CLOSED,)),
-    cheat("PyTorch's softmax by a private name", cells={"attend": ATTEND + "w = torch._safe_softmax(scores, -1)\n    return w @ values, w"}, says=("torch.softmax", CLOSED)),
-    cheat(
-        "PyTorch's softmax where nobody listens",
-        cells={"attend": ATTEND + "import sys\n    sys.setprofile(None)\n    w = torch.softmax(scores, -1)\n    return w @ values, w"},
-        says=("torch.softmax", CLOSED),
     ),
     cheat("the public examples by heart", cells={n: _recited(n) for n in ("dot_score", "bilinear_score")}, says=("KeyError",)),
     cheat(

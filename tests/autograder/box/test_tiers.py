@@ -52,8 +52,7 @@ def second_tier() -> Iterator[Box]:
     with Box(LIMITS, "landlock") as box:
         box.start()
         yield box
-        assert box._parent is not None
-        scratch = box._parent._scratch
+        scratch = box._parents[False]._scratch
         assert scratch is not None
     assert not Path(scratch).exists()
 

@@ -51,12 +51,6 @@ get_ipython().ast_transformers.clear()
 REFERENCE = (
     "from nlmcore.attention import dot_score as theirs\ndef dot_score(query, keys):\n    return theirs(query, keys)"
 )
-SOFTMAX = """
-def attend(scores, values, mask=None):
-    filled = scores if mask is None else scores.masked_fill(~mask, -math.inf)
-    weights = torch.softmax(filled, -1).nan_to_num()
-    return weights @ values, weights
-"""
 SEGFAULT = "def decoder_mask(lengths, time):\n    import ctypes\n    return ctypes.string_at(0)"
 ENDLESS = "def decoder_mask(lengths, time):\n    while True: pass"
 LOUD = "import sys, warnings, tqdm\nwarnings.warn('careful')\nfor _ in tqdm.tqdm(range(3)): print('x', file=sys.stderr)"
@@ -73,10 +67,9 @@ WRITTEN = {  # what is changed in the solved notebook, and the questions that ar
     "leaves": ({"dot_score": "import os\nos._exit(0)"}, ON_DOT),
     "patches": ({"additive_score": PATCHES}, {"additive_score"}),
     "reference": ({"dot_score": REFERENCE}, ON_DOT),
-    "closed": ({"attend": SOFTMAX}, {"attend"}),
     "half": ({"attend": "def attend(scores, values, mask=None):\n    raise NotImplementedError()"}, ON_ATTEND),
 }
-BOTH_WAYS = {"right", "loud", "raises", "segfault", "stuck", "leaves", "patches", "closed", "nothing"}
+BOTH_WAYS = {"right", "loud", "raises", "segfault", "stuck", "leaves", "patches", "nothing"}
 """Those whom nbgrader grades as well: each of them runs once more."""
 
 
@@ -154,7 +147,6 @@ def test_the_gradebooks_are_equal_cell_by_cell(both):
         ("stuck", "Cell 'dot_score': it took longer than it may"),
         ("leaves", "os._exit"),
         ("reference", "used nlmcore.attention, which is closed"),
-        ("closed", "used torch.softmax, which is closed"),
     ],
 )
 def test_what_a_person_should_look_at_is_said(both, student, said):
