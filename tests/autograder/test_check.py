@@ -169,7 +169,7 @@ def test_an_exception_says_the_shapes_of_the_inputs_by_name():
 
 def test_code_above_a_forgotten_raise_is_noticed(capsys):
     def started(query, keys):
-        scores = keys @ query
+        _ = keys @ query
         raise NotImplementedError()
 
     assert check(NAME, started) is None
