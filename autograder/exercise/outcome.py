@@ -21,6 +21,7 @@ from torch import Tensor
 DEPTH = 3000  # of calls in calls, at least
 CALL_SECONDS, QUESTION_SECONDS = 5, 30
 """Processor time that the grader gives one call, and all calls of a question together."""
+TOO_LONG = f"it took more than {CALL_SECONDS} s of processor time for a call, or {QUESTION_SECONDS} s for all together"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,7 @@ from nbformat.v4 import new_code_cell
 from autograder.exercise.closed import DIFFERENTIATION, is_absent
 from autograder.exercise.find import find
 from autograder.exercise.listing import listing_of
+from autograder.exercise.outcome import CALL_SECONDS, QUESTION_SECONDS
 from autograder.exercise.specification import Exercise
 
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
@@ -46,12 +47,15 @@ _STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
 HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
 STAGES = ("where to look", "The idea", "Nearly the line")
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
-BEGINS = """\
+BEGINS = f"""\
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
 The check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input
 on which your function fails. With `failing` you get that input for debugging. Run it as often as you like. A question
 that you have not started says so and stops nothing: *Run → Run All Cells* always works up to your first mistake. Your
 mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+
+A call may take {CALL_SECONDS} seconds of processor time, and all calls of a question together {QUESTION_SECONDS}. The
+check says so if yours comes near that.
 
 If you are stuck, open the hints below a question in turn, and try again after each.
 

@@ -27,7 +27,7 @@ from autograder.exercise.arrays import (
 )
 from autograder.exercise.interview import rounds
 from autograder.exercise.mistakes import known_mistakes
-from autograder.exercise.outcome import CALL_SECONDS, GENERATOR, QUESTION_SECONDS, Fault
+from autograder.exercise.outcome import CALL_SECONDS, GENERATOR, QUESTION_SECONDS, TOO_LONG, Fault
 from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict, can_be_shown
 from autograder.pages import points, render
@@ -312,7 +312,9 @@ def _without_input(fault: Fault) -> str:
         return "your function did not return the kind of value that was asked for"
     if fault.kind == "NotImplementedError":
         return "something that it calls is not written yet"
-    if fault.kind in ("Stopped", "TookTooLong"):  # by the box
+    if fault.kind == "TookTooLong":
+        return TOO_LONG
+    if fault.kind == "Stopped":  # by the box
         return "your code was stopped before it answered"
     known = isinstance(getattr(builtins, fault.kind, None), type)
     return f"your code raised {fault.kind if known else 'an exception of its own'}"
