@@ -24,6 +24,7 @@ class Interview:
     calls: tuple[tuple[Any, ...], ...]
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
     (with text as keys) of them."""
+    call_cpu: float = 0  # processor time of a call, if it is more than the limits say
     closed: tuple[str, ...] = ()  # what is closed in this question; what is not the job's too is listened to
     meanwhile: Callable[[], object] | None = field(default=None, compare=False)
     """What the grader does while the student's function is called, on another core if there is one."""

@@ -16,7 +16,7 @@ import torch
 
 from autograder.exercise.closed import listening
 from autograder.exercise.draw import Draw
-from autograder.exercise.outcome import Outcome, call, undisturbed
+from autograder.exercise.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, Outcome, call, undisturbed
 from autograder.exercise.specification import Case, Cases, Exercise, Property, parts
 
 PUBLIC_SEED = 0
@@ -70,6 +70,11 @@ def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
         for prop in exercise.properties
         for case in prop.cases(Draw(f"{exercise.name} {prop.name} {PUBLIC_SEED}", PUBLIC_LARGEST))
     )
+
+
+def call_seconds(exercise: Exercise) -> int:
+    """Processor time that the grader gives one call."""
+    return EXPERIMENT_SECONDS if exercise.chosen else CALL_SECONDS
 
 
 def rounds(exercise: Exercise) -> int:

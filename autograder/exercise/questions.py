@@ -36,7 +36,7 @@ from nbformat.v4 import new_code_cell
 from autograder.exercise.closed import DIFFERENTIATION, is_absent
 from autograder.exercise.find import find
 from autograder.exercise.listing import listing_of
-from autograder.exercise.outcome import CALL_SECONDS, QUESTION_SECONDS
+from autograder.exercise.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, QUESTION_SECONDS
 from autograder.exercise.specification import Exercise
 
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
@@ -54,8 +54,8 @@ on which your function fails. With `failing` you get that input for debugging. R
 that you have not started says so and stops nothing: *Run → Run All Cells* always works up to your first mistake. Your
 mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
 
-A call may take {CALL_SECONDS} seconds of processor time, and all calls of a question together {QUESTION_SECONDS}. The
-check says so if yours comes near that.
+A call may take {CALL_SECONDS} seconds of processor time, one of an experiment {EXPERIMENT_SECONDS}, and all calls of a
+question together {QUESTION_SECONDS}. The check says so if yours comes near that.
 
 If you are stuck, open the hints below a question in turn, and try again after each.
 
