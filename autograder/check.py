@@ -19,6 +19,7 @@ import copy
 import io
 import os
 import secrets
+import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -144,9 +145,13 @@ def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:
         written = outcome.fault.kind != "NotImplementedError"
         print(f"{exercise.function}: {outcome.fault.words}" if written else come_back(exercise.function))
         return
+    table = outcome.outputs[number]
+    if table.ndim != 2:
+        print(f"{exercise.function}: {exercise.returns[number]} should have one row for each seed.")
+        return
     wide = max(map(len, columns))
     print(f"seed  {'  '.join(f'{column:>{wide}}' for column in columns)}")
-    for seed, row in zip(given[-1], outcome.outputs[number].tolist(), strict=False):
+    for seed, row in zip(given[-1], table.tolist(), strict=False):
         print(f"{seed:4}  {'  '.join(f'{value:{wide}.4g}' for value in row)}")
 
 
@@ -156,8 +161,10 @@ def come_back(function: str) -> str:
 
 
 def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_offset: int | None = None) -> None:
-    """IPython's handler of a NameError: of a function that the course asks for, no traceback is needed."""
-    if error.name and is_asked_for(error.name):
+    """IPython's handler of a NameError: a cell that itself names a function that the course asks for needs no
+    traceback. In a function, the name may be a variable's."""
+    *_, (frame, _) = traceback.walk_tb(trace)
+    if frame.f_code.co_name == "<module>" and error.name and is_asked_for(error.name):
         shell._showtraceback(kind, error, [come_back(error.name)])
     else:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)

@@ -25,6 +25,7 @@ class Interview:
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
     (with text as keys) of them."""
     numpy: bool = False  # whether the function gets and returns NumPy arrays, and is asked where PyTorch is not
+    call_cpu: float = 0  # processor time of a call, if it is more than the limits say
     meanwhile: Callable[[], object] | None = field(default=None, compare=False)
     """What the grader does while the student's function is called, on another core if there is one."""
     known: tuple[tuple[int, Fault], ...] = ()

@@ -179,7 +179,9 @@ class Session:
         return tuple(outcome.fault for outcome in self._interview(few)[0]) == faults
 
     def _interview(self, interview: Interview) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
-        body = replies.Body()
+        body, limits = replies.Body(), self.limits
+        call_cpu = max(limits.call_cpu, interview.call_cpu)
+        call_wall = limits.call_wall * call_cpu / limits.call_cpu
         header = {
             "do": "ask",
             "function": interview.function,
@@ -187,12 +189,11 @@ class Session:
             "returns": list(interview.returns),
             "calls": [[replies.coded(value, body) for value in call] for call in interview.calls],
             "seed": self.job.seed,
-            "seconds": (self.limits.call_wall, self.limits.call_cpu),
-            "budget": (self.limits.question_wall, self.limits.question_cpu),
+            "seconds": (call_wall, call_cpu),
+            "budget": (limits.question_wall, limits.question_cpu),
             "largest": self.limits.result,
         }
-        limits = self.limits
-        patience = min(limits.question_wall + limits.call_wall, limits.call_wall * len(interview.calls))
+        patience = min(limits.question_wall + call_wall, call_wall * len(interview.calls))
         until = time.monotonic() + patience + _GRACE_SECONDS
         reply, given = self._ask(header, bytes(body), self.limits.result, until, lambda: self._meanwhile(interview))
         replies.has_only(reply, {"outcomes", "closed", "noted"})

@@ -23,12 +23,12 @@ from autograder.engine.bound import is_bound_nowhere
 from autograder.engine.plan import Plan, Test
 from autograder.engine.records import Mark, NotebookResult
 from autograder.exercise.interview import Answers, cases_of, spread
-from autograder.exercise.outcome import CALL_SECONDS, QUESTION_SECONDS, UNREAD, Fault, Outcome
+from autograder.exercise.outcome import TOO_LONG, UNREAD, Fault, Outcome
 from autograder.exercise.report import MACHINE, Report
 from autograder.exercise.verdict import Verdict, judge
 
 Outputs = list[dict[str, Any]]
-LATE = "a call did not come to an end and was interrupted"
+LATE = "a call took longer than the grader allows, and was interrupted"
 BEFORE_THE_TEST = ("Stopped", "NameError", "TookTooLong", "MemoryError")
 """Errors in a plain test cell that an earlier cell may have caused."""
 
@@ -272,7 +272,7 @@ _RETURNED = re.compile(
 _MISSING = re.compile(r"there is no '(\w{1,60})': the cell that defines it raised or is missing")
 _OF_OURS = {
     "wrong return": "it did not return the kind of value that was asked for",
-    "TookTooLong": f"it took more than {CALL_SECONDS} s of processor time for a call, or {QUESTION_SECONDS} s for all",
+    "TookTooLong": TOO_LONG,
     UNREAD: "its answer could not be read",
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 from autograder.box import Cell, Interview, Job
 from autograder.engine.seeds import hidden_seed
 from autograder.exercise.closed import is_absent
-from autograder.exercise.interview import Answers, Question, cases_of, questions
+from autograder.exercise.interview import Answers, Question, call_seconds, cases_of, questions
 from autograder.exercise.questions import check_calls, is_dotted, is_text
 from autograder.exercise.specification import Exercise
 from autograder.exercise.verdict import expected_answers
@@ -121,5 +121,6 @@ def _interview(test: Test) -> Interview:
         returns=exercise.returns,
         calls=calls,
         numpy=exercise.numpy,
+        call_cpu=call_seconds(exercise),
         meanwhile=lambda: test.right,
     )

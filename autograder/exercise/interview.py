@@ -17,7 +17,7 @@ import torch
 from autograder.exercise import alone
 from autograder.exercise.closed import ALONE, ClosedName, is_absent, refusal, without
 from autograder.exercise.draw import Draw
-from autograder.exercise.outcome import Outcome, call, undisturbed
+from autograder.exercise.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, Outcome, call, undisturbed
 from autograder.exercise.specification import Case, Cases, Exercise, Property, parts
 
 PUBLIC_SEED = 0
@@ -71,6 +71,11 @@ def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
         for prop in exercise.properties
         for case in prop.cases(Draw(f"{exercise.name} {prop.name} {PUBLIC_SEED}", PUBLIC_LARGEST))
     )
+
+
+def call_seconds(exercise: Exercise) -> int:
+    """Processor time that the grader gives one call."""
+    return EXPERIMENT_SECONDS if exercise.chosen else CALL_SECONDS
 
 
 def rounds(exercise: Exercise) -> int:

@@ -28,8 +28,13 @@ except ImportError:  # where a question without PyTorch is asked
 
 
 DEPTH = 3000  # of calls in calls, at least
-CALL_SECONDS, QUESTION_SECONDS = 5, 30
-"""Processor time that the grader gives one call, and all calls of a question together."""
+CALL_SECONDS, EXPERIMENT_SECONDS, QUESTION_SECONDS = 5, 15, 30
+"""Processor time that the grader gives one call, one of an experiment, which runs several seeds, and all calls of a
+question together."""
+TOO_LONG = (
+    f"it took more processor time than the grader gives a call ({CALL_SECONDS} s, in an experiment"
+    f" {EXPERIMENT_SECONDS} s) or all calls of a question together ({QUESTION_SECONDS} s)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

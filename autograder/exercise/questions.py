@@ -36,6 +36,7 @@ from nbformat.v4 import new_code_cell
 from autograder.exercise.closed import is_absent
 from autograder.exercise.find import find
 from autograder.exercise.listing import listing_of
+from autograder.exercise.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, QUESTION_SECONDS
 from autograder.exercise.specification import Exercise
 
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
@@ -53,6 +54,9 @@ on which your function fails. With `failing` you get that input for debugging. R
 that you have not started says so and stops nothing: *Run → Run All Cells* always works up to your first mistake. Your
 mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
 
+A call may take {call} seconds of processor time, one of an experiment {experiment}, and all calls of a question together
+{together}. The check says so if yours comes near that.
+
 If you are stuck, open the hints below a question in turn, and try again after each.
 
 **What your functions get and return.** In some inputs several sizes are equal, some {arrays} are slices of larger
@@ -64,10 +68,11 @@ Where a list is asked for, you may also return a tuple or {one}.
 def begins(exercises: Sequence[Exercise]) -> str:
     """The words that an assignment with these questions begins with."""
     if exercises and all(exercise.numpy for exercise in exercises):
-        said = _BEGINS.format(arrays="arrays", one="an array", other="a list of numbers")
+        words = {"arrays": "arrays", "one": "an array", "other": "a list of numbers"}
     else:
-        said = _BEGINS.format(arrays="tensors", one="a tensor", other="a NumPy array or a list of numbers")
-    return said.strip()
+        words = {"arrays": "tensors", "one": "a tensor", "other": "a NumPy array or a list of numbers"}
+    limits = {"call": CALL_SECONDS, "experiment": EXPERIMENT_SECONDS, "together": QUESTION_SECONDS}
+    return _BEGINS.format(**words, **limits).strip()
 
 
 def stated(exercise: Exercise) -> str:

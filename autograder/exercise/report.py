@@ -25,9 +25,9 @@ from autograder.exercise.arrays import (
     text_of_input,
     text_of_output,
 )
-from autograder.exercise.interview import rounds
+from autograder.exercise.interview import call_seconds, rounds
 from autograder.exercise.mistakes import known_mistakes
-from autograder.exercise.outcome import CALL_SECONDS, GENERATOR, QUESTION_SECONDS, Fault
+from autograder.exercise.outcome import GENERATOR, QUESTION_SECONDS, TOO_LONG, Fault
 from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict, can_be_shown
 from autograder.pages import points, render
@@ -158,8 +158,9 @@ class Report:
         v, times = self.verdict, 1 + rounds(self.verdict.exercise)
         if self.hidden or v.unwritten:
             return []
-        if v.longest > CALL_SECONDS / 2:
-            return [f"One call took {v.longest:.1f} s of processor time; the grader stops a call at {CALL_SECONDS} s."]
+        most = call_seconds(v.exercise)
+        if v.longest > most / 2:
+            return [f"One call took {v.longest:.1f} s of processor time; the grader stops a call at {most:g} s."]
         if v.together * times > QUESTION_SECONDS / 2:
             return [
                 f"The calls took {v.together:.1f} s of processor time together; the grader makes about {times} times as"
@@ -318,7 +319,9 @@ def _without_input(fault: Fault) -> str:
         return "your function did not return the kind of value that was asked for"
     if fault.kind == "NotImplementedError":
         return "something that it calls is not written yet"
-    if fault.kind in ("Stopped", "TookTooLong"):  # by the box
+    if fault.kind == "TookTooLong":
+        return TOO_LONG
+    if fault.kind == "Stopped":  # by the box
         return "your code was stopped before it answered"
     known = isinstance(getattr(builtins, fault.kind, None), type)
     return f"your code raised {fault.kind if known else 'an exception of its own'}"

@@ -26,6 +26,9 @@ numbers with a row for each seed, and a conclusion. The conclusion must be suppo
         values("the perplexities of every seed", 1.5, Both((page, fresh)), "perplexities"),
         concluded(1.5, Both((page, fresh)), ["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]),
     ]
+
+The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
+seeds.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from autograder.check import CheckFailed, check, explain_missing, failing, passes
+from autograder.check import CheckFailed, check, explain_missing, failing, passes, show_rows
 from autograder.exercise import report
 from autograder.exercise.find import find
 
@@ -17,7 +17,7 @@ def wrong(query, keys):
     return query * keys
 
 
-def empty(query, keys):
+def empty(*given):
     raise NotImplementedError
 
 
@@ -169,7 +169,7 @@ def test_an_exception_says_the_shapes_of_the_inputs_by_name():
 
 def test_code_above_a_forgotten_raise_is_noticed(capsys):
     def started(query, keys):
-        scores = keys @ query
+        _ = keys @ query
         raise NotImplementedError()
 
     assert check(NAME, started) is None
@@ -185,7 +185,7 @@ def test_what_is_closed_hides_no_other_mistake():
 
 
 def test_a_slow_call_is_told_what_the_grader_allows(capsys, monkeypatch):
-    monkeypatch.setattr(report, "CALL_SECONDS", 0.02)
+    monkeypatch.setattr(report, "call_seconds", lambda exercise: 0.02)
 
     def slow(query, keys):
         until = time.process_time() + 0.015
@@ -206,10 +206,22 @@ def test_a_table_is_shown_with_the_digits_that_differ():
     assert all(mine.replace("*", "").strip() != expected.strip() for expected, mine in rows)
 
 
+def test_rows_that_cannot_be_shown_say_why(capsys):
+    for function, words in (
+        (empty, "Come back here when hardening is written"),
+        (lambda seeds: 1 / 0, "division by zero"),
+        (lambda seeds: (1, [0.5, 0.6], 0), "one row for each seed"),
+    ):
+        show_rows("attention.hardening", function, "8, plain")
+        assert words in capsys.readouterr().out
+
+
 def test_a_cell_that_runs_before_its_function_says_to_come_back(capsys):
     shell = InteractiveShell()
     shell.set_custom_exc((NameError,), explain_missing)
     shell.run_cell("nobody_asks_for_this")
     assert "nobody_asks_for_this" in capsys.readouterr().out
+    shell.run_cell("def f():\n    return dot_score\n\nf()")
+    assert "Traceback" in capsys.readouterr().out
     shell.run_cell("dot_score")
     assert capsys.readouterr().out.strip() == "Come back here when dot_score is written and its cell has been run."

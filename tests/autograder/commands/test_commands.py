@@ -65,7 +65,7 @@ def class_of_three(place):
 def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsys):
     assert grade(class_of_three, ["plain"]) == 1  # one is not gradable
     said = capsys.readouterr().out
-    assert "Limits per notebook: 120 s" in said
+    assert "Limits per notebook: 300 s of processor time" in said
     assert "ada: 5 of 10, and 4 for a human to give" in said  # no box here, and so no files
     assert (
         "3 submissions: 2 graded, 1 not gradable, 0 failed through the grader's fault; 3 of them in this run." in said

@@ -17,11 +17,11 @@ from autograder.engine.gradebook import UNMARKED
 from autograder.engine.marking import Early, mark_notebook
 from autograder.engine.plan import plan_notebook
 from autograder.engine.records import NotebookResult
-from autograder.exercise.find import exercises_of
+from autograder.exercise.find import exercises_of, find
 from autograder.exercise.outcome import Fault, Outcome
 from tests.autograder import courses
 from tests.autograder.box.conftest import SHORT, real_box
-from tests.autograder.courses import answer
+from tests.autograder.courses import FakeBox, answer
 
 RIGHT = """import warnings
 import numpy as np
@@ -140,6 +140,28 @@ class Odd(list):
         raise MemoryError
 def dot_score(query, keys):
     return Odd()"""
+
+
+LINE, MEND = find("ngrams.wrong_line"), find("ngrams.witten_bell")
+
+
+@pytest.mark.parametrize(
+    ("mended", "points"), [(MEND.reference, (1, 2)), (MEND.planted, (0, 0)), (None, (0, 0))], ids=["yes", "no", "gone"]
+)
+def test_the_number_of_a_wrong_line_counts_with_the_mended_code_alone(mended: Any, points: tuple[int, int]) -> None:
+    functions = {"wrong_line": LINE.reference, "witten_bell": mended}
+    cells = [
+        courses.test_cell(f"check_{e.function}", e.points, CHECK.replace("attention.dot_score", e.name))
+        for e in (LINE, MEND)
+    ]
+    for cell in cells:
+        cell.source = cell.source.replace("dot_score", "wrong_line" if "wrong_line" in cell.source else "witten_bell")
+    place = ("ngrams", "fair", "ada")
+    plan = plan_notebook("fair", cells, {e.name: e for e in (LINE, MEND)}, b"secret", place, {})
+    result = run_plan(FakeBox(lambda job, name: functions[name]), plan, cells)
+    assert tuple(mark.points for mark in result.marks) == points
+    numbers = [o["data"]["text/plain"] for o in result.outputs["0"] if o["output_type"] == "execute_result"]
+    assert [float(number) for number in numbers] == [points[0]], "what nbgrader reads"
 
 
 def test_what_our_own_code_cannot_read_has_no_mark_and_waits_for_a_person(box: Box) -> None:

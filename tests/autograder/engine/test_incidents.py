@@ -7,7 +7,7 @@ import pytest
 from autograder.box.session import KNOWN_INCIDENTS
 from autograder.engine.beside import NO_TIME
 from autograder.engine.incidents import for_students
-from autograder.engine.marking import nothing_new
+from autograder.engine.marking import LATE, nothing_new
 from autograder.exercise.outcome import Fault
 
 HIDDEN = "4711"
@@ -62,7 +62,7 @@ def test_a_student_is_told_sentences_that_no_code_can_choose():
         "ended by SIGUSR1",
         f"Cell 'code cell {HIDDEN}': it took longer than it may.",
         f"All cells together took longer than their {HIDDEN} seconds.",
-        f"check_{HIDDEN}: a call did not come to an end and was interrupted",
+        f"check_{HIDDEN}: {LATE}",
         f"check_attend: used torch.{HIDDEN}, which is closed",
         f"{HIDDEN}: of the notebook's own making",
         NO_TIME,

@@ -2,12 +2,14 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
 from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.guard import Guard
+from autograder.engine.marking import LATE
 from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
@@ -184,6 +186,12 @@ def test_reasons_to_look_are_told_apart(course):
     changed = {(student, "changed") for student in ("ada", "bob", "cat")}
     assert found == {("bob", "refused"), ("dan", "blocked"), ("eve", "fault"), *changed}
     assert uncontained(known) == ["cat"]
+
+
+def test_a_call_that_took_too_long_is_no_attempt_at_anything(course):
+    ada = records.load(course.root, "attention", "ada")
+    slow = replace(ada, incidents=[f"check_attend: {LATE}"], findings=[], marks=[])
+    assert [look.kind for look in to_look_at([slow])] == ["stopped"]
 
 
 def test_tenths_and_their_words():
