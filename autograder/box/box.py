@@ -28,12 +28,16 @@ _START_SECONDS = 120.0
 class Box:
     """Runs notebooks, one at a time; safe to share between threads, which then wait for each other.
 
+    packages: distributions, if these and what they require are to be the only ones that a notebook finds.
+
     Raises IsolationMissing if `isolation` cannot be had; BoxFault from `run` if the warm parent cannot be
     started or a job makes no sense (a closed name that does not exist).
     """
 
-    def __init__(self, limits: Limits | None = None, isolation: tiers.Isolation = "auto") -> None:
-        self.limits = limits or Limits()
+    def __init__(
+        self, limits: Limits | None = None, isolation: tiers.Isolation = "auto", packages: Sequence[str] = ()
+    ) -> None:
+        self.limits, self.packages = limits or Limits(), packages
         self.tier = tiers.choose(isolation)
         self.starts = 0  # how often the warm parent was started
         self._lock = threading.Lock()
@@ -78,7 +82,7 @@ class Box:
     def _ready(self) -> "_Parent":
         if self._parent is None or not self._parent.alive:
             self._end()
-            self._parent = _Parent(self.tier)
+            self._parent = _Parent(self.tier, self.packages)
             self.starts += 1
         return self._parent
 
@@ -89,7 +93,7 @@ class Box:
 
 
 class _Parent:
-    def __init__(self, tier: tiers.Tier) -> None:
+    def __init__(self, tier: tiers.Tier, packages: Sequence[str]) -> None:
         self._staging = places.Staging()
         self._scratch: str | None = None
         self._warm = places.WARM
@@ -97,7 +101,7 @@ class _Parent:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            command = self._command(tier, theirs.fileno())
+            command = self._command(tier, packages, theirs.fileno())
             self.process = subprocess.Popen(
                 command,
                 pass_fds=[theirs.fileno()],
@@ -117,9 +121,9 @@ class _Parent:
         self._hear_ready()
         self._first = self._first_process() if tier.name == "bubblewrap" else None
 
-    def _command(self, tier: tiers.Tier, descriptor: int) -> list[str]:
+    def _command(self, tier: tiers.Tier, packages: Sequence[str], descriptor: int) -> list[str]:
         walled = tier.name == "bubblewrap"
-        around = places.bubblewrap(self._staging) if walled else []
+        around = places.bubblewrap(self._staging, packages) if walled else []
         if not walled:
             places.link_ours(self._staging)
             self._scratch = str(temporary.folder("scratch"))
@@ -128,7 +132,7 @@ class _Parent:
             "namespaces": walled,
             "landlock": tier.name != "none" and landlock.version() > 0,
             "seccomp": tier.name != "none",
-            "hidden": places.hidden(),
+            "hidden": places.hidden(packages),
             "read": places.readable(self._staging),
             "warm": self._warm,
             "scratch": self._scratch or places.SCRATCH,

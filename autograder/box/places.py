@@ -4,10 +4,14 @@ It cannot see the course's checkout, the solutions, the gradebook, the home fold
 system inside is built from scratch, and each part of it is named here.
 """
 
+import functools
+import importlib.metadata
 import os
+import re
 import shutil
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,6 +35,7 @@ SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED
 """The notebook's own folder. A folder at /tmp would hide an environment that is under /tmp itself."""
 WARM = "/warm"  # where the warm parent's libraries keep what they must write; a notebook sees it empty
 _HOME = "/box"
+_PACKAGES = ("site-packages", "dist-packages")
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/fonts", "/usr/share/zoneinfo")
 _LINKS = ("/lib", "/lib32", "/lib64", "/libx32")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/fonts", "/etc/localtime")
@@ -116,16 +121,60 @@ def start(staging: Staging, settings: str, descriptor: int) -> list[str]:
 
 def readable(staging: Staging) -> list[str]:
     ours = list(OURS.values()) if staging.at != _HOME else []
-    return [*_system(), *_python_folders(), staging.at, *ours]
+    # Landlock knows a folder by itself, whatever its names: /lib is /usr/lib.
+    return [*dict.fromkeys(map(os.path.realpath, (*_system(), *_python_folders(), staging.at, *ours)))]
 
 
-def hidden() -> list[str]:
-    """The grader's own package, if it is installed with the others."""
-    found = []
-    for folder in {*_site_folders(), *(str(Path(p)) for p in (sysconfig.get_paths()["purelib"],))}:
-        path = os.path.join(folder, "autograder")
-        if os.path.isdir(path):
-            found.append(os.path.realpath(path))
+def hidden(packages: Sequence[str] = ()) -> list[str]:
+    """What lies in the folders above and is not for a notebook: the grader's own package, if it is installed with the
+    others. If `packages` are named, also every other package that these do not need, and whatever lies beside
+    libraries."""
+    folders = _package_folders()
+    found = [path for folder in folders if os.path.isdir(path := os.path.join(folder, "autograder"))]
+    if packages:
+        kept = _entries(tuple(packages))
+        found += [path for folder in folders for path in _within(folder) if Path(path).name not in kept]
+        for folder in ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", os.path.join(sys.base_prefix, "lib")):
+            found += [path for path in _within(os.path.realpath(folder)) if not _library(path)]
+    return [*dict.fromkeys(found)]
+
+
+def _package_folders() -> list[str]:
+    """Every folder with installed packages that a notebook could reach."""
+    paths = sysconfig.get_paths()
+    beside = (os.path.join(paths[which], name) for which in ("stdlib", "platstdlib") for name in _PACKAGES)
+    found = dict.fromkeys(map(os.path.realpath, (*_site_folders(), paths["purelib"], *beside)))
+    return [folder for folder in found if os.path.isdir(folder)]
+
+
+def _within(folder: str) -> list[str]:
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))] if os.path.isdir(folder) else []
+
+
+def _library(path: str) -> bool:
+    """Whether it is a compiled library, a folder of such, or on the way to Python's own modules."""
+    needed = (os.path.realpath(sysconfig.get_paths()["stdlib"]), *_package_folders())
+    on_the_way = any(f"{one}/".startswith(f"{path}/") for one in needed)
+    return on_the_way or not os.path.isdir(path) or os.path.islink(path) or "-linux-" in Path(path).name
+
+
+@functools.cache
+def _entries(packages: tuple[str, ...]) -> set[str]:
+    """The names, in site-packages, of these distributions and of all that they require."""
+    waiting, seen, found = [*packages], set(), set()
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            known = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        found |= {name.replace("-", "_"), *(path.parts[0] for path in known.files or ())}
+        waiting += [
+            re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in known.requires or () if "extra ==" not in line
+        ]
     return found
 
 
@@ -144,7 +193,7 @@ def link_ours(staging: Staging) -> None:
             link.symlink_to(path)
 
 
-def bubblewrap(staging: Staging) -> list[str]:
+def bubblewrap(staging: Staging, packages: Sequence[str] = ()) -> list[str]:
     """`bwrap` and its options; the command to run follows them.
 
     If we are root, the notebook becomes BOX_USER without a user namespace, because a namespace of root's would leave it
@@ -172,8 +221,14 @@ def bubblewrap(staging: Staging) -> list[str]:
     for path in [*(p for p in _system() if not os.path.islink(p)), *_python_folders()]:
         command += [*_parents(path, made, bound), "--ro-bind", path, path]
         bound.append(path)
-    for path in (*hidden(), *_copies()):
-        command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
+    gone = hidden(packages)
+    for folder in _package_folders() if packages else ():
+        command += ["--perms", "0755", "--tmpfs", folder]
+        command += [word for path in _within(folder) if path not in gone for word in ("--ro-bind", path, path)]
+        command += ["--remount-ro", folder]
+    for path in (*gone, *_copies()):
+        if not packages or os.path.dirname(path) not in _package_folders():
+            command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
     command += ["--ro-bind", str(staging.root), _HOME]
     for name, path in OURS.items():
         command += ["--ro-bind", path, f"{staging.library}/{name}"]
@@ -201,7 +256,7 @@ def _executable() -> str:
 
 
 def _site_folders() -> list[str]:
-    return [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages") and os.path.isdir(path)]
+    return [path for path in sys.path if Path(path).name in _PACKAGES and os.path.isdir(path)]
 
 
 def _python_folders() -> list[str]:

@@ -4,10 +4,8 @@ Who stands there is for the instructor to decide: names of entries and students,
 course's secret.
 """
 
-import csv
 import hashlib
 import hmac
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from markupsafe import Markup
 
 from autograder.feedback import clean
 from autograder.files import write_whole
+from autograder.instructor.table import as_csv
 from autograder.pages import part, render
 from autograder.race import home, rules
 from autograder.race.heats import Result
@@ -89,8 +88,6 @@ def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes,
         ]
         for n, row in enumerate(found, 1)
     ]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([heads, *[[_inert(value) for value in line] for line in lines]])
     table = part(
         "table",
         "The lowest bits per byte first",
@@ -112,11 +109,6 @@ def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes,
         "page.html", title=f"The race: {assignment}", head=Markup("<h1>The race</h1>"), body=about + table + sample
     )
     places = folder / "leaderboard.html", folder / "leaderboard.csv"
-    for path, content in zip(places, (page, text.getvalue()), strict=True):
+    for path, content in zip(places, (page, as_csv([heads, *lines])), strict=True):
         write_whole(path, content)
     return places
-
-
-def _inert(value: str) -> str:
-    """Nothing that a spreadsheet takes for a formula."""
-    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value

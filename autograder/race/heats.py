@@ -1,6 +1,7 @@
 """The race for a class: every submission in the sandbox, a seed at a time. What was raced is kept in
 grading/ASSIGNMENT/race/STUDENT.json and is not raced again, so a run can be stopped at any moment and resumed."""
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +38,7 @@ class Result:
     borrowed: list[str] = field(default_factory=list)
     name: str = ""
     scale: float = 1.0
-    runs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # seconds -> seed -> boxed.Run
+    runs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # seconds -> seed -> rules.Run
     written: float | None = None  # the points that are in the gradebook
 
     def bits(self, seconds: float) -> float | None:
@@ -100,19 +101,18 @@ def race(
                 for cell in notebook.cells
                 if cell["cell_type"] == "code"
             ]
-            basis = hashlib.sha256(json.dumps([cells, split.name]).encode()).hexdigest()
+            basis = hashlib.sha256(json.dumps([rules.VERSION, cells, split.name]).encode()).hexdigest()
             result = load(course.root, assignment, student)
             if result is None or result.basis != basis:
                 result = Result(student, basis, written=None if result is None else result.written)
                 result.name = _name_in(prepared.notebooks.values())
-                try:
-                    result.borrowed = guard.ask(parts.borrowed, cells)
-                except NotRead:
-                    result.borrowed = list(rules.PARTS)
+                result.borrowed = list(rules.PARTS)
+            with contextlib.suppress(NotRead, ValueError, RecursionError, MemoryError):  # it does not run either
+                cells, result.borrowed = guard.ask(parts.read, cells)
             result.scale = scale
             waiting.append((result, cells))
 
-    boxes = [Box(isolation=isolation) for _ in range(jobs)]
+    boxes = [Box(isolation=isolation, packages=parts.PACKAGES) for _ in range(jobs)]
 
     def work(item: tuple[int, tuple[Result, list[str]]]) -> Result:
         number, (result, cells) = item
@@ -120,7 +120,8 @@ def race(
         for index, seed in enumerate(seeds):
             if str(index) in runs:
                 continue
-            runs[str(index)] = asdict(_run(boxes[number % jobs], cells, result.borrowed, split, seconds * factor, seed))
+            entry = cells, result.borrowed, split, seconds, seed % 2**31, secret, factor
+            runs[str(index)] = asdict(_run(boxes[number % jobs], *entry))
             save(course.root, assignment, result)
             if runs[str(index)]["fault"]:
                 break  # the same would happen again
@@ -135,13 +136,13 @@ def race(
             box.abandon()
 
 
-def _run(box: Box, cells: Sequence[str], borrowed: Sequence[str], split: Split, seconds: float, seed: int) -> boxed.Run:
-    if sum(len(cell.encode()) for cell in cells) > LARGEST:
-        return boxed.Run("raised", f"The notebook has more than {LARGEST:,} bytes of code.")
+def _run(box: Box, cells: Sequence[str], *more: Any) -> rules.Run:
+    if sum(len(cell.encode("utf-8", "replace")) for cell in cells) > LARGEST:
+        return rules.Run("raised", f"The notebook has more than {LARGEST:,} bytes of code.")
     missing = boxed.functions_missing(cells)
     if missing:
-        return boxed.Run("raised", f"There is no function {missing[0]}.")
-    return boxed.run(box, cells, parts.left_out(borrowed), split, seconds, seed % 2**31, seed ^ 0x5EED)
+        return rules.Run("raised", f"There is no function {missing[0]}.")
+    return boxed.run(box, cells, *more)
 
 
 def write_marks(course: Course, assignment: str, results: Sequence[Result]) -> list[str]:
