@@ -54,7 +54,7 @@ class Asked:
     def audit(self, row, cut):
         """The whole distribution of one token of a text."""
         self.asked += 1
-        torch.manual_seed(self.asked)
+        torch.default_generator.manual_seed(self.asked)  # quicker than that of `torch`
         return self._log_p(row)[cut]
 
     def write(self, prompt, length, seed):

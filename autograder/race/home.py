@@ -20,6 +20,8 @@ from autograder.race.rules import PROMPT
 
 __all__ = ["curve", "race"]
 WORST = 3.0
+AUDITED = 16
+"""Places, fewer than the grader's: here an audit finds slips."""
 FILE = Path("race.json")
 MEASURED = Path(__file__).resolve().parent / "measured.json"
 """The course's own entries: [{"entry", "seconds", "seed", "bits", "used", "plays"}, …], written by `race --record`."""
@@ -74,7 +76,7 @@ def _one(
 ) -> tuple[dict[str, Any], str] | str:
     """The bits per byte, on all plays and on each, with the time used; and what the model writes. Or what is wrong."""
     ask = _Asking(entry, seconds, factor)
-    found = rules.judged(ask, train, held, seconds * factor, seed, os.urandom(32))
+    found = rules.judged(ask, train, held, seconds * factor, seed, os.urandom(32), AUDITED)
     if found.bits is None:
         return f"{rules.SENTENCES[found.fault]}{f' ({found.words})' if found.words else ''}"
     bits = [round(one, 4) for one in (found.bits, *found.plays)]
@@ -99,7 +101,7 @@ class _Asking:
             fault = rules.fault_behind(type(error).__name__, str(error))
             if fault == "raised":
                 traceback.print_exc(file=sys.stdout)
-            raise rules.Failed(fault, f"{type(error).__name__}: {error}") from None
+            raise rules.Failed(fault, f"{type(error).__name__}: {error}".partition("\n")[0]) from None
         used = time.process_time() - began
         if what == "train":
             self.used = used

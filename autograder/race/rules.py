@@ -124,9 +124,17 @@ process of its own, in which a call knows nothing of those that follow. Raises F
 PROMPT, WRITTEN = "HAMLET.\nTo be", 300
 
 
-def judged(ask: Ask, train: Sequence[str], held: Sequence[str], seconds: float, seed: int, secret: bytes) -> Run:
-    """Train an entry, measure it on the passages `held`, and believe nothing. secret: no process that runs the entry's
-    code may know it."""
+def judged(
+    ask: Ask,
+    train: Sequence[str],
+    held: Sequence[str],
+    seconds: float,
+    seed: int,
+    secret: bytes,
+    count: int = PLACES,
+) -> Run:
+    """Train an entry, measure it on the passages `held`, audit it at `count` places, and believe nothing. secret: no
+    process that runs the entry's code may know it."""
     try:
         ((file,),) = ask("train", None, (list(train), seconds, seed))
         _must(file.dtype == torch.uint8 and file.ndim == 1, "not-a-file")
@@ -134,7 +142,7 @@ def judged(ask: Ask, train: Sequence[str], held: Sequence[str], seconds: float, 
         rows = text.rows()
         ((claims,),) = ask("measure", file, (rows,))
         bits, plays = text.bits(claims)
-        asked = places(text, _code(secret, file, rows, claims))
+        asked = places(text, _code(secret, file, rows, claims), count)
         found = ask("audit", file, *((text.past(one, cut), cut) for one, cut in asked))
         text.audit(claims, asked, [said for (said,) in found])
     except Failed as failed:
@@ -200,12 +208,12 @@ class Text:
             _must(better <= _MORE, "sees-the-future")
 
 
-def places(text: Text, code: bytes) -> list[tuple[int, int]]:
+def places(text: Text, code: bytes, count: int = PLACES) -> list[tuple[int, int]]:
     """(text, token) of bytes that nobody can foresee, anywhere in the passages; the first TWICE of them again at the
     end. Of one text, earlier tokens come first, so that no question tells the answer of a later one."""
     sizes = torch.cat(text.bytes).cumsum(0)
     starts = torch.tensor([0, *map(len, text.ids)]).cumsum(0)
-    draws = [int.from_bytes(_code(code, str(number).encode())) % int(sizes[-1]) for number in range(PLACES)]
+    draws = [int.from_bytes(_code(code, str(number).encode())) % int(sizes[-1]) for number in range(count)]
     tokens = [*dict.fromkeys(torch.searchsorted(sizes, torch.tensor(draws), right=True).tolist())]
     numbers = [int(torch.searchsorted(starts, token, right=True)) - 1 for token in tokens]
     waiting: dict[int, list[int]] = {}
@@ -257,7 +265,7 @@ def _must(right: bool, fault: str, words: str = "") -> None:
 
 def _code(key: bytes, *parts: Any) -> bytes:
     """HMAC-SHA256, of bytes and of tensors' bytes."""
-    made = hmac.new(key, b"race\n", hashlib.sha256)
+    made = hmac.new(key, b"audit of a race\n", hashlib.sha256)
     for part in parts:
         content = part if isinstance(part, bytes) else part.contiguous().numpy().tobytes()
         made.update(hashlib.sha256(content).digest())
