@@ -109,11 +109,6 @@ def encode(model, text):
 """,
     "a list that grows": "def encode(model, text):\n    model['pieces'].append(text.encode())\n    return [128]\n",
     "another text's ids": "def encode(model, text):\n    return [101] * len(text.encode())\n",
-    # Tokens that nobody looks at.
-    "silent tokens before": HIDES.format(more="[b''] * 128")
-    + "def encode(model, text):\n    ids = list(text.encode())\n    return [128 + i for i in ids] + ids\n",
-    "silent tokens at the end": HIDES.format(more="[b'']")
-    + "def encode(model, text):\n    return list(text.encode()) + [128] * 5000\n",
     "two names for each byte": """
 def train(texts, seconds, seed, plain=train):
     model = plain(texts, seconds, seed)
@@ -183,7 +178,7 @@ def log_probabilities(model, ids):
     "truths": "def encode(model, text):\n    return torch.tensor([*text.encode()]) > 0\n",
     "rows for one token": "def log_probabilities(model, ids):\n    return honest(model, ids)[:1]\n",
     "rows of nothing": "def log_probabilities(model, ids):\n    return honest(model, ids) * float('nan')\n",
-    "complex rows": "def log_probabilities(model, ids):\n    return honest(model, ids).to(torch.complex64)\n",
+    "rows of text": "def log_probabilities(model, ids):\n    return [['0'] * 128] * len(ids)\n",
     "no pieces": "def train(texts, seconds, seed):\n    return {'pieces': []}\n",
     "pieces of numbers": "def train(texts, seconds, seed):\n    return {'pieces': list(range(128))}\n",
     "no dictionary": "def train(texts, seconds, seed):\n    return [1]\n",
@@ -230,6 +225,13 @@ def test_whatever_a_process_returns_gains_nothing_and_stops_nothing(stage: str, 
 def test_claims_that_are_a_little_too_high_have_no_result(more: float) -> None:
     assert raced(change=at("measure", 0, lambda claims: claims + more)).fault == "sees-the-future"
     assert raced(change=at("measure", 0, lambda claims: claims - more)).bits > BITS  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("ids", ["[128 + i for i in text.encode()] + plain", "plain + [128] * 5000", "[128, *plain]"])
+def test_a_text_has_no_tokens_without_bytes(ids: str) -> None:
+    source = f"def encode(model, text):\n    plain = list(text.encode())\n    return {ids}\n"
+    silent = at("pieces", 1, lambda sizes: torch.cat((sizes, torch.zeros(128).long())))
+    assert raced(source, change=silent).fault == "loses-bytes"
 
 
 def tokens(*lengths: int) -> rules.Text:
