@@ -26,7 +26,8 @@
 #   of token `i`, given `ids[:i]` and nothing else: neither the later ids, nor their number, nor another passage. The ids of a passage may be followed by others.
 # - Every row must sum to 1. At secret places another process gets only the tokens so far, and must give what follows no less probability than was claimed. It is asked some places
 #   twice, so a model may not learn or remember anything while it is measured.
-# - Encoding all passages, and measuring them, may each take 30 seconds of processor time in the sprint, and 75 in the long distance. Our entries need a third of that or less on a machine that is idle.
+# - Encoding all passages, and measuring them, may each take 30 seconds of processor time in the sprint, and 75 in the long distance. The slowest
+#   of our entries needed 19 and 21 on a busy machine.
 # - `write(model, prompt, length, seed)` continues a prompt with `length` bytes or a few more, and returns the continuation. The class's table shows what the
 #   best entry writes.
 # - Train on `texts`. The sandbox has no other text, no weights, no network and no files, and one thread. Of Python's packages it has only PyTorch, NumPy, `regex`, `tokenizers`,
