@@ -4,7 +4,7 @@ grading/ASSIGNMENT/race/STUDENT.json and is not raced again, so a run can be sto
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from autograder.engine.byhand import ChangedMeanwhile, answers_to, mark_by_hand
 from autograder.engine.course import Course
 from autograder.engine.seeds import course_secret, hidden_seed
 from autograder.files import write_whole
-from autograder.guard import Guard, NotRead
+from autograder.guard import Guard
 from autograder.preflight import prepare_guarded
 from autograder.race import boxed, parts, rules
 from autograder.race.split import Split
@@ -107,7 +107,7 @@ def race(
                 result = Result(student, basis, written=None if result is None else result.written)
                 result.name = _name_in(prepared.notebooks.values())
                 result.borrowed = list(rules.PARTS)
-            with contextlib.suppress(NotRead, ValueError, RecursionError, MemoryError):  # it does not run either
+            with contextlib.suppress(Exception):  # what cannot be read does not run either
                 cells, result.borrowed = guard.ask(parts.read, cells)
             result.scale = scale
             waiting.append((result, cells))
@@ -197,8 +197,8 @@ def _name_in(notebooks: Any) -> str:
     """The first words after "Name:" in the cell of the race."""
     for notebook in notebooks:
         for cell in notebook.cells:
-            about: Mapping[str, Any] = cell["metadata"].get("nbgrader", {})
-            if about.get("grade_id") == CELL and "Name:" in cell["source"]:
+            about = cell["metadata"].get("nbgrader")
+            if isinstance(about, dict) and about.get("grade_id") == CELL and "Name:" in cell["source"]:
                 line = cell["source"].partition("Name:")[2].strip().partition("\n")[0]
                 return " ".join(line.partition(".")[0].split()[:5])[:60]
     return ""

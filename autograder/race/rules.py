@@ -165,11 +165,13 @@ class Text:
         _must(bool((sizes >= 0).all()) and int(sizes.sum()) == len(every), "unreadable")
         _must(len(lengths) == len(held) and bool((lengths > 0).all()) and int(lengths.sum()) == len(ids), "loses-bytes")
         _must(bool(((ids >= 0) & (ids < len(sizes))).all()), "loses-bytes")
-        pieces = [bytes(piece.tolist()) for piece in every.split(sizes.tolist())]
+        pieces = [piece.numpy().tobytes() for piece in every.split(sizes.tolist())]
         self.ids, self.many, self.held = ids.split(lengths.tolist()), len(pieces), held
         self.bytes = [sizes[one] for one in self.ids]
         for one, size, passage in zip(self.ids, self.bytes, held, strict=True):
-            _must(int(size.min()) > 0 and b"".join(pieces[i] for i in one.tolist()) == passage.encode(), "loses-bytes")
+            told = passage.encode()
+            _must(int(size.min()) > 0 and int(size.sum()) == len(told), "loses-bytes")
+            _must(b"".join(pieces[i] for i in one.tolist()) == told, "loses-bytes")
 
     def rows(self) -> Tensor:
         """(text, time): each repeated up to the longest, so that no length tells anything of a text."""
