@@ -21,11 +21,12 @@ class Asked:
         model = self.entry["train"](texts, seconds, seed)
         if not isinstance(model, dict):
             raise TypeError("train must return a dictionary")
-        file = io.BytesIO()
-        torch.save(model, file)
-        self.open(torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8))
+        self.model, file = model, io.BytesIO()
         self.pieces()
-        return torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8)
+        torch.save(model, file)
+        stored = torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8)
+        self.open(stored)
+        return stored
 
     def open(self, file):
         self.model = torch.load(io.BytesIO(file.numpy().tobytes()), weights_only=True)
@@ -34,9 +35,9 @@ class Asked:
     def pieces(self):
         """The bytes of all pieces, and how many each has."""
         pieces = self.model.get("pieces")
-        if not isinstance(pieces, (list, tuple)) or not all(isinstance(p, (bytes, bytearray)) for p in pieces):
+        if not isinstance(pieces, (list, tuple)) or not all(isinstance(p, (bytes, bytearray)) and p for p in pieces):
             raise TypeError(
-                "train must return a dictionary, and its entry 'pieces' the list of the bytes of each token"
+                "train must return a dictionary with 'pieces', the list of the bytes of each token: one or more"
             )
         return torch.tensor([*b"".join(pieces)], dtype=torch.uint8), torch.tensor([len(piece) for piece in pieces])
 

@@ -18,10 +18,10 @@
 # - Your entry is four functions: `train`, `encode`, `log_probabilities` and `write`. Nothing else of the notebook is used. Each is called in a new process
 #   that knows only the file of your model.
 # - `train(texts, seconds, seed)` gets the training texts and a budget in **seconds of processor time**. It returns a dictionary of tensors, numbers, text,
-#   bytes, lists and dictionaries, which is stored in a file. Its entry `"pieces"` is the list of the bytes of each token, at most 65,536 of them. The
-#   grader reads it from the file. Everything counts towards the budget, also learning the tokenizer. An entry that exceeds its budget by more than a tenth
-#   has no result.
-# - `encode(model, text)` returns the ids of a text. The pieces of the ids, joined, must be exactly the text, in UTF-8, and each must have a byte or more.
+#   bytes, lists and dictionaries, which is stored in a file. Its entry `"pieces"` is the list of the bytes of each token, one or more, for at most 65,536
+#   tokens. The grader reads it from the file. Everything counts towards the budget, also learning the tokenizer. An entry that exceeds its budget by more
+#   than a tenth has no result.
+# - `encode(model, text)` returns the ids of a text. The pieces of the ids, joined, must be exactly the text, in UTF-8.
 # - `log_probabilities(model, ids)` returns a tensor with a row for each id and a column for each piece. Row `i` is the logarithm of the distribution of
 #   token `i`, given `ids[:i]` and nothing else: neither the later ids, nor their number, nor another passage. The ids of a passage may be followed by
 #   others.

@@ -181,6 +181,7 @@ def log_probabilities(model, ids):
     "rows of text": "def log_probabilities(model, ids):\n    return [['0'] * 128] * len(ids)\n",
     "no pieces": "def train(texts, seconds, seed):\n    return {'pieces': []}\n",
     "pieces of numbers": "def train(texts, seconds, seed):\n    return {'pieces': list(range(128))}\n",
+    "a piece without bytes": "def train(texts, seconds, seed):\n    return {'pieces': [b'', b'a']}\n",
     "no dictionary": "def train(texts, seconds, seed):\n    return [1]\n",
     "too many pieces": "def train(texts, seconds, seed):\n    return {'pieces': [b'a'] * 70_000}\n",
 }
