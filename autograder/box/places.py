@@ -136,7 +136,8 @@ def hidden(packages: Sequence[str] = ()) -> list[str]:
         found += [path for folder in folders for path in _within(folder) if Path(path).name not in kept]
         for folder in ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", os.path.join(sys.base_prefix, "lib")):
             found += [path for path in _within(os.path.realpath(folder)) if not _library(path)]
-    return [*dict.fromkeys(found)]
+    ours = [os.path.realpath(path) for path in OURS.values()]
+    return [path for path in dict.fromkeys(found) if path not in ours]
 
 
 def _package_folders() -> list[str]:
@@ -181,7 +182,7 @@ def _entries(packages: tuple[str, ...]) -> set[str]:
 def _copies() -> list[str]:
     """Our packages if they are installed with the others, where a second copy of closed modules would be found."""
     tops = {name.partition("/")[0] for name in OURS}
-    return [path for folder in _site_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
+    return [path for folder in _package_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
 
 
 def link_ours(staging: Staging) -> None:
@@ -221,13 +222,14 @@ def bubblewrap(staging: Staging, packages: Sequence[str] = ()) -> list[str]:
     for path in [*(p for p in _system() if not os.path.islink(p)), *_python_folders()]:
         command += [*_parents(path, made, bound), "--ro-bind", path, path]
         bound.append(path)
-    gone = hidden(packages)
-    for folder in _package_folders() if packages else ():
+    gone = [*hidden(packages), *_copies()]
+    folders = _package_folders() if packages else []
+    for folder in folders:
         command += ["--perms", "0755", "--tmpfs", folder]
         command += [word for path in _within(folder) if path not in gone for word in ("--ro-bind", path, path)]
         command += ["--remount-ro", folder]
-    for path in (*gone, *_copies()):
-        if not packages or os.path.dirname(path) not in _package_folders():
+    for path in gone:
+        if os.path.dirname(path) not in folders:
             command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
     command += ["--ro-bind", str(staging.root), _HOME]
     for name, path in OURS.items():
