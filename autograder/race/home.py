@@ -20,7 +20,7 @@ from autograder.race.rules import PROMPT
 
 __all__ = ["curve", "race"]
 WORST = 3.0
-AUDITED = 16
+AUDITED = 8
 """Places, fewer than the grader's: here an audit finds slips."""
 FILE = Path("race.json")
 MEASURED = Path(__file__).resolve().parent / "measured.json"

@@ -21,7 +21,7 @@ import hashlib
 import hmac
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -113,7 +113,7 @@ class Run:
     fault: str = ""
     words: str = ""
     bits: float | None = None
-    plays: tuple[float, ...] = ()  # the bits of each
+    plays: list[float] = field(default_factory=list)  # the bits of each
     seconds: float = 0.0  # that training took
     sample: str = ""
 
@@ -182,7 +182,7 @@ class Text:
         longest = max(map(len, self.ids))
         return self.ids[number][:cut].repeat(longest // cut + 1)[:longest] if cut else torch.zeros(longest).long()
 
-    def bits(self, claims: Tensor) -> tuple[float, tuple[float, ...]]:
+    def bits(self, claims: Tensor) -> tuple[float, list[float]]:
         """Per byte: of all texts, and of every MANY of them."""
         _must(claims.is_floating_point() and claims.shape == (len(self.ids), max(map(len, self.ids))), "unreadable")
         _must(bool((claims <= _EXACT).all()), "sum-not-one")  # NaN, too
@@ -193,7 +193,7 @@ class Text:
             for first, last in [(0, len(nats)), *((i, i + MANY) for i in range(0, len(nats), MANY))]
         ]
         _must(found[0] <= 8, "worse-than-guessing")
-        return found[0], tuple(found[1:])
+        return found[0], found[1:]
 
     def audit(self, claims: Tensor, asked: Sequence[tuple[int, int]], found: Sequence[Tensor]) -> None:
         """Raises Failed if the distributions at the places that were asked give anything away."""
