@@ -33,8 +33,6 @@ import torch
 torch.set_num_threads(1)
 """
 RETURNS = {"pieces": ("every", "sizes"), "encode": ("ids", "lengths")}
-IMPORTS = 3
-"""Seconds of processor time for the notebook's imports besides the budget."""
 
 
 def run(
@@ -99,7 +97,7 @@ class _Asking:
         return Interview(function=f"race_asked.{what}", arguments=names, returns=returns, calls=(call,))
 
     def _limits(self, what: str) -> Limits:
-        room = math.ceil(self.factor * (rules.limit(what, self.seconds) + IMPORTS))
+        room = math.ceil(self.factor * rules.limit(what, self.seconds))
         wall = 20.0 * room + 60  # by the clock, on a machine that has much else to do
         return Limits(cpu=room, wall=wall, cell_wall=wall, call_wall=wall, memory=4 << 30, result=96 << 20)
 
