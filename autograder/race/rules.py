@@ -138,7 +138,8 @@ def judged(
     try:
         ((file,),) = ask("train", None, (list(train), seconds, seed))
         _must(file.dtype == torch.uint8 and file.ndim == 1, "not-a-file")
-        text = Text(*ask("pieces", file, ())[0], *ask("encode", file, (list(held),))[0], held)
+        (pieces,), (encoded,) = ask("pieces", file, ()), ask("encode", file, (list(held),))
+        text = Text(held, *pieces, *encoded)
         rows = text.rows()
         ((claims,),) = ask("measure", file, (rows,))
         bits, plays = text.bits(claims)
@@ -158,7 +159,7 @@ def judged(
 class Text:
     """The passages as an entry's tokens. Raises Failed if they are not what the pieces make of them."""
 
-    def __init__(self, every: Tensor, sizes: Tensor, ids: Tensor, lengths: Tensor, held: Sequence[str]) -> None:
+    def __init__(self, held: Sequence[str], every: Tensor, sizes: Tensor, ids: Tensor, lengths: Tensor) -> None:
         whole = all(one.dtype == torch.int64 and one.ndim == 1 for one in (sizes, ids, lengths))
         _must(whole and every.dtype == torch.uint8 and every.ndim == 1, "unreadable")
         _must(0 < len(sizes) <= LARGEST, "unreadable", f"There may be from 1 to {LARGEST:,} pieces.")

@@ -241,7 +241,7 @@ def tokens(*lengths: int) -> rules.Text:
     ids = [torch.arange(n) % 2 for n in lengths]
     held = ["".join(("a", "bbb")[i] for i in one.tolist()) for one in ids]
     every = torch.tensor([*b"abbb"], dtype=torch.uint8)
-    return rules.Text(every, sizes, torch.cat(ids), torch.tensor(lengths), held)
+    return rules.Text(held, every, sizes, torch.cat(ids), torch.tensor(lengths))
 
 
 def test_places_are_drawn_by_bytes_from_the_beginning_to_the_end() -> None:
