@@ -178,7 +178,7 @@ GRADER = {
     "release": {"exercise", "launcher", "nbgrader_config"},
     "imported": {"box", "engine", "exercise", "launcher", "release", "scaffold"},
     "rations": {"box", "engine", "exercise", "pages", "preflight"},
-    "race": {"box", "engine", "exercise", "feedback", "pages", "preflight"},
+    "race": {"box", "engine", "exercise", "feedback", "instructor", "pages", "preflight"},
     "hub": {"engine", "intake", "launcher", "release"},
     "site": {"feedback.mathematics", "launcher", "pages"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone

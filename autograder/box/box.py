@@ -29,12 +29,16 @@ _START_SECONDS = 120.0
 class Box:
     """Runs notebooks, one at a time; safe to share between threads, which then wait for each other.
 
+    packages: distributions, if these and what they require are to be the only ones that a notebook finds.
+
     Raises IsolationMissing if `isolation` cannot be had; BoxFault from `run` if the warm parent cannot be
     started or a job makes no sense (a closed name that does not exist).
     """
 
-    def __init__(self, limits: Limits | None = None, isolation: tiers.Isolation = "auto") -> None:
-        self.limits = limits or Limits()
+    def __init__(
+        self, limits: Limits | None = None, isolation: tiers.Isolation = "auto", packages: Sequence[str] = ()
+    ) -> None:
+        self.limits, self.packages = limits or Limits(), packages
         self.tier = tiers.choose(isolation)
         self.starts = 0  # how often the warm parent was started
         self._lock = threading.Lock()
@@ -81,7 +85,7 @@ class Box:
         if parent is None or not parent.alive:
             if parent is not None:
                 parent.end()
-            parent = self._parents[numpy] = _Parent(self.tier, numpy)
+            parent = self._parents[numpy] = _Parent(self.tier, numpy, self.packages)
             self.starts += 1
         return parent
 
@@ -91,7 +95,7 @@ class Box:
 
 
 class _Parent:
-    def __init__(self, tier: tiers.Tier, numpy: bool) -> None:
+    def __init__(self, tier: tiers.Tier, numpy: bool, packages: Sequence[str]) -> None:
         self._numpy = numpy
         self._staging = places.Staging()
         self._scratch: str | None = None
@@ -100,7 +104,7 @@ class _Parent:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            command = self._command(tier, theirs.fileno())
+            command = self._command(tier, packages, theirs.fileno())
             self.process = subprocess.Popen(
                 command,
                 pass_fds=[theirs.fileno()],
@@ -120,9 +124,9 @@ class _Parent:
         self._hear_ready()
         self._first = self._first_process() if tier.name == "bubblewrap" else None
 
-    def _command(self, tier: tiers.Tier, descriptor: int) -> list[str]:
+    def _command(self, tier: tiers.Tier, packages: Sequence[str], descriptor: int) -> list[str]:
         walled = tier.name == "bubblewrap"
-        around = places.bubblewrap(self._staging, self._numpy) if walled else []
+        around = places.bubblewrap(self._staging, self._numpy, packages) if walled else []
         if not walled:
             if not self._numpy:
                 places.link_ours(self._staging)
@@ -132,7 +136,7 @@ class _Parent:
             "namespaces": walled,
             "landlock": tier.name != "none" and landlock.version() > 0,
             "seccomp": tier.name != "none",
-            "hidden": places.hidden(self._numpy),
+            "hidden": places.hidden(self._numpy, packages),
             "read": places.readable(self._staging, self._numpy),
             "warm": self._warm,
             "scratch": self._scratch or places.SCRATCH,

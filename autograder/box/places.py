@@ -4,11 +4,15 @@ It cannot see the course's checkout, the solutions, the gradebook, the home fold
 system inside is built from scratch, and each part of it is named here.
 """
 
+import functools
 import glob
+import importlib.metadata
 import os
+import re
 import shutil
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,6 +37,7 @@ SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED
 """The notebook's own folder. A folder at /tmp would hide an environment that is under /tmp itself."""
 WARM = "/warm"  # where the warm parent's libraries keep what they must write; a notebook sees it empty
 _HOME = "/box"
+_PACKAGES = ("site-packages", "dist-packages")
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/fonts", "/usr/share/zoneinfo")
 _LINKS = ("/lib", "/lib32", "/lib64", "/libx32")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/fonts", "/etc/localtime")
@@ -124,25 +129,70 @@ def readable(staging: Staging, numpy: bool = False) -> list[str]:
     if numpy:
         return [*_system(), *_python_folders(), staging.at, *alone.open_entries()]
     ours = list(OURS.values()) if staging.at != _HOME else []
-    return [*_system(), *_python_folders(), staging.at, *ours]
+    # Landlock knows a folder by itself, whatever its names: /lib is /usr/lib.
+    return [*dict.fromkeys(map(os.path.realpath, (*_system(), *_python_folders(), staging.at, *ours)))]
 
 
-def hidden(numpy: bool = False) -> list[str]:
-    """The grader's own package, if it is installed with the others; without PyTorch, all folders of packages."""
+def hidden(numpy: bool = False, packages: Sequence[str] = ()) -> list[str]:
+    """What lies in the folders above and is not for a notebook: the grader's own package, if it is installed with the
+    others. If `packages` are named, also every other package that these do not need, and whatever lies beside
+    libraries; without PyTorch, all folders of packages."""
     if numpy:
         return _every_site()
-    found = []
-    for folder in {*alone.site_folders(), *(str(Path(p)) for p in (sysconfig.get_paths()["purelib"],))}:
-        path = os.path.join(folder, "autograder")
-        if os.path.isdir(path):
-            found.append(os.path.realpath(path))
+    folders = _package_folders()
+    found = [path for folder in folders if os.path.isdir(path := os.path.join(folder, "autograder"))]
+    if packages:
+        kept = _entries(tuple(packages))
+        found += [path for folder in folders for path in _within(folder) if Path(path).name not in kept]
+        for folder in ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", os.path.join(sys.base_prefix, "lib")):
+            found += [path for path in _within(os.path.realpath(folder)) if not _library(path)]
+    ours = [os.path.realpath(path) for path in OURS.values()]
+    return [path for path in dict.fromkeys(found) if path not in ours]
+
+
+def _package_folders() -> list[str]:
+    """Every folder with installed packages that a notebook could reach."""
+    paths = sysconfig.get_paths()
+    beside = (os.path.join(paths[which], name) for which in ("stdlib", "platstdlib") for name in _PACKAGES)
+    found = dict.fromkeys(map(os.path.realpath, (*alone.site_folders(), paths["purelib"], *beside)))
+    return [folder for folder in found if os.path.isdir(folder)]
+
+
+def _within(folder: str) -> list[str]:
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))] if os.path.isdir(folder) else []
+
+
+def _library(path: str) -> bool:
+    """Whether it is a compiled library, a folder of such, or on the way to Python's own modules."""
+    needed = (os.path.realpath(sysconfig.get_paths()["stdlib"]), *_package_folders())
+    on_the_way = any(f"{one}/".startswith(f"{path}/") for one in needed)
+    return on_the_way or not os.path.isdir(path) or os.path.islink(path) or "-linux-" in Path(path).name
+
+
+@functools.cache
+def _entries(packages: tuple[str, ...]) -> set[str]:
+    """The names, in site-packages, of these distributions and of all that they require."""
+    waiting, seen, found = [*packages], set(), set()
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            known = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        found |= {name.replace("-", "_"), *(path.parts[0] for path in known.files or ())}
+        waiting += [
+            re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in known.requires or () if "extra ==" not in line
+        ]
     return found
 
 
 def _copies() -> list[str]:
     """Our packages if they are installed with the others, where a second copy of closed modules would be found."""
     tops = {name.partition("/")[0] for name in OURS}
-    return [path for folder in alone.site_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
+    return [path for folder in _package_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
 
 
 def link_ours(staging: Staging) -> None:
@@ -161,7 +211,7 @@ def _every_site() -> list[str]:
     return sorted({os.path.realpath(path) for path in (*found, *alone.site_folders()) if os.path.isdir(path)})
 
 
-def bubblewrap(staging: Staging, numpy: bool = False) -> list[str]:
+def bubblewrap(staging: Staging, numpy: bool = False, packages: Sequence[str] = ()) -> list[str]:
     """`bwrap` and its options; the command to run follows them. `numpy`: without PyTorch and all but a few packages.
 
     If we are root, the notebook becomes BOX_USER without a user namespace, because a namespace of root's would leave it
@@ -190,12 +240,18 @@ def bubblewrap(staging: Staging, numpy: bool = False) -> list[str]:
     for path in [*(p for p in _system() if not os.path.islink(p)), *_python_folders()]:
         command += [*_parents(path, made, bound), "--ro-bind", path, path]
         bound.append(path)
-    for path in _every_site() if numpy else (*hidden(), *_copies()):
-        command += ["--perms", "0755", "--tmpfs", path]
-        for entry in alone.open_entries() if numpy else ():
-            if os.path.dirname(entry) == path:
-                command += ["--ro-bind", entry, entry]
-        command += ["--remount-ro", path]
+    if numpy:
+        gone, folders, kept = [], _every_site(), alone.open_entries()
+    else:
+        gone, folders = [*hidden(packages=packages), *_copies()], _package_folders() if packages else []
+        kept = tuple(path for folder in folders for path in _within(folder) if path not in gone)
+    for folder in folders:
+        command += ["--perms", "0755", "--tmpfs", folder]
+        command += [word for path in kept if os.path.dirname(path) == folder for word in ("--ro-bind", path, path)]
+        command += ["--remount-ro", folder]
+    for path in gone:
+        if os.path.dirname(path) not in folders:
+            command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
     command += ["--ro-bind", str(staging.root), _HOME]
     for name, path in ours.items():
         command += ["--ro-bind", path, f"{staging.library}/{name}"]

@@ -1,7 +1,7 @@
-"""What is done with an entry: these functions call the student's and return plain tensors for `autograder.race.rules`.
+"""What is done with an entry in one process: these methods call the student's functions and return plain tensors.
 
-The text of this file is also a cell that the sandbox runs below the student's own, so it imports nothing of ours. What
-it returns is believed by nobody: an entry is trained, measured and audited in three processes that share only its file.
+The text of this file also runs in the sandbox, below the student's own code, so it imports nothing of ours. What it
+returns is believed by nobody: `autograder.race.rules` compares what several processes said that share only a file.
 """
 
 import io
@@ -9,60 +9,65 @@ import io
 import torch
 
 
-def to_file(model):
-    """A model, a dictionary of tensors, numbers, text, bytes and lists, as the bytes of a file."""
-    if not isinstance(model, dict) or not isinstance(model.get("pieces"), (list, tuple)):
-        raise TypeError("train must return a dictionary, and its entry 'pieces' the bytes of every token")
-    file = io.BytesIO()
-    torch.save(model, file)
-    _opened(file.getvalue())
-    return torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8)
+class Asked:
+    """entry: the student's functions by their names."""
 
+    def __init__(self, entry):
+        self.entry, self.asked = entry, 0
 
-def from_file(file):
-    return _opened(file.numpy().tobytes())
+    def train(self, texts, seconds, seed):
+        """The file of the trained model: a dictionary of tensors, numbers, text, bytes and lists."""
+        torch.manual_seed(seed)
+        model = self.entry["train"](texts, seconds, seed)
+        if not isinstance(model, dict):
+            raise TypeError("train must return a dictionary")
+        self.model, file = model, io.BytesIO()
+        self.pieces()
+        torch.save(model, file)
+        stored = torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8)
+        self.open(stored)
+        return stored
 
+    def open(self, file):
+        self.model = torch.load(io.BytesIO(file.numpy().tobytes()), weights_only=True)
+        return torch.tensor(0)
 
-def measured(encode, log_probabilities, model, texts):
-    """For all texts in one row: ids, how many each has, log P of each; and the bytes of all pieces, and their sizes."""
-    ids = [_ids(encode(model, text)) for text in texts]
-    claims = [_rows(log_probabilities, model, i).gather(1, i[:, None])[:, 0] for i in ids]
-    pieces = [bytes(piece) for piece in model["pieces"]]
-    every = torch.tensor([*b"".join(pieces)], dtype=torch.uint8)
-    return torch.cat(ids), _sizes(ids), torch.cat(claims), every, _sizes(pieces)
+    def pieces(self):
+        """The bytes of all pieces, and how many each has."""
+        pieces = self.model.get("pieces")
+        if not isinstance(pieces, (list, tuple)) or not all(isinstance(p, (bytes, bytearray)) and p for p in pieces):
+            raise TypeError(
+                "train must return a dictionary with 'pieces', the list of the bytes of each token: one or more"
+            )
+        return torch.tensor([*b"".join(pieces)], dtype=torch.uint8), torch.tensor([len(piece) for piece in pieces])
 
+    def encode(self, texts):
+        """All ids in one row, and how many each text has."""
+        ids = [torch.as_tensor(self.entry["encode"](self.model, text)) for text in texts]
+        if not all(one.ndim == 1 and len(one) and not one.is_floating_point() for one in ids):
+            raise ValueError("encode must return a list of ids, which are whole numbers")
+        return torch.cat(ids).long(), torch.tensor([len(one) for one in ids])
 
-def audited(log_probabilities, model, ids, sizes, cuts, foreign):
-    """The distributions (text, vocabulary) of each text's token number `cut`, where all tokens from there on are
-    foreign; and the same for the first text once more."""
-    found = []
-    for one, cut in zip([*ids.split(sizes.tolist()), ids[: sizes[0]]], [*cuts.tolist(), int(cuts[0])], strict=True):
-        mixed = torch.cat((one[:cut], foreign[: len(one) - cut]))
-        found.append(_rows(log_probabilities, model, mixed)[cut])
-    return torch.stack(found)
+    def measure(self, rows):
+        """log P of each id of (text, time) ids."""
+        return torch.stack([self._log_p(row).log_softmax(1).gather(1, row[:, None])[:, 0] for row in rows])
 
+    def audit(self, row, cut):
+        """The whole distribution of one token of a text."""
+        self.asked += 1
+        torch.default_generator.manual_seed(self.asked)  # quicker than that of `torch`
+        return self._log_p(row)[cut]
 
-def _opened(content):
-    return torch.load(io.BytesIO(content), weights_only=True)
+    def write(self, prompt, length, seed):
+        return torch.tensor([*self.entry["write"](self.model, prompt, length, seed).encode()], dtype=torch.uint8)
 
-
-def _ids(given):
-    ids = torch.as_tensor(given, dtype=torch.long)
-    if ids.ndim != 1 or len(ids) == 0:
-        raise ValueError("encode must return a list of ids")
-    return ids
-
-
-def _rows(log_probabilities, model, ids):
-    with torch.no_grad():
-        rows = torch.as_tensor(log_probabilities(model, ids.clone()))
-    if rows.shape != (len(ids), len(model["pieces"])):
-        expected = (len(ids), len(model["pieces"]))
-        raise ValueError(
-            f"log_probabilities must return a row per id and a column per piece, {expected}, not {tuple(rows.shape)}"
-        )
-    return rows.float()
-
-
-def _sizes(parts):
-    return torch.tensor([len(part) for part in parts])
+    def _log_p(self, ids):
+        with torch.no_grad():
+            rows = torch.as_tensor(self.entry["log_probabilities"](self.model, ids.clone()))
+        expected = (len(ids), len(self.model["pieces"]))
+        if rows.shape != expected:
+            raise ValueError(
+                f"log_probabilities must return a row for each id, a column for each piece: {expected}, "
+                f"not {tuple(rows.shape)}"
+            )
+        return rows.float()

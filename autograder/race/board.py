@@ -4,11 +4,10 @@ Who stands there is for the instructor to decide: names of entries and students,
 course's secret.
 """
 
-import csv
 import hashlib
 import hmac
-import io
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from markupsafe import Markup
 
 from autograder.feedback import clean
 from autograder.files import write_whole
+from autograder.instructor.table import as_csv
 from autograder.pages import part, render
 from autograder.race import home, rules
 from autograder.race.heats import Result
@@ -41,19 +41,22 @@ class Row:
 
     @property
     def best(self) -> float:
-        return min(self.bits.values())
+        return min(self.bits.values(), default=math.inf)
 
 
 def rows(results: Sequence[Result], secret: bytes, names: bool) -> list[Row]:
-    """The best first, whatever the distance."""
+    """The best first, whatever the distance, and those without a result last."""
     found = [Row("the course", name, bits, "") for name, bits in ours().items()]
     for result in results:
         bits = {seconds: value for seconds in rules.THRESHOLDS if (value := result.bits(seconds)) is not None}
+        runs = [run for of in result.runs.values() for run in of.values()]
+        who, name = (result.student, result.name) if names else (pseudonym(secret, result.student), "")
         if bits:
-            who = result.student if names else pseudonym(secret, result.student)
             samples = (run["sample"] for run in result.runs[f"{min(bits, key=lambda s: bits[s]):g}"].values())
             own = ", ".join(p for p in rules.PARTS if p not in result.borrowed) or "none"
-            found.append(Row(who, result.name if names else "", bits, own, next(iter(samples), "")))
+            found.append(Row(who, name, bits, own, next(iter(samples), "")))
+        elif runs:
+            found.append(Row(who, name, {}, f"no result: {next((r['fault'] for r in runs if r['fault']), '')}"))
     return sorted(found, key=lambda row: row.best)
 
 
@@ -81,7 +84,7 @@ def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes,
     heads = ["Place", "Who", "Entry", *distances, "Own parts"]
     lines = [
         [
-            str(n),
+            str(n) if row.bits else "",
             row.who,
             row.entry,
             *(f"{row.bits[s]:.3f}" if s in row.bits else "" for s in rules.THRESHOLDS),
@@ -89,8 +92,6 @@ def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes,
         ]
         for n, row in enumerate(found, 1)
     ]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([heads, *[[_inert(value) for value in line] for line in lines]])
     table = part(
         "table",
         "The lowest bits per byte first",
@@ -112,11 +113,6 @@ def write(root: Path, assignment: str, results: Sequence[Result], secret: bytes,
         "page.html", title=f"The race: {assignment}", head=Markup("<h1>The race</h1>"), body=about + table + sample
     )
     places = folder / "leaderboard.html", folder / "leaderboard.csv"
-    for path, content in zip(places, (page, text.getvalue()), strict=True):
+    for path, content in zip(places, (page, as_csv([heads, *lines])), strict=True):
         write_whole(path, content)
     return places
-
-
-def _inert(value: str) -> str:
-    """Nothing that a spreadsheet takes for a formula."""
-    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value

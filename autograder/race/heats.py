@@ -1,9 +1,10 @@
 """The race for a class: every submission in the sandbox, a seed at a time. What was raced is kept in
 grading/ASSIGNMENT/race/STUDENT.json and is not raced again, so a run can be stopped at any moment and resumed."""
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from autograder.engine.byhand import ChangedMeanwhile, answers_to, mark_by_hand
 from autograder.engine.course import Course
 from autograder.engine.seeds import course_secret, hidden_seed
 from autograder.files import write_whole
-from autograder.guard import Guard, NotRead
+from autograder.guard import Guard
 from autograder.preflight import prepare_guarded
 from autograder.race import boxed, parts, rules
 from autograder.race.split import Split
@@ -37,7 +38,7 @@ class Result:
     borrowed: list[str] = field(default_factory=list)
     name: str = ""
     scale: float = 1.0
-    runs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # seconds -> seed -> boxed.Run
+    runs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # seconds -> seed -> rules.Run
     written: float | None = None  # the points that are in the gradebook
 
     def bits(self, seconds: float) -> float | None:
@@ -100,30 +101,30 @@ def race(
                 for cell in notebook.cells
                 if cell["cell_type"] == "code"
             ]
-            basis = hashlib.sha256(json.dumps([cells, split.name]).encode()).hexdigest()
+            basis = hashlib.sha256(json.dumps([rules.VERSION, cells, split.name]).encode()).hexdigest()
             result = load(course.root, assignment, student)
             if result is None or result.basis != basis:
                 result = Result(student, basis, written=None if result is None else result.written)
                 result.name = _name_in(prepared.notebooks.values())
-                try:
-                    result.borrowed = guard.ask(parts.borrowed, cells)
-                except NotRead:
-                    result.borrowed = list(rules.PARTS)
+                result.borrowed = list(rules.PARTS)
+            with contextlib.suppress(Exception):  # what cannot be read does not run either
+                cells, result.borrowed = guard.ask(parts.read, cells)
             result.scale = scale
             waiting.append((result, cells))
 
-    boxes = [Box(isolation=isolation) for _ in range(jobs)]
+    boxes = [Box(isolation=isolation, packages=parts.PACKAGES) for _ in range(jobs)]
 
     def work(item: tuple[int, tuple[Result, list[str]]]) -> Result:
         number, (result, cells) = item
         runs = result.runs.setdefault(f"{seconds:g}", {})
         for index, seed in enumerate(seeds):
+            if any(run["fault"] for run in runs.values()):
+                break  # the same would happen again
             if str(index) in runs:
                 continue
-            runs[str(index)] = asdict(_run(boxes[number % jobs], cells, result.borrowed, split, seconds * factor, seed))
+            entry = cells, result.borrowed, split, seconds, seed % 2**31, secret, factor
+            runs[str(index)] = asdict(_run(boxes[number % jobs], *entry))
             save(course.root, assignment, result)
-            if runs[str(index)]["fault"]:
-                break  # the same would happen again
         save(course.root, assignment, result)
         return result
 
@@ -135,13 +136,13 @@ def race(
             box.abandon()
 
 
-def _run(box: Box, cells: Sequence[str], borrowed: Sequence[str], split: Split, seconds: float, seed: int) -> boxed.Run:
-    if sum(len(cell.encode()) for cell in cells) > LARGEST:
-        return boxed.Run("raised", f"The notebook has more than {LARGEST:,} bytes of code.")
+def _run(box: Box, cells: Sequence[str], *more: Any) -> rules.Run:
+    if sum(len(cell.encode("utf-8", "replace")) for cell in cells) > LARGEST:
+        return rules.Run("raised", f"The notebook has more than {LARGEST:,} bytes of code.")
     missing = boxed.functions_missing(cells)
     if missing:
-        return boxed.Run("raised", f"There is no function {missing[0]}.")
-    return boxed.run(box, cells, parts.left_out(borrowed), split, seconds, seed % 2**31, seed ^ 0x5EED)
+        return rules.Run("raised", f"There is no function {missing[0]}.")
+    return boxed.run(box, cells, *more)
 
 
 def write_marks(course: Course, assignment: str, results: Sequence[Result]) -> list[str]:
@@ -196,8 +197,8 @@ def _name_in(notebooks: Any) -> str:
     """The first words after "Name:" in the cell of the race."""
     for notebook in notebooks:
         for cell in notebook.cells:
-            about: Mapping[str, Any] = cell["metadata"].get("nbgrader", {})
-            if about.get("grade_id") == CELL and "Name:" in cell["source"]:
+            about = cell["metadata"].get("nbgrader")
+            if isinstance(about, dict) and about.get("grade_id") == CELL and "Name:" in cell["source"]:
                 line = cell["source"].partition("Name:")[2].strip().partition("\n")[0]
                 return " ".join(line.partition(".")[0].split()[:5])[:60]
     return ""

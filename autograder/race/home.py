@@ -5,6 +5,7 @@ Results are kept in a file next to the notebook, so a run that was stopped conti
 
 import contextlib
 import json
+import os
 import sys
 import threading
 import time
@@ -15,10 +16,12 @@ from typing import Any
 
 from autograder.files import write_whole
 from autograder.race import asking, rules
+from autograder.race.rules import PROMPT
 
 __all__ = ["curve", "race"]
 WORST = 3.0
-PROMPT, WRITTEN = "HAMLET.\nTo be", 300
+AUDITED = 8
+"""Places, fewer than the grader's: here an audit finds slips."""
 FILE = Path("race.json")
 MEASURED = Path(__file__).resolve().parent / "measured.json"
 """The course's own entries: [{"entry", "seconds", "seed", "bits", "used", "plays"}, …], written by `race --record`."""
@@ -48,7 +51,7 @@ def race(
     for seed in seeds:
         if seed not in known:
             with _bar(seconds * factor, f"{name}, seed {seed}"):
-                found = _one(entry, split.train, split.held, seconds * factor, seed)
+                found = _one(entry, split.train, split.held, seconds, seed, factor)
             if isinstance(found, str):
                 print(f"{name}, seed {seed}: no result. {found}")
                 return written
@@ -64,35 +67,47 @@ def race(
 
 
 def _one(
-    entry: Mapping[str, Callable[..., Any]], train: Sequence[str], held: Sequence[str], seconds: float, seed: int
+    entry: Mapping[str, Callable[..., Any]],
+    train: Sequence[str],
+    held: Sequence[str],
+    seconds: float,
+    seed: int,
+    factor: float = 1.0,
 ) -> tuple[dict[str, Any], str] | str:
     """The bits per byte, on all plays and on each, with the time used; and what the model writes. Or what is wrong."""
-    import torch
+    ask = _Asking(entry, seconds, factor)
+    found = rules.judged(ask, train, held, seconds * factor, seed, os.urandom(32), AUDITED)
+    if found.bits is None:
+        return f"{rules.SENTENCES[found.fault]}{f' ({found.words})' if found.words else ''}"
+    bits = [round(one, 4) for one in (found.bits, *found.plays)]
+    written = f"Nothing: {found.words}" if found.words else PROMPT + found.sample
+    return {"bits": bits[0], "used": max(0.1, round(ask.used, 1)), "plays": bits[1:]}, written
 
-    began = time.process_time()
-    try:
-        torch.manual_seed(seed)
-        file = asking.to_file(entry["train"](list(train), seconds, seed))
+
+class _Asking:
+    """What the grader asks of several processes, in this one."""
+
+    def __init__(self, entry: Mapping[str, Callable[..., Any]], seconds: float, factor: float) -> None:
+        self.entry, self.seconds, self.factor, self.used = entry, seconds, factor, 0.0
+
+    def __call__(self, what: str, file: Any, *calls: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        began = time.process_time()
+        try:
+            asked = asking.Asked(self.entry)
+            if file is not None:
+                asked.open(file)
+            found = [getattr(asked, what)(*call) for call in calls]
+        except Exception as error:
+            fault = rules.fault_behind(type(error).__name__, str(error))
+            if fault == "raised":
+                traceback.print_exc(file=sys.stdout)
+            raise rules.Failed(fault, f"{type(error).__name__}: {error}".partition("\n")[0]) from None
         used = time.process_time() - began
-        if used > rules.SLACK * seconds:
-            return f"{rules.SENTENCES['out-of-time']} It took {used:.0f} s."
-        model = asking.from_file(file)
-        found = rules.Measured(*asking.measured(entry["encode"], entry["log_probabilities"], model, list(held)))
-        fault = rules.fault_of(found, held)
-        if not fault:
-            foreign = torch.as_tensor(entry["encode"](model, train[0][:4000]))
-            asked = rules.audit_of(found, foreign, seed)
-            given = (asked.ids, asked.sizes, asked.cuts, asked.foreign)
-            fault = rules.audit_fault(found, asked, asking.audited(entry["log_probabilities"], model, *given))
-        written = "" if fault else PROMPT + entry["write"](model, PROMPT, WRITTEN, seed)
-    except Exception as error:
-        if rules.named(type(error).__name__, str(error)) == "raised":
-            traceback.print_exc(file=sys.stdout)
-        return f"{rules.SENTENCES[rules.named(type(error).__name__, str(error))]} ({error})"
-    if fault:
-        return rules.SENTENCES[fault]
-    bits = [round(one, 4) for one in (rules.bits_per_byte(found, held), *rules.bits_by_play(found, held))]
-    return {"bits": bits[0], "used": max(0.1, round(used, 1)), "plays": bits[1:]}, written
+        if what == "train":
+            self.used = used
+        if used > self.factor * rules.limit(what, self.seconds):
+            raise rules.Failed("out-of-time" if what == "train" else "slow-to-measure", f"It took {used:.0f} s.")
+        return [one if isinstance(one, tuple) else (one,) for one in found]
 
 
 def _keep(file: Path, row: Mapping[str, Any]) -> None:

@@ -15,44 +15,52 @@
 #
 # **The rules of the race**
 #
-# - Your entry is four functions: `train`, `encode`, `log_probabilities` and `write`. Nothing else of the notebook is used.
+# - Your entry is four functions: `train`, `encode`, `log_probabilities` and `write`. Nothing else of the notebook is used. Each is called in a new process
+#   that knows only the file of your model.
 # - `train(texts, seconds, seed)` gets the training texts and a budget in **seconds of processor time**. It returns a dictionary of tensors, numbers, text,
-#   bytes, lists and dictionaries, which is stored in a file. Its entry `"pieces"` is the list of the bytes of each token. Everything counts
-#   towards the budget, also learning the tokenizer. An entry that exceeds its budget by more than a tenth has no result.
+#   bytes, lists and dictionaries, which is stored in a file. Its entry `"pieces"` is the list of the bytes of each token, one or more, for at most 65,536
+#   tokens. The grader reads it from the file. Everything counts towards the budget, also learning the tokenizer. An entry that exceeds its budget by more
+#   than a tenth has no result.
 # - `encode(model, text)` returns the ids of a text. The pieces of the ids, joined, must be exactly the text, in UTF-8.
-# - `log_probabilities(model, ids)` returns a tensor with a row for each id and a column for each piece. Row `i` is the logarithm of the distribution
-#   of token `i`, given `ids[:i]` and nothing else. Every row must sum to 1, which is checked; so is that a change of the future changes nothing. Measuring
-#   may take half of your budget and 30 seconds.
-# - `write(model, prompt, length, seed)` continues a prompt with `length` bytes or a few more, and returns the continuation. The class's table shows what the
-#   best entry writes.
-# - Train on `texts`. The sandbox has no other text, no network and no files, and one thread. So the weights of an earlier training may not be
-#   carried along; a notebook may have 50,000 bytes of code.
-# - The grader holds out other plays than those that you measure with. They are drawn secretly, and trained on is what remains. Some plays are harder than others, so
-#   the bits are scaled by what Kneser–Ney needs on both.
+# - `log_probabilities(model, ids)` returns a tensor with a row for each id and a column for each piece. Row `i` is the logarithm of the distribution of
+#   token `i`, given `ids[:i]` and nothing else: neither the later ids, nor their number, nor another passage. The ids of a passage may be followed by
+#   others.
+# - Every row must sum to 1. At secret places another process gets only the tokens so far, and must give what follows no less probability than was claimed.
+#   It is asked some places twice, so a model may not learn or remember anything while it is measured.
+# - Encoding all passages, and measuring them, may each take 30 seconds of processor time in the sprint, and 75 in the long distance. The slowest of our
+#   entries needed 19 and 21 on a busy machine.
+# - `write(model, prompt, length, seed)` continues a prompt with `length` bytes or a few more, and returns the continuation. The class's table shows what
+#   the best entry writes.
+# - Train on `texts`. The sandbox has no other text, no weights, no network and no files, and one thread. Of Python's packages it has only PyTorch, NumPy,
+#   `regex`, `tokenizers`, `safetensors`, `tqdm`, Matplotlib, SciPy and `einops` if they are installed, and what these need. The weights of an earlier
+#   training may not be carried along; a notebook may have 50,000 bytes of code.
+# - The grader holds out other plays than those that you measure with. They are drawn secretly, and trained on is what remains. Some plays are harder than
+#   others, so the bits are scaled by what Kneser–Ney needs on both.
 #
 # **Marks.** There are two distances, and the better one counts. The *sprint* has 60 seconds of processor time and three seeds. In the *long distance* your entry has
 # 600 seconds, as much as two cores do in five minutes. Between two rows, points lie on a straight line.
 #
 # | 60 s: bits per byte | 2.60 | 2.22 | 2.16 | 2.02 | 1.94 |
 # |---|---|---|---|---|---|
-# | points | 0 | 4 | 7 | 11 | 14 |
+# | points | 0 | 5.5 | 9.5 | 15 | 19 |
 #
 # | 600 s: bits per byte | 2.40 | 2.16 | 2.05 | 1.95 | 1.85 |
 # |---|---|---|---|---|---|
-# | points | 0 | 4 | 8 | 11 | 14 |
+# | points | 0 | 5.5 | 11 | 15 | 19 |
 #
-# **Your own parts.** Each of the five parts earns 2 points if it is yours and the entry has a result. A part is ours if the functions above use one of these:
+# **Your own parts.** Each of the five parts earns 1 point if it is yours and the entry has a result. A part is ours if the functions above use one of these:
 #
 # | part | ours |
 # |---|---|
 # | tokenizer | `nlmcore.tokens`, the package `tokenizers` |
-# | model | the models and layers of `nlmcore` (`ngram`, `transformer`, `recurrent`, `attention` and so on), PyTorch's `LSTM`, `GRU`, `RNN`, `Transformer…` and `MultiheadAttention` |
+# | model | the models and layers of `nlmcore` (`ngram`, `transformer`, `recurrent`, `attention` and so on), PyTorch's `LSTM`, `GRU`, `RNN`, their cells and functions, `Transformer…` and `MultiheadAttention` |
 # | optimiser | `torch.optim` |
 # | loop | `nlmcore.training` |
 # | decoder | `nlmcore.decoding` |
 #
-# What you do not use is missing from the sandbox. Functions from your earlier assignments are yours: copy them into this notebook. `Linear`, `Embedding`
-# and PyTorch's functions are open to everybody.
+# What you do not use is missing from the sandbox, or refuses to work. So name a part openly where you use it: `from torch import optim`, not `getattr`.
+# Functions from your earlier assignments are yours: copy them into this notebook. `Linear`, `Embedding` and PyTorch's other functions are open to
+# everybody.
 
 # %%
 import math
@@ -240,7 +248,7 @@ curve()
 # %% [markdown] nbgrader={"grade": false, "grade_id": "race_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3. The race
 #
-# *24 points: 14 for the bits, 2 for each of your own parts · filled in by the grader*
+# *24 points: 19 for the bits, 1 for each of your own parts · filled in by the grader*
 #
 # Write a line `Name:` with a name for your entry, in at most five words, and a line that says which of the five parts are yours. The name appears in the class's
 # table if your instructor shows names.

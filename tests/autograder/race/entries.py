@@ -65,6 +65,45 @@ def train(texts, seconds, seed):
     return 1 / 0
 """,
 }
+ABSENT = """
+def train(texts, seconds, seed):
+    import glob, importlib, os
+    found = []
+    for name in {names!r}:
+        try:
+            found.append(importlib.import_module(name).__name__)
+        except ImportError:
+            pass
+        except OSError:
+            pass
+    for path in {paths!r}:
+        try:
+            found.append(str(os.listdir(path) if os.path.isdir(path) else open(path, "rb").read(1)))
+        except OSError:
+            pass
+    raise ValueError(str(found))
+"""
+KEEPS = """
+import os
+PLACES = [".", "/tmp", "/dev/shm", "/var/tmp", "/scratch", "/warm", os.environ["HOME"], os.path.dirname(torch.__file__)]
+def encode(model, text):
+    ids = list(text.encode())
+    for place in PLACES:
+        try:
+            with open(f"{place}/seen", "ab") as file:
+                file.write(text.encode() + bytes(1))
+        except OSError:
+            pass
+    return ids
+def log_probabilities(model, ids):
+    for place in PLACES:
+        try:
+            raise ValueError("read " + open(f"{place}/seen").read()[:9])
+        except OSError:
+            pass
+    return model["log_p"][torch.cat((torch.tensor([10]), ids[:-1]))]
+"""
+"""Leaves what it has seen for the next process."""
 LATE = """
 def train(texts, seconds, seed):
     while True:
