@@ -55,15 +55,19 @@ def preflight(course: "shared.Course", given: Given) -> int:
     options=[shared.STUDENTS, FILES],
 )
 def feedback(course: "shared.Course", given: Given) -> int:
+    from autograder.engine.stale import in_words, stale
     from autograder.feedback import write_feedback
     from autograder.feedback.deliver import for_moodle
     from autograder.intake.collect import moodles_numbers
 
     assignment = given.assignment
-    written = write_feedback(course, assignment, course.chosen(assignment, given.students))
+    chosen = course.chosen(assignment, given.students)
+    written = write_feedback(course, assignment, chosen)
     if given.json:
         shared.as_json([str(path) for path in written])
     elif written:
+        if old := in_words(stale(course, assignment, chosen), assignment):
+            print(f"{old[0].upper()}{old[1:]}.")
         print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
         archive = for_moodle(course, assignment, moodles_numbers(course, assignment))
         if archive is not None:

@@ -20,6 +20,7 @@ MOST = 40  # names in a line
         shared.path("--settings", metavar="FILE", help="default: grading/lti.json"),
         option("--title", metavar="NAME", help="what a new column is called there (default: ASSIGNMENT)"),
         option("--send", action="store_true", help="send them"),
+        shared.STALE,
         option("--jwk", action="store_true", help="print the public half of the tool's key, and do nothing else"),
     ],
 )
@@ -27,7 +28,7 @@ def lti(course: "shared.Course", given: Given) -> int:
     from tqdm import tqdm
 
     from autograder.instructor import ags
-    from autograder.instructor.rows import questions_asked, report_rows
+    from autograder.instructor.rows import questions_asked, report_rows, stale_in
     from autograder.intake.naming import Names
     from autograder.intake.roster import people_of
 
@@ -39,6 +40,9 @@ def lti(course: "shared.Course", given: Given) -> int:
     settings = ags.Settings.read(path)
     of = sum(question.of for question in questions_asked(course, assignment))
     rows = report_rows(course, assignment)
+    old = stale_in(rows, assignment)
+    if given.send:
+        shared.refuse_stale(old, given.stale)
     with course.gradebook() as gradebook:
         names = Names(people_of(gradebook))
     failed = []
@@ -59,6 +63,8 @@ def lti(course: "shared.Course", given: Given) -> int:
             failed.append(f"{student}: {error}")
     done = len(found.scores) - len(failed)
     print(f"{'Sent' if given.send else 'Would send'}: {count(done, 'final mark')}, out of {of:g}.")
+    if old:
+        print(f"  {old[0].upper()}{old[1:]}.")
     if column is None:
         print(f"  There is no column for it yet: --send makes one, called {title!r}.")
     shared.names("  Without a mark, which is not a zero: {}. Nothing is sent for them.", found.without, MOST)

@@ -51,6 +51,11 @@ def mark(course: "shared.Course", given: Given) -> int:
         everybody = len(course.students(assignment))
         for _ in tqdm(answers.read(), total=everybody, unit=" submissions", leave=False, delay=1):
             pass
+        left = answers.not_graded()
+        shared.names(f"{len(left)} not graded, and so not shown: {{}}.", left, 12)
+        if len(left) == everybody:
+            print(f"There is nothing to mark before it is graded: python3 -m autograder grade {assignment}")
+            return 1
         with course.gradebook() as gradebook:
             page = MarkingPage(answers, gradebook, names=given.names)
             try:

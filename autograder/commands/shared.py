@@ -58,6 +58,13 @@ OF_A_COURSE = (
 STUDENTS = option(
     "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
 )
+STALE = option("--stale", action="store_true", help="pass on marks that were given before the assignment changed, too")
+
+
+def refuse_stale(words: str, wanted: bool) -> None:
+    """words: which marks that leave the course are of an older version of the assignment."""
+    if words and not wanted:
+        raise Misuse(f"{words}, or pass these marks on as they are: --stale")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.engine.database import opened
 from autograder.preflight.archive import is_archive
 from autograder.preflight.finding import shown
-from autograder.preflight.master import Master, from_gradebook, order_in_source
+from autograder.preflight.master import Master, from_gradebook, in_source
 
 
 class NotACourse(Exception):  # noqa: N818 - said to the instructor
@@ -104,7 +104,7 @@ class Course:
                     " Make it first: python -m autograder build"
                 )
             return [
-                from_gradebook(gradebook, assignment, name, order_in_source(self.directory, assignment, name))
+                from_gradebook(gradebook, assignment, name, in_source(self.directory, assignment, name))
                 for name in names
             ]
 

@@ -23,7 +23,7 @@ from autograder.files import write_whole
 from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
-from autograder.instructor.rows import Row, questions_asked, report_rows
+from autograder.instructor.rows import Row, questions_asked, report_rows, stale_in
 from autograder.pages import duration, number, part, render
 
 MOST = 100  # lines of a list
@@ -51,6 +51,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
         graded=len(known),
         uncontained=len(uncontained(known)),
         waiting=states["waiting"],
+        stale=stale_in(rows, assignment),
         marks=_marks(rows),
         hard=[
             [clean.text(d.name), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked]

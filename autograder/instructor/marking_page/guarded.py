@@ -8,9 +8,10 @@ from typing import Any
 
 from tornado.web import HTTPError
 
-from autograder.engine.byhand import Answer, mark_by_hand
+from autograder.engine.byhand import mark_by_hand
 from autograder.engine.database import GradebookBusy, patiently
-from autograder.instructor.written import Class, Question, Unit
+from autograder.engine.gradebook import renew_penalties
+from autograder.instructor.written import Class, Given, Question, Unit
 from autograder.pages import render, serving
 
 POLICY = (
@@ -39,9 +40,14 @@ class MarkingPage:
         self.gradebook.db.rollback()  # what others have written since
         return patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
 
-    def mark(self, answers: Sequence[Answer], given: float | None, words: str) -> None:
+    def mark(self, question: Question, meant: Sequence[Given], points: float | None, words: str) -> None:
         """Save points and a comment. Raises ChangedMeanwhile, GradebookBusy."""
-        mark_by_hand(self.gradebook, answers, given, words, PATIENCE)
+        mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
+        course, students = self.answers.course, [one.answer.student for one in meant]
+        renew_penalties(self.gradebook, self.answers.assignment, course.config, students)
+        if points is not None:
+            for one in meant:
+                self.answers.keep_read(question, one)
 
 
 class Guarded(serving.Handler):
@@ -76,7 +82,7 @@ class Guarded(serving.Handler):
         error = about.get("exc_info", (None, None, None))[1]
         words = {
             403: "This page is for the one who started it. Open the address that the terminal says.",
-            404: "There is no such answer; the assignment may have been graded anew.",
+            404: "There is no such answer, or it is of a submission that could not be graded.",
         }.get(status_code, f"{type(error).__name__}: {error}")
         if isinstance(error, GradebookBusy):
             self.set_status(503)

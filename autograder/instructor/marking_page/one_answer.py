@@ -33,7 +33,7 @@ class Marking(Guarded):
                 raise ChangedMeanwhile("this answer, its mark or its comment has been changed since you saw it")
             back = self.get_body_argument("back", "") == "yes"
             given = None if back else _points(typed, self.question(place).of)
-            said = self._save(unit, given, words, alike, back)
+            said = self._save(self.question(place), unit, given, words, alike, back)
         except (ValueError, ChangedMeanwhile) as error:
             self.set_status(409 if isinstance(error, ChangedMeanwhile) else 422)
             fresh = self.page.units(self.question(place))
@@ -45,14 +45,14 @@ class Marking(Guarded):
         rest = [*units[here + 1 :], *units[: here + 1]]
         return self.go(int(place), next((unit for unit in rest if unit.waiting), None))
 
-    def _save(self, unit: Unit, given: float | None, words: str, alike: bool, back: bool) -> str:
+    def _save(self, question: Question, unit: Unit, given: float | None, words: str, alike: bool, back: bool) -> str:
         """Save it, and report what was done. Raises ValueError, ChangedMeanwhile, GradebookBusy."""
-        meant = [one.answer for one in (unit.twins if alike else unit.given[:1])]
+        meant = unit.twins if alike else unit.given[:1]
         if given is None and not back:
             if words == unit.first.words:
                 raise ValueError("type the points first; → goes on without")
             given = unit.first.manual  # the comment alone
-        self.page.mark(meant, given, words)
+        self.page.mark(question, meant, given, words)
         self.page.last = words or self.page.last
         self.page.marked += len(meant) * (given is not None)
         many = f" for {len(meant)} answers" if len(meant) > 1 else ""
@@ -82,11 +82,21 @@ class Marking(Guarded):
             state=_in_words(unit, question),
             who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.page.names else [],
             answer=self._shown(unit.given[0]),
+            before=self._before(question, unit),
+            left=len(self.page.answers.not_graded()),
             comments=[words for words, _ in comments.most_common(12)],
             said=said,
             wrong=bool(wrong),
         )
         self.finish(page)
+
+    def _before(self, question: Question, unit: Unit) -> Markup:
+        """The answer for which the mark was given, where it has changed since."""
+        text = self.page.answers.read_before(question, unit.given[0]) if unit.waiting else ""
+        try:
+            return self.page.answers.guard.ask(clean.markdown, text) if text else Markup()
+        except NotRead as why:
+            return Markup("<p>It cannot be shown: {}.</p>").format(why)
 
     def _shown(self, given: Given) -> Markup:
         if not given.cells:

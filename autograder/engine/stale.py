@@ -1,0 +1,48 @@
+"""Marks that were given before the assignment changed: they are out of other points, or were judged by other checks.
+
+Such a mark stays what it is until `grade` or `regrade` renews it, and whatever shows it or passes it on says so.
+"""
+
+from collections.abc import Collection, Iterable
+
+from autograder.engine import records
+from autograder.engine.answers import Known
+from autograder.engine.course import Course
+from autograder.engine.run import basis_of
+
+
+def stale(course: Course, assignment: str, students: Collection[str]) -> dict[str, float]:
+    """Those of the students whose marks are of another version of the assignment, with the maximum that it had then.
+    Raises NotACourse for an assignment that the gradebook does not know."""
+    masters = course.masters(assignment)
+    basis = basis_of(assignment, masters, course.files(assignment))
+    worth = {
+        (master.name, cell.id): float(cell.points or 0.0)
+        for master in masters
+        for cell in master.cells
+        if cell.grade or cell.task
+    }
+    found = {}
+    for student in students:
+        record = records.load(course.root, assignment, student)
+        was = Known(course.root, assignment, student, course.directory.db_url).points()
+        then = {where: was.get(where, of) for where, of in worth.items()}
+        judged = record is not None and record.state == "graded" and not records.is_of(record, basis)
+        if judged or then != worth or was.keys() - worth.keys():
+            gone = (of for where, of in was.items() if where not in worth)
+            found[student] = sum(then.values()) + sum(gone)
+    return found
+
+
+def in_words(students: Iterable[str], assignment: str) -> str:
+    """What to say of them, and to do about it; "" if there are none."""
+    from autograder.launcher.say import count
+    from autograder.preflight.finding import listed
+
+    there = sorted(students)
+    if not there:
+        return ""
+    return (
+        f"graded before the assignment changed: {count(len(there), 'student')} ({listed(there, 12)});"
+        f" run python3 -m autograder regrade {assignment}"
+    )
