@@ -22,6 +22,30 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise
 
 
+KEPT = ("gradebook.db", "submitted", "autograded", "feedback", "grading", "solutions")
+"""What a course with students keeps to itself."""
+
+
+def open_to_others(root: Path) -> list[str]:
+    """What other accounts of this machine can read of a course with students, and what to do about it, in words."""
+    if os.name != "posix" or not (root / "submitted").is_dir():
+        return []
+    found = []
+    for name in KEPT:
+        path = root / name
+        if path.exists() and any(_reaches(path, who) for who in (0o070, 0o007)):
+            found.append(name)
+    if not found:
+        return []
+    return [f"other accounts of this machine can read {', '.join(found)}: chmod 700 {root} closes the whole course"]
+
+
+def _reaches(path: Path, who: int) -> bool:
+    """Whether the group (0o070) or everybody (0o007) can read a path, and enter every folder above it."""
+    above = all(folder.stat().st_mode & who & 0o111 for folder in path.resolve().parents)
+    return above and bool(path.stat().st_mode & who & 0o444)
+
+
 def plain_files(root: Path, *patterns: str) -> list[Path]:
     """The files below `root` that match a pattern, in order; hidden ones and Python's caches are left out."""
     found = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}

@@ -81,6 +81,7 @@ def gradescope(place: Environment, given: Given) -> int:
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
+    path.chmod(0o600)
     print(f"{path}  ({path.stat().st_size / 1e6:.1f} MB). It holds solutions and the secret: for Gradescope alone.")
     if given.isolation == "none":
         print("  WITHOUT ISOLATION: a submission could read the solutions in it, and write its own results.")

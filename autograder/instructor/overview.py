@@ -25,6 +25,7 @@ from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
 from autograder.instructor.rows import Row, questions_asked, report_rows, stale_in
 from autograder.pages import duration, number, part, render
+from autograder.preflight.master import defined
 
 MOST = 100  # lines of a list
 BINS = 10
@@ -125,6 +126,7 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
         pairs = _pairs(likeness.alike(answers, free, right, read))
     except ImportError:
         pairs = None
+    alone = {student: _forms(guard, given, free) for student, given in answers.items()}
     prose = dict(likeness.answers_of_class(course, assignment, guard, "markdown"))
     unwritten, model = (part(course, assignment, "markdown") for part in (likeness.given, likeness.reference))
     everything = {student: answers.get(student, {}) | prose.get(student, {}) for student in {*answers, *prose}}
@@ -133,6 +135,10 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
         "copies": [
             [clean.text(g.where), len(g.students), _names(g.students)]
             for g in likeness.whole(everything, free | unwritten, likeness.files_of_class(course, assignment))
+        ],
+        "together": [
+            [clean.text(p.one), clean.text(p.other), f"{p.same} of {p.of}", p.wrong]
+            for p in likeness.together(alone, _right(known, answers))
         ],
         "essays": _groups(essays),
         "edited": _pairs(edited),
@@ -145,6 +151,24 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
         "unread": [student for student, given in answers.items() if not unread.isdisjoint(given.values())],
         "groups": _groups(likeness.same_to_the_letter(answers, free, right)),
     }
+
+
+def _forms(guard: Guard, given: likeness.Answers, free: likeness.Answers) -> likeness.Answers:
+    try:
+        return guard.ask(likeness.forms, given, free)
+    except NotRead:
+        return {}
+
+
+def _right(known: Sequence[Record], answers: Mapping[str, likeness.Answers]) -> dict[str, dict[str, bool]]:
+    """By student and answer: whether every function in it that the grader asked for has full marks."""
+    made: dict[str, dict[str, bool]] = {}
+    for record in known:
+        full = {_short(str(mark["exercise"])): mark["points"] >= mark["of"] for mark in record.marks}
+        for where, source in answers.get(record.student, {}).items():
+            if asked := defined(source) & full.keys():
+                made.setdefault(record.student, {})[where] = all(full[name] for name in asked)
+    return made
 
 
 def _pairs(found: Sequence[likeness.Pair]) -> list[list[str]]:

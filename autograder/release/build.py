@@ -18,6 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.engine.database import for_owner_alone
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import audit_ahead, faults
 from autograder.exercise.find import exercises_of
@@ -113,6 +114,7 @@ def _generate(root: Path, assignment: str, gradebook: str) -> None:
     configure(config, root)
     if gradebook:
         config.CourseDirectory.db_url = gradebook
+    for_owner_alone(gradebook or f"sqlite:///{root / 'gradebook.db'}")
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.assignment_id = assignment
     course = CourseDirectory(config=config)
