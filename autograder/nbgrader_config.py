@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SOURCE, RELEASE = "solutions", "exercises"
-EXCHANGE = Path("grading") / ".exchange"  # one line: where the exchange is, as `python -m autograder exchange` wrote it
+EXCHANGE = Path("grading") / ".exchange"  # one line: where `python3 -m autograder exchange` has made it
 
 
 def configure(c: Any, root: Path) -> None:

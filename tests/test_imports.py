@@ -314,4 +314,4 @@ def test_the_launcher_runs_without_any_package() -> None:
     line = [sys.executable, "-S", "-m", "autograder", "--help"]
     answer = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
-    assert "python -m autograder lab" in answer.stdout
+    assert "python3 -m autograder lab" in answer.stdout

@@ -19,6 +19,11 @@ MOST = 40  # names in a line
     options=[
         shared.path("--settings", metavar="FILE", help="default: grading/lti.json"),
         option("--title", metavar="NAME", help="what a new column is called there (default: ASSIGNMENT)"),
+        option(
+            "--by-name",
+            action="store_true",
+            help="match by name whom your LMS gives neither an address nor a number: anybody may take a name",
+        ),
         option("--send", action="store_true", help="send them"),
         shared.STALE,
         option("--jwk", action="store_true", help="print the public half of the tool's key, and do nothing else"),
@@ -48,7 +53,7 @@ def lti(course: "shared.Course", given: Given) -> int:
     failed = []
     try:
         platform = ags.Platform(settings)
-        found = ags.sendable(rows, platform.members(), names)
+        found = ags.sendable(rows, platform.members(), names, given.by_name)
         column = platform.line_item(assignment)
         if given.send and column is None:
             column = platform.new_line_item(assignment, title, of)
@@ -69,6 +74,7 @@ def lti(course: "shared.Course", given: Given) -> int:
         print(f"  There is no column for it yet: --send makes one, called {title!r}.")
     shared.names("  Without a mark, which is not a zero: {}. Nothing is sent for them.", found.without, MOST)
     shared.names("  WITH A MARK, AND NOT CERTAINLY IN THE COURSE THERE: {}.", found.unknown, MOST)
+    shared.names("  Of these, known there by name alone, which anybody may take (--by-name): {}.", found.named, MOST)
     for words in failed[:MOST]:
         print(f"  NOT SENT: {words}")
     return 1 if failed or found.unknown else 0

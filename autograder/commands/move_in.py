@@ -48,7 +48,7 @@ def _bring(root: Path, given: Given) -> int:
             "\nTrying known attacks on it, where it came from and here (in the sandbox, some seconds) ...", flush=True
         )
         _attack(root, brought.name, brought.kind)
-    print(f"Now: python -m autograder build, then look at exercises/{brought.name}/")
+    print(f"Now: python3 -m autograder build, then look at exercises/{brought.name}/")
     return 0
 
 

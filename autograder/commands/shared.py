@@ -86,7 +86,7 @@ class Command:
     def parser(self) -> argparse.ArgumentParser:
         lines = "\n".join(map(_example, self.examples))
         made = argparse.ArgumentParser(
-            prog=f"python -m autograder {self.verb}",
+            prog=f"python3 -m autograder {self.verb}",
             description=textwrap.fill(self.does, WIDTH),
             epilog=f"examples\n{lines}\n\nexit code: 0 done, 1 failed or something is missing, 2 misuse",
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -109,7 +109,7 @@ WIDTH = 79  # of a terminal in which no line of --help is broken
 
 def _example(words: str) -> str:
     """A line that can be pasted; its comment, after two blanks, goes below it if the line is too long."""
-    line = f"  python -m autograder {words}"
+    line = f"  python3 -m autograder {words}"
     what, _, about = line.strip().partition("  ")
     if len(line) <= WIDTH:
         return line

@@ -21,7 +21,7 @@ STATES = {
 @shared.command(
     "roster",
     "Put a class list into the gradebook: Moodle's participants or grades, Canvas's grades, Gradescope's roster, or a\n"
-    "CSV of your own. Columns are recognised by their headings. A list removes nobody; running it again changes nothing.",
+    "CSV of your own. Columns are recognised by their headings. A list removes nobody; read again, it changes nothing.",
     "roster participants.csv",
     "roster participants.csv --id 'Email address'",
     "roster 2026_Grades.csv --dry-run",
@@ -136,7 +136,7 @@ def collect(course: "shared.Course", given: Given) -> int:
     shared.names(f"Handed in nothing{' (or below)' if made.unmatched else ''}: {{}}.", made.missing, MOST)
     shared.names("Left out, as --match says: {}.", map(shown, made.ignored), MOST)
     if not made.unmatched:
-        print(f"Next: python -m autograder preflight {given.assignment}")
+        print(f"Next: python3 -m autograder preflight {given.assignment}")
         return 0
     print(f"NOT COLLECTED, because it is not certain whose they are: {len(made.unmatched)}.")
     for one in made.unmatched:

@@ -101,7 +101,7 @@ class Course:
                 known = ", ".join(sorted(about)) or "none yet"
                 raise NotACourse(
                     f"the gradebook knows no assignment {assignment!r}; it knows {known}."
-                    " Make it first: python -m autograder build"
+                    " Make it first: python3 -m autograder build"
                 )
             return [
                 from_gradebook(gradebook, assignment, name, in_source(self.directory, assignment, name))

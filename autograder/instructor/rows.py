@@ -194,7 +194,7 @@ def _words(
     if missing:
         words += f", and {number(sum(of[name] for name in missing))} to be marked by hand ({', '.join(missing)})"
     if again:
-        words += f"; to be confirmed, as the answer has changed since it was marked: {', '.join(again)}"
+        words += f"; to be confirmed, as the answer or its worth has changed since it was marked: {', '.join(again)}"
     return f"{words}; {remarks}" if remarks else words
 
 

@@ -137,6 +137,7 @@ def _in_words(unit: Unit, question: Question) -> str:
     if unit.points is None:
         return f"No mark yet, of {of}."
     if unit.waiting:
-        return f"{number(unit.points)} of {of} were given, and the answer has changed since: Enter confirms them."
+        given = f"{number(unit.points)} of {of} were given"
+        return f"{given}, and the answer or its worth has changed since: Enter confirms them."
     who = "given by hand" if unit.first.manual is not None else "given automatically: the answer was not touched"
     return f"{number(unit.points)} of {of}, {who}."

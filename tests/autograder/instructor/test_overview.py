@@ -85,7 +85,7 @@ def test_the_words_are_of_the_marks_as_they_are_now(tmp_path):
         book.find_grade("written", "attention", "attention", "ada").needs_manual_grade = True
         book.db.commit()
     assert words()["bob"] == f"2.5 of 6; {said}"
-    assert "to be confirmed, as the answer has changed since it was marked: written" in words()["ada"]
+    assert "to be confirmed, as the answer or its worth has changed since it was marked: written" in words()["ada"]
     automatic = automatic_alone(questions_asked(course, "attention"), report_rows(course, "attention"))[1]
     assert next(row.words for row in automatic if row.student == "bob") == f"0 of 2; {said}"
 

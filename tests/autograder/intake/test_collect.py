@@ -366,7 +366,7 @@ def test_a_list_of_pairs_that_is_wrong_is_said_in_words(place, tmp_path, capsys,
 def test_without_a_class_nothing_can_be_matched(plain, tmp_path, capsys):
     empty = Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
     assert take(empty, zipped(tmp_path / "x.zip", MOODLE)) == 2
-    assert "python -m autograder roster FILE" in capsys.readouterr().err
+    assert "python3 -m autograder roster FILE" in capsys.readouterr().err
 
 
 def test_it_speaks_json(place, tmp_path, capsys):
