@@ -109,7 +109,7 @@ def release(place: Environment, given: Given) -> int:
     "worker",
     "Join a Dask scheduler: this machine then grades submissions that it hands out, until Ctrl-C.\n"
     "It needs the course (this checkout), not the submissions or the gradebook. Dask's connections are neither\n"
-    "encrypted nor protected: use them in a network that you trust.",
+    "encrypted nor protected: whoever reaches them runs code as you. Use a network that nobody else can enter.",
     "worker tcp://10.0.0.5:8786",
     "worker tcp://10.0.0.5:8786 --cores 4",
     options=[

@@ -95,6 +95,9 @@ def lines(assignment: str, table: "Table") -> list[str]:
     said.append(f"  {'(the master, solved)':40}{_shown(there):>10}{_shown(here):>8}")
     if table.failing:
         said.append(f"! The original solution does not pass here: {', '.join(table.failing)}. Look at these first.")
+        if table.kind == "otter":
+            said.append("  otter compares what Python prints, and NumPy 2 prints np.True_ and np.float64(0.5): bool(…)")
+            said.append("  or float(…) around the tested value makes such a test independent of it.")
     open_ = sorted({cell for row in table.rows if row.here for cell in row.cells})
     if open_:
         said += [
@@ -109,4 +112,4 @@ def lines(assignment: str, table: "Table") -> list[str]:
 
 
 def _shown(points: float | None) -> str:
-    return "no mark" if points is None else f"{points:g}"
+    return "no mark" if points is None else f"{points:.3g}"

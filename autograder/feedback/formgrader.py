@@ -166,11 +166,14 @@ def guard(c: Any, root: Path) -> None:
     from nbgrader.server_extensions.formgrader import base, handlers
     from tornado.web import HTTPError
 
+    from autograder.instructor.marking_page import inside
+
     _roots.add(root.resolve())
     app, folders = server.ServerApp.instance(), CourseDirectory(config=c)
-    inside = os.path.relpath(root.resolve(), Path(app.root_dir).resolve()).replace(os.sep, "/")
+    inside.offer(app.web_app, root.resolve())
+    below = os.path.relpath(root.resolve(), Path(app.root_dir).resolve()).replace(os.sep, "/")
     theirs = (folders.submitted_directory, folders.autograded_directory)
-    plainly(app.web_app.settings["contents_manager"], [posixpath.normpath(f"{inside}/{name}") for name in theirs])
+    plainly(app.web_app.settings["contents_manager"], [posixpath.normpath(f"{below}/{name}") for name in theirs])
     headers = app.web_app.settings.setdefault("headers", {})
     before = headers.get("Content-Security-Policy", "frame-ancestors 'self'")
     if LAB not in before:

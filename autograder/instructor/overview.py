@@ -24,6 +24,7 @@ from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
 from autograder.instructor.rows import Row, questions_asked, report_rows, stale_in
+from autograder.instructor.written import titles
 from autograder.pages import duration, number, part, render
 from autograder.preflight.master import defined
 
@@ -38,6 +39,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
     found = (records.load(course.root, assignment, student) for student in course.students(assignment))
     known = [record for record in found if record is not None]
     states = Counter(row.state for row in rows)
+    asked, called = questions_asked(course, assignment), titles(course, assignment)
     with Guard() as guard:
         again = _again(course, assignment, known, guard)
     page = render(
@@ -55,8 +57,8 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
         stale=stale_in(rows, assignment),
         marks=_marks(rows),
         hard=[
-            [clean.text(d.name), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked]
-            for d in difficulties(questions_asked(course, assignment), rows)
+            [clean.text(called[d.name]), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked]
+            for d in difficulties(asked, rows)
         ],
         failed=[
             [clean.text(one.name), clean.text(_short(one.exercise)), one.failed, f"{one.failed / one.written:.0%}"]

@@ -129,6 +129,17 @@ def questions(course: Course, assignment: str) -> list[Question]:
     return found
 
 
+def titles(course: Course, assignment: str) -> dict[str, str]:
+    """What the questions are called in the notebook, as on the feedback pages, by `Asked.name`."""
+    called = {
+        (master.name, question.name): question.title
+        for master in course.masters(assignment)
+        for question in questions_of(_source(course, assignment, master.name)[0])
+    }
+    asked = questions_asked(course, assignment)
+    return {one.name: called.get((one.notebook, one.cell), one.name) for one in asked}
+
+
 def split(source: str) -> tuple[str, str]:
     """(what students see, the mark scheme)."""
     parts: dict[bool, list[str]] = {False: [], True: []}

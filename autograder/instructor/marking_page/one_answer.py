@@ -10,14 +10,16 @@ from tornado.web import HTTPError
 from autograder.engine.byhand import ChangedMeanwhile
 from autograder.feedback import clean
 from autograder.guard import NotRead
-from autograder.instructor.marking_page.guarded import Guarded
+from autograder.instructor.marking_page.guarded import Shared
 from autograder.instructor.written import Given, Question, Unit
-from autograder.pages import number, points, render
+from autograder.pages import number, points
 
 LONGEST = 20_000  # characters of a comment
 
 
-class Marking(Guarded):
+class Marking(Shared):
+    methods = ("get", "post")
+
     def get(self, place: str, key: str) -> None:
         units = self.page.units(self.question(place))
         self._show(int(place), units, _with(units, key))
@@ -69,7 +71,7 @@ class Marking(Guarded):
             "words": unit.first.words,
             "alike": len(unit.given) == len(unit.twins),
         }
-        page = render(
+        self.show(
             "mark.html",
             **typed | refused,
             page=self.page,
@@ -88,7 +90,6 @@ class Marking(Guarded):
             said=said,
             wrong=bool(wrong),
         )
-        self.finish(page)
 
     def _before(self, question: Question, unit: Unit) -> Markup:
         """The answer for which the mark was given, where it has changed since."""

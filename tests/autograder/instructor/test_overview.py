@@ -9,7 +9,7 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.feedback import write_feedback
 from autograder.instructor import report_rows, write_overview, write_report
-from autograder.instructor.lessons import to_look_at, uncontained
+from autograder.instructor.lessons import difficulties, to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
 from autograder.instructor.overview import counts
 from autograder.instructor.rows import automatic_alone, questions_asked
@@ -194,6 +194,21 @@ def test_the_penalty_follows_the_marks_and_the_extensions_and_the_page_names_who
 )
 def test_lateness_is_said_as_a_person_would(seconds, words):
     assert duration(seconds) == words
+
+
+def test_what_nobody_has_marked_yet_is_not_the_hardest_question(tmp_path):
+    course = small_course(tmp_path)
+    asked = questions_asked(course, "attention")
+
+    def hardest() -> list[str]:
+        return [one.name for one in difficulties(asked, report_rows(course, "attention"))]
+
+    assert hardest() == ["check_dot_score"]  # cat's untouched answer has its zero, and bob's waits
+    with course.gradebook() as book:
+        written = book.find_grade("written", "attention", "attention", "bob")
+        written.manual_score, written.needs_manual_grade = 1.0, False
+        book.db.commit()
+    assert sorted(hardest()) == ["check_dot_score", "written"]
 
 
 def test_reasons_to_look_are_told_apart(course):

@@ -1,6 +1,7 @@
 """Downloads as the systems make them, taken apart; and what a student could put into one."""
 
 import json
+import shutil
 import sys
 import zipfile
 from datetime import datetime
@@ -67,6 +68,17 @@ MOODLE = {
     "Anna Schmidt_4713_assignsubmission_file_/one.ipynb": "anna",
     "J. A. Meyer_4714_assignsubmission_file_/one.ipynb": "jo",
 }
+
+
+@pytest.mark.parametrize("free", [0, 10])
+def test_a_full_disk_is_not_blamed_on_the_download(place, tmp_path, capsys, monkeypatch, free):
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    assert take(place, zipped(tmp_path / "NLP-plain-99.zip", MOODLE | {"Ada Lovelace_4711_x/big.txt": "x" * 99})) == 1
+    said = capsys.readouterr().err
+    assert "No space left" in said
+    assert "Download it again" not in said
+    assert there(place) == {}
 
 
 def test_moodle(place, tmp_path, capsys):
