@@ -16,6 +16,7 @@ def stale(course: Course, assignment: str, students: Collection[str]) -> dict[st
     Raises NotACourse for an assignment that the gradebook does not know."""
     masters = course.masters(assignment)
     basis = basis_of(assignment, masters, course.files(assignment))
+    notebooks = {master.name for master in masters}
     worth = {
         (master.name, cell.id): float(cell.points or 0.0)
         for master in masters
@@ -25,12 +26,11 @@ def stale(course: Course, assignment: str, students: Collection[str]) -> dict[st
     found = {}
     for student in students:
         record = records.load(course.root, assignment, student)
-        was = Known(course.root, assignment, student, course.directory.db_url).points()
-        then = {where: was.get(where, of) for where, of in worth.items()}
+        known = Known(course.root, assignment, student, course.directory.db_url).points()
+        was = {where: of for where, of in known.items() if where[0] in notebooks}
         judged = record is not None and record.state == "graded" and not records.is_of(record, basis)
-        if judged or then != worth or was.keys() - worth.keys():
-            gone = (of for where, of in was.items() if where not in worth)
-            found[student] = sum(then.values()) + sum(gone)
+        if judged or any(worth.get(where) != of for where, of in was.items()):
+            found[student] = sum((worth | was).values())
     return found
 
 

@@ -219,9 +219,11 @@ class _Pages(FileSystemLoader):
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Any]:
         source, name, current = super().get_source(environment, template)
-        return str(ours(source.replace(_UTILS, _UTILS + _DIALOGS))), name, current
+        return str(ours(source.replace(_UTILS, _UTILS + _DIALOGS).replace(_LAST, _LAST + _MARK))), name, current
 
 
+_LAST = "Manage Students</a></li>"
+_MARK = '<li role="presentation"><a href="{{ base_url }}/mark/">Mark Written Answers</a></li>'
 _UTILS = 'js/utils.js"></script>'
 _DIALOGS = """
 <script>

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -147,6 +148,18 @@ def test_a_class_works_on_a_hub(hub: str, machine: Machine, course: Path) -> Non
         assert [page.read_bytes() for page in pages] == [
             (course / "feedback" / student.name / ASSIGNMENT / f"{ASSIGNMENT}.html").read_bytes()
         ]
+
+    # marked by hand in the browser, by whoever may open the course's server
+    pages = f"{hub}/user/prof/mark/{ASSIGNMENT}/"
+    found = re.search(r'href="(/user/prof/mark/attention/0/[0-9a-f]+)"', prof.session.get(pages, timeout=600).text)
+    answer = prof.session.get(f"{hub}{found[1]}", timeout=600)
+    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', answer.text)) | {
+        "points": "3",
+        "alike": "yes",
+    }
+    assert "3 points saved" in prof.session.post(answer.url, form, headers={"Referer": answer.url}, timeout=600).text
+    assert not ada.session.get(pages, timeout=60).ok
+    assert ada.ask("GET", "mark/").status_code == 404, "students have nothing to mark"
 
     # apart: neither through the hub, nor on the disk
     assert ada.ask("GET", "api/contents", whose="bob").status_code in (302, 403)

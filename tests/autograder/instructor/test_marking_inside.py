@@ -71,6 +71,7 @@ def test_who_may_use_the_server_marks_there_and_nobody_else(server, course):
     assert "/login?" in requests.get(f"{address}mark/plain/", timeout=30).url
     one = requests.Session()
     assert "plain/" in one.get(f"{address}mark/?token={token}", timeout=60).text
+    assert f'href="{BASE}mark/"' in one.get(f"{address}formgrader/gradebook", timeout=60).text
     page = one.get(f"{address}mark/plain/", timeout=60)
     assert "addition is repeated" in page.text
     assert page.url.startswith(f"{address}mark/plain/0/")
