@@ -21,7 +21,7 @@ from tests.autograder.courses import ANSWERS, ROOT, copy, hand_in, writes
 from tests.autograder.engine import fake
 from tests.lab import PATIENCE
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(600)]
 BASE = "/user/prof/"
 
 
@@ -63,7 +63,10 @@ def server(course, tmp_path_factory):
         yield address, token
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30 * PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 def test_who_may_use_the_server_marks_there_and_nobody_else(server, course):
