@@ -122,9 +122,9 @@ def find_written(cells: list[Any], master: Master) -> Iterator[Finding]:
     gaps: dict[tuple[int, int], list[str]] = {}
     for number, own in enumerate(master.cells):
         if own.solution and own.type == "markdown" and own.id not in places:
-            above = (places[other.id] for other in reversed(master.cells[:number]) if other.id in places)
-            below = (places[other.id] for other in master.cells[number + 1 :] if other.id in places)
-            gaps.setdefault((next(above, -1), next(below, len(cells))), []).append(own.id)
+            before = (places[other.id] for other in reversed(master.cells[:number]) if other.id in places)
+            after = (places[other.id] for other in master.cells[number + 1 :] if other.id in places)
+            gaps.setdefault((next(before, -1), next(after, len(cells))), []).append(own.id)
     found = []
     for (above, below), lost in gaps.items():
         free = [cell for cell in cells[above + 1 : below] if cell.cell_type == "markdown" and grade_id(cell) is None]
