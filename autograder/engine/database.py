@@ -6,11 +6,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+
+from autograder.files import for_owner_alone
 
 PATIENCE = 60.0  # seconds to wait for a gradebook that somebody else has locked
 
@@ -59,7 +62,8 @@ FAULTS = (
 def opened(url: str, course: str) -> Iterator[Any]:
     """nbgrader's Gradebook. Errors of its database, now or while it is used, raise GradebookFault."""
     _must_be_nbgraders(url)
-    for_owner_alone(url)
+    if url.startswith("sqlite:///"):
+        for_owner_alone(Path(url.removeprefix("sqlite:///")))
     try:
         gradebook = Gradebook(url, course)
     except (SQLAlchemyError, ImportError) as error:
@@ -70,15 +74,6 @@ def opened(url: str, course: str) -> Iterator[Any]:
         raise _fault(error, url) from error
     finally:
         gradebook.close()
-
-
-def for_owner_alone(url: str) -> None:
-    """Make the file of a gradebook that is not there yet, so that only its owner can read it: SQLite itself would leave
-    that to the account's settings, and gives a journal the mode of its database."""
-    path = url.removeprefix("sqlite:///")
-    with suppress(OSError):
-        if path != url:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _must_be_nbgraders(url: str) -> None:

@@ -9,6 +9,7 @@ from autograder.engine import records
 from autograder.engine.answers import Known
 from autograder.engine.course import Course
 from autograder.engine.run import basis_of
+from autograder.preflight.finding import listed
 
 
 def stale(course: Course, assignment: str, students: Collection[str]) -> dict[str, float]:
@@ -36,13 +37,8 @@ def stale(course: Course, assignment: str, students: Collection[str]) -> dict[st
 
 def in_words(students: Iterable[str], assignment: str) -> str:
     """What to say of them, and to do about it; "" if there are none."""
-    from autograder.launcher.say import count
-    from autograder.preflight.finding import listed
-
     there = sorted(students)
     if not there:
         return ""
-    return (
-        f"graded before the assignment changed: {count(len(there), 'student')} ({listed(there, 12)});"
-        f" run python3 -m autograder regrade {assignment}"
-    )
+    who = f"{len(there)} student{'s' if len(there) > 1 else ''} ({listed(there, 12)})"
+    return f"graded before the assignment changed: {who}; run python3 -m autograder regrade {assignment}"

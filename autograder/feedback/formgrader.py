@@ -154,11 +154,11 @@ def _handlers() -> list[str]:
 _roots: set[Path] = set()
 
 
-def guard(c: Any, root: Path) -> None:
-    """Lock Formgrader and JupyterLab if this process serves them; otherwise do nothing."""
+def guard(c: Any, root: Path) -> Any:
+    """Lock Formgrader and JupyterLab if this process serves them. Returns the server's application, or None."""
     server = sys.modules.get("jupyter_server.serverapp")
     if server is None or not server.ServerApp.initialized():
-        return
+        return None
     from jupyter_server.base.handlers import AuthenticatedFileHandler
     from jupyter_server.files.handlers import FilesHandler
     from jupyter_server.nbconvert.handlers import NbconvertFileHandler
@@ -166,11 +166,8 @@ def guard(c: Any, root: Path) -> None:
     from nbgrader.server_extensions.formgrader import base, handlers
     from tornado.web import HTTPError
 
-    from autograder.instructor.marking_page import inside
-
     _roots.add(root.resolve())
     app, folders = server.ServerApp.instance(), CourseDirectory(config=c)
-    inside.offer(app.web_app, root.resolve())
     below = os.path.relpath(root.resolve(), Path(app.root_dir).resolve()).replace(os.sep, "/")
     theirs = (folders.submitted_directory, folders.autograded_directory)
     plainly(app.web_app.settings["contents_manager"], [posixpath.normpath(f"{below}/{name}") for name in theirs])
@@ -179,7 +176,7 @@ def guard(c: Any, root: Path) -> None:
     if LAB not in before:
         headers["Content-Security-Policy"] = f"{before}; {LAB}"
     if hasattr(base.BaseHandler, "of_the_course"):
-        return
+        return app.web_app
 
     pages = Environment(loader=_Pages(handlers.template_path), autoescape=True)
     rules, start = policy(), handlers.FormgraderHandler.get
@@ -212,6 +209,7 @@ def guard(c: Any, root: Path) -> None:
     base.BaseApiHandler.set_default_headers = plain_text
     handlers.SubmissionFilesHandler.content_security_policy = property(lambda self: FILES)
     handlers.FormgraderHandler.get = get
+    return app.web_app
 
 
 class _Pages(FileSystemLoader):

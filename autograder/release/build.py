@@ -18,11 +18,11 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.engine.database import for_owner_alone
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import audit_ahead, faults
 from autograder.exercise.find import exercises_of
 from autograder.exercise.questions import read_master
+from autograder.files import for_owner_alone
 from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
 
@@ -114,7 +114,9 @@ def _generate(root: Path, assignment: str, gradebook: str) -> None:
     configure(config, root)
     if gradebook:
         config.CourseDirectory.db_url = gradebook
-    for_owner_alone(gradebook or f"sqlite:///{root / 'gradebook.db'}")
+    url = gradebook or f"sqlite:///{root / 'gradebook.db'}"
+    if url.startswith("sqlite:///"):
+        for_owner_alone(Path(url.removeprefix("sqlite:///")))
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.assignment_id = assignment
     course = CourseDirectory(config=config)

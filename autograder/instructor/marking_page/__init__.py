@@ -1,9 +1,9 @@
 """Pages on which an instructor marks the written answers of a class.
 
     serve     a server of our own, for this machine only, as `mark` starts it
-    inside    in the Jupyter server that has Formgrader, for whoever may use that: on a hub there is no other way in
-    guarded   what a request to either needs, and who is let in by the first
-    pages     the way from question to question
+    in_jupyter    in the Jupyter server that has Formgrader, for whoever may use that: on a hub there is no other way in
+    guarded       what a request to either needs, and who is let in by the first
+    way           from question to question
     one_answer    the page of one answer
 
 Students' texts are cleaned (`feedback.clean`), and a policy forbids every script but our own and every other host.
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.instructor.marking_page.guarded import Guarded, MarkingPage
-from autograder.instructor.marking_page.pages import within
+from autograder.instructor.marking_page.way import within
 from autograder.pages import serving
 
 __all__ = ["MarkingPage", "serve"]

@@ -17,7 +17,7 @@ from tornado.web import Application, HTTPError, authenticated
 from autograder.engine.course import Course, NotACourse
 from autograder.guard import Guard
 from autograder.instructor.marking_page.guarded import POLICY, MarkingPage, Shared
-from autograder.instructor.marking_page.pages import within
+from autograder.instructor.marking_page.way import within
 from autograder.instructor.written import Class, questions
 from autograder.pages import serving
 
