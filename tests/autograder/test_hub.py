@@ -157,7 +157,7 @@ def test_a_class_works_on_a_hub(hub: str, machine: Machine, course: Path) -> Non
     assert prof.session.post(one, form | {"points": "3"}, headers={"Referer": one}, timeout=600).ok
     assert "3 of 4 points, given by hand" in prof.session.get(one, timeout=600).text
     assert not ada.session.get(start, timeout=60).ok
-    assert ada.ask("GET", "mark/").status_code == 404, "students have nothing to mark"
+    assert ada.ask("GET", "mark").status_code == 404, "students have nothing to mark"
 
     # apart: neither through the hub, nor on the disk
     assert ada.ask("GET", "api/contents", whose="bob").status_code in (302, 403)
