@@ -23,6 +23,7 @@ FILES = option("--json", action="store_true", help="the files that were written,
         shared.STUDENTS,
         option("--json", action="store_true", help="everything that was found, for a program"),
     ],
+    writes=False,
 )
 def preflight(course: "shared.Course", given: Given) -> int:
     from dataclasses import asdict

@@ -62,6 +62,7 @@ def _bring(root: Path, given: Given) -> int:
         option("--as", choices=("nbgrader", "otter"), default="nbgrader", dest="kind", help="where it came from"),
         option("--json", action="store_true", help="the table for a program"),
     ],
+    writes=False,
 )
 def attacks(course: "shared.Course", given: Given) -> int:
     if not (course.root / "solutions" / given.assignment).is_dir():

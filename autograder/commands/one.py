@@ -25,6 +25,7 @@ from autograder.launcher.environment import Environment
         ),
         ISOLATION,
     ],
+    writes=False,
 )
 def grade_one(course: "shared.Course", given: Given) -> int:
     """Exit code 1: it could not be graded as it is (the results say why), or the grader failed."""

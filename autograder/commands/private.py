@@ -26,15 +26,20 @@ def keep_course(course: "Course") -> None:
     directory = course.directory
     folders = (directory.autograded_directory, directory.feedback_directory, "grading")
     paths = [course.root / folder for folder in folders]
-    mode = 0o2770 if directory.groupshared else 0o700
-    for folder in (course.submitted, *paths):
-        with contextlib.suppress(OSError):  # it is there; or whoever writes into it says why it cannot be made
-            folder.mkdir(parents=True)
-            folder.chmod(mode)
     if directory.db_url.startswith("sqlite:///"):
         gradebook = Path(directory.db_url.removeprefix("sqlite:///"))
         paths += [gradebook.with_name(gradebook.name + end) for end in ("", "-journal", "-wal", "-shm")]
     keep(*paths)
+
+
+def make_folders(course: "Course") -> None:
+    """The folders of submissions and marks, where they are not there yet."""
+    directory = course.directory
+    steps = (directory.submitted_directory, directory.autograded_directory, directory.feedback_directory)
+    for name in (*steps, "grading"):
+        with contextlib.suppress(OSError):  # it is there; or whoever writes into it says why it cannot be made
+            (course.root / name).mkdir(parents=True)
+            (course.root / name).chmod(0o2770 if directory.groupshared else 0o700)
 
 
 def keep(*paths: Path) -> None:

@@ -82,6 +82,7 @@ class Command:
     on_a_course: bool
     main: Callable[..., int]
     with_assignment: bool = True
+    writes: bool = True  # into the course
 
     def parser(self) -> argparse.ArgumentParser:
         lines = "\n".join(map(_example, self.examples))
@@ -101,7 +102,7 @@ class Command:
         given = self.parser().parse_args(words)
         if not self.on_a_course:
             return self.main(place, given)
-        return run(lambda: self.main(course(place, given.course, given.db), given))
+        return run(lambda: self.main(course(place, given.course, given.db, self.writes), given))
 
 
 WIDTH = 79  # of a terminal in which no line of --help is broken
@@ -126,17 +127,20 @@ def command(
     options: Sequence[Option] = (),
     on_a_course: bool = True,
     with_assignment: bool = True,
+    writes: bool = True,
 ) -> Callable[[Callable[..., int]], Command]:
     """Make a function the `main` of a command."""
-    return lambda main: Command(verb, does, examples, options, on_a_course, main, with_assignment)
+    return lambda main: Command(verb, does, examples, options, on_a_course, main, with_assignment, writes)
 
 
-def course(place: Environment, folder: Path | None, db: str | None) -> "Course":
-    from autograder.commands.private import keep_course
+def course(place: Environment, folder: Path | None, db: str | None, writes: bool = True) -> "Course":
+    from autograder.commands.private import keep_course, make_folders
     from autograder.engine.course import Course
 
     found = Course.load(folder or place.root, db)
     keep_course(found)
+    if writes:
+        make_folders(found)
     return found
 
 
