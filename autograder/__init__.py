@@ -1,6 +1,6 @@
 """The course's tools. Packages import only downwards (`tests/test_imports.py` has the table):
 
-    launcher      python -m autograder: the environment, the notebooks, JupyterLab; standard library only
+    launcher      python3 -m autograder: the environment, the notebooks, JupyterLab; standard library only
     commands      the verbs around grading: options in words, exit codes
     site          the course as static pages: lectures executed, the states of their widgets drawn
     release       source notebooks -> what students get

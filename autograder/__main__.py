@@ -1,8 +1,8 @@
-"""The single entry point of the course: `python -m autograder VERB`. Standard library only, for a bare Python >= 3.11.
+"""The single entry point of the course: `python3 -m autograder VERB`. Standard library only, for a bare Python >= 3.11.
 
-    python -m autograder lab          set up what is missing, build the notebooks, open JupyterLab
-    python -m autograder test         the same set-up, then the tests
-    python -m autograder --help       everything else
+    python3 -m autograder lab          set up what is missing, build the notebooks, open JupyterLab
+    python3 -m autograder test         the same set-up, then the tests
+    python3 -m autograder --help       everything else
 
 `make VERB` does the same if make is installed.
 """

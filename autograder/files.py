@@ -1,5 +1,6 @@
 """Files that are written as a whole. Standard library only."""
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -20,6 +21,37 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except OSError:
         beside.unlink(missing_ok=True)
         raise
+
+
+KEPT = ("gradebook.db", "submitted", "autograded", "feedback", "grading", "solutions")
+"""What a course with students keeps to itself."""
+
+
+def open_to_others(root: Path) -> list[str]:
+    """What other accounts of this machine can read of a course with students, and what to do about it, in words."""
+    if os.name != "posix" or not (root / "submitted").is_dir():
+        return []
+    found = []
+    for name in KEPT:
+        path = root / name
+        if path.exists() and any(_reaches(path, who) for who in (0o070, 0o007)):
+            found.append(name)
+    if not found:
+        return []
+    return [f"other accounts of this machine can read {', '.join(found)}: chmod 700 {root} closes the whole course"]
+
+
+def _reaches(path: Path, who: int) -> bool:
+    """Whether the group (0o070) or everybody (0o007) can read a path, and enter every folder above it."""
+    above = all(folder.stat().st_mode & who & 0o111 for folder in path.resolve().parents)
+    return above and bool(path.stat().st_mode & who & 0o444)
+
+
+def for_owner_alone(gradebook: Path) -> None:
+    """Make the file of a gradebook that is not there yet, so that only its owner can read it: SQLite itself would leave
+    that to the account's settings, and gives a journal the mode of its database."""
+    with contextlib.suppress(OSError):
+        os.close(os.open(gradebook, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def plain_files(root: Path, *patterns: str) -> list[Path]:

@@ -115,6 +115,7 @@ def why(error: BaseException) -> str:
 
 def _serve(pipe: Connection, forked: bool, seconds: int, memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a server's own handler would never let go of this copy of it
     warnings.simplefilter("ignore")  # about a student's text: nobody's business here
     if forked:  # it would hold the parent's end of its own line open, and locks of files
         os.closerange(3, pipe.fileno())

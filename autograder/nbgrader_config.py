@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SOURCE, RELEASE = "solutions", "exercises"
-EXCHANGE = Path("grading") / ".exchange"  # one line: where the exchange is, as `python -m autograder exchange` wrote it
+EXCHANGE = Path("grading") / ".exchange"  # one line: where `python3 -m autograder exchange` has made it
 
 
 def configure(c: Any, root: Path) -> None:
@@ -47,7 +47,11 @@ def configure(c: Any, root: Path) -> None:
     c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
     c.GenerateFeedback.exporter_class = FeedbackExporter
     formgrader.wire(c)
-    formgrader.guard(c, root)
+    server = formgrader.guard(c, root)
+    if server is not None:
+        from autograder.instructor.marking_page import in_jupyter
+
+        in_jupyter.offer(server, root.resolve())
 
     if (root / EXCHANGE).is_file():
         c.Exchange.root = (root / EXCHANGE).read_text(encoding="utf-8").strip()

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+
+from autograder.launcher.upkeep import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
@@ -49,11 +50,8 @@ _STATE = """() => {
 
 def find_chromium() -> str:
     """The browser's path. Skips the test where there is none, and fails it under CI, which installs one."""
-    known = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
-    for name in (os.environ.get("CHROMIUM", ""), *known):
-        path = shutil.which(name) if name else None
-        if path:
-            return path
+    if path := chromium():
+        return path
     advice = (
         "no Chromium found. Debian and Ubuntu: apt-get install chromium fonts-dejavu-core; macOS: brew install"
         " --cask chromium; or set CHROMIUM to the path of a Chromium or Chrome"

@@ -4,6 +4,7 @@ A room is a module or folder directly under `nlmcore/`. One that the table does 
 """
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -174,7 +175,7 @@ GRADER = {
     "intake": {"engine", "nbgrader_config", "preflight"},
     "feedback": {"engine", "exercise", "pages", "preflight"},
     "instructor": {"engine", "exercise", "feedback", "intake", "pages", "preflight"},
-    "nbgrader_config": {"engine", "feedback", "preflight"},
+    "nbgrader_config": {"engine", "feedback", "instructor.marking_page", "preflight"},
     "release": {"exercise", "launcher", "nbgrader_config"},
     "imported": {"box", "engine", "exercise", "launcher", "release", "scaffold"},
     "rations": {"box", "engine", "exercise", "pages", "preflight"},
@@ -211,6 +212,7 @@ INSIDE = {"autograder.box.inside", "autograder.exercise.closed", "autograder.exe
 """All that the student's side of the box may import of ours: nothing in it knows an answer."""
 
 
+@functools.cache
 def grader_modules() -> dict[str, Path]:
     """By full name: every module of `autograder`."""
     names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files("autograder")}
@@ -228,6 +230,7 @@ def by_path(path: Path) -> set[str]:
     return found
 
 
+@functools.cache
 def grader_imports(path: Path) -> set[str]:
     """The modules of `autograder` that a file imports, in functions and by path too."""
     known = grader_modules()
@@ -314,4 +317,4 @@ def test_the_launcher_runs_without_any_package() -> None:
     line = [sys.executable, "-S", "-m", "autograder", "--help"]
     answer = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
-    assert "python -m autograder lab" in answer.stdout
+    assert "python3 -m autograder lab" in answer.stdout

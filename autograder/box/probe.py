@@ -114,7 +114,7 @@ def _source(body: str, targets: _Targets) -> str:
 
 
 def main() -> int:
-    """`doctor`'s section on the sandbox: `python -m autograder.box.probe`.
+    """`doctor`'s section on the sandbox: `python3 -m autograder.box.probe`.
 
     0: students' code is contained here; 1: it is not, or not in every attempt."""
     try:

@@ -23,6 +23,7 @@ FILES = option("--json", action="store_true", help="the files that were written,
         shared.STUDENTS,
         option("--json", action="store_true", help="everything that was found, for a program"),
     ],
+    writes=False,
 )
 def preflight(course: "shared.Course", given: Given) -> int:
     from dataclasses import asdict
@@ -55,15 +56,19 @@ def preflight(course: "shared.Course", given: Given) -> int:
     options=[shared.STUDENTS, FILES],
 )
 def feedback(course: "shared.Course", given: Given) -> int:
+    from autograder.engine.stale import in_words, stale
     from autograder.feedback import write_feedback
     from autograder.feedback.deliver import for_moodle
     from autograder.intake.collect import moodles_numbers
 
     assignment = given.assignment
-    written = write_feedback(course, assignment, course.chosen(assignment, given.students))
+    chosen = course.chosen(assignment, given.students)
+    written = write_feedback(course, assignment, chosen)
     if given.json:
         shared.as_json([str(path) for path in written])
     elif written:
+        if old := in_words(stale(course, assignment, chosen), assignment):
+            print(f"{old[0].upper()}{old[1:]}.")
         print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
         archive = for_moodle(course, assignment, moodles_numbers(course, assignment))
         if archive is not None:
@@ -105,7 +110,7 @@ def release(place: Environment, given: Given) -> int:
     "worker",
     "Join a Dask scheduler: this machine then grades submissions that it hands out, until Ctrl-C.\n"
     "It needs the course (this checkout), not the submissions or the gradebook. Dask's connections are neither\n"
-    "encrypted nor protected: use them in a network that you trust.",
+    "encrypted nor protected: whoever reaches them runs code as you. Use a network that nobody else can enter.",
     "worker tcp://10.0.0.5:8786",
     "worker tcp://10.0.0.5:8786 --cores 4",
     options=[

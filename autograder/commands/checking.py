@@ -3,7 +3,7 @@
 The notebook runs in a separate process, in its folder, without a kernel, cell by cell. An error stops its cell, and
 checks are recorded.
 
-    python -m autograder.commands.checking NOTEBOOK ANSWER.json
+    python3 -m autograder.commands.checking NOTEBOOK ANSWER.json
 
 The answer is written after every question, so that it is known how far a notebook came if it is stopped.
 """

@@ -45,7 +45,7 @@ def desk(course: "shared.Course", given: Given) -> int:
         return 0
     tier = choose(given.isolation)
     if not students:
-        print("! Nobody is in the gradebook yet: python -m autograder roster FILE")
+        print("! Nobody is in the gradebook yet: python3 -m autograder roster FILE")
     hub = service.Hub.around(os.environ)
     made = service.Window(course, assignments, Ledger(course.root, per_day), hub, given.isolation)
 

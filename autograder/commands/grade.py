@@ -157,15 +157,15 @@ def _summary(given: Given, lines: "Sequence[Line]", absent: "Sequence[Person]", 
     )
     nobody = f"  Nothing handed in, which is not a zero: {len(absent)}: {{}}."
     shared.names(nobody, (one.shown for one in absent), 40)
-    blocked = f"  Not gradable, which is not a zero: {{}}. Why: python -m autograder preflight {name}"
+    blocked = f"  Not gradable, which is not a zero: {{}}. Why: python3 -m autograder preflight {name}"
     shared.names(blocked, who("blocked"), 12)
     fault = "  The grader's fault, and no mark: {}. Fix it, and the same command grades them as well."
     shared.names(fault, who("fault"), 12)
-    look = f"  Needs your attention: {{}}. All of it: python -m autograder report {name}"
+    look = f"  Needs your attention: {{}}. All of it: python3 -m autograder report {name}"
     shared.names(look, looking, 12)
     if loose:
         print(f"  {loose} ran WITHOUT ISOLATION: that code could read and write whatever you can.")
     if by_hand:
-        print(f"  To mark by hand, mainly written answers: python -m autograder mark {name}")
-    print(f"  The marks, and the class: python -m autograder report {name}. Then feedback {name}.")
+        print(f"  To mark by hand, mainly written answers: python3 -m autograder mark {name}")
+    print(f"  The marks, and the class: python3 -m autograder report {name}. Then feedback {name}.")
     return 1 if states["fault"] or states["blocked"] else 0

@@ -19,7 +19,13 @@ MOST = 40  # names in a line
     options=[
         shared.path("--settings", metavar="FILE", help="default: grading/lti.json"),
         option("--title", metavar="NAME", help="what a new column is called there (default: ASSIGNMENT)"),
+        option(
+            "--by-name",
+            action="store_true",
+            help="match by name whom your LMS gives neither an address nor a number: anybody may take a name",
+        ),
         option("--send", action="store_true", help="send them"),
+        shared.STALE,
         option("--jwk", action="store_true", help="print the public half of the tool's key, and do nothing else"),
     ],
 )
@@ -27,7 +33,7 @@ def lti(course: "shared.Course", given: Given) -> int:
     from tqdm import tqdm
 
     from autograder.instructor import ags
-    from autograder.instructor.rows import questions_asked, report_rows
+    from autograder.instructor.rows import questions_asked, report_rows, stale_in
     from autograder.intake.naming import Names
     from autograder.intake.roster import people_of
 
@@ -39,12 +45,15 @@ def lti(course: "shared.Course", given: Given) -> int:
     settings = ags.Settings.read(path)
     of = sum(question.of for question in questions_asked(course, assignment))
     rows = report_rows(course, assignment)
+    old = stale_in(rows, assignment)
+    if given.send:
+        shared.refuse_stale(old, given.stale)
     with course.gradebook() as gradebook:
         names = Names(people_of(gradebook))
     failed = []
     try:
         platform = ags.Platform(settings)
-        found = ags.sendable(rows, platform.members(), names)
+        found = ags.sendable(rows, platform.members(), names, given.by_name)
         column = platform.line_item(assignment)
         if given.send and column is None:
             column = platform.new_line_item(assignment, title, of)
@@ -59,10 +68,13 @@ def lti(course: "shared.Course", given: Given) -> int:
             failed.append(f"{student}: {error}")
     done = len(found.scores) - len(failed)
     print(f"{'Sent' if given.send else 'Would send'}: {count(done, 'final mark')}, out of {of:g}.")
+    if old:
+        print(f"  {old[0].upper()}{old[1:]}.")
     if column is None:
         print(f"  There is no column for it yet: --send makes one, called {title!r}.")
     shared.names("  Without a mark, which is not a zero: {}. Nothing is sent for them.", found.without, MOST)
     shared.names("  WITH A MARK, AND NOT CERTAINLY IN THE COURSE THERE: {}.", found.unknown, MOST)
+    shared.names("  Of these, known there by name alone, which anybody may take (--by-name): {}.", found.named, MOST)
     for words in failed[:MOST]:
         print(f"  NOT SENT: {words}")
     return 1 if failed or found.unknown else 0

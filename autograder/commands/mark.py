@@ -29,7 +29,7 @@ def _port(text: str) -> int:
     "mark attention --no-browser --port 9000      then open the address that it says",
     options=[
         option("--names", action="store_true", help="show the students' names (the page can switch them on and off)"),
-        option("--port", type=_port, default=0, metavar="N", help="which port of this machine (default: a free one)"),
+        option("--port", type=_port, metavar="N", help="which port of this machine (default: a free one)"),
         option("--no-browser", action="store_true", help="open no browser"),
     ],
 )
@@ -42,7 +42,7 @@ def mark(course: "shared.Course", given: Given) -> int:
     from autograder.instructor.marking_page import MarkingPage, serve
     from autograder.instructor.written import Class
 
-    assignment, port = given.assignment, given.port
+    assignment, port = given.assignment, given.port or 0
     with Guard(seconds=10, wall=60) as guard:
         answers = Class(course, assignment, guard)
         if not answers.questions:
@@ -51,6 +51,16 @@ def mark(course: "shared.Course", given: Given) -> int:
         everybody = len(course.students(assignment))
         for _ in tqdm(answers.read(), total=everybody, unit=" submissions", leave=False, delay=1):
             pass
+        left = answers.not_graded()
+        shared.names(f"{len(left)} not graded, and so not shown: {{}}.", left, 12)
+        if len(left) == everybody:
+            print(f"There is nothing to mark before it is graded: python3 -m autograder grade {assignment}")
+            return 1
+        server = os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "")
+        if server and given.port is None:  # a page of this machine could not be opened from where the browser is
+            address = os.environ.get("JUPYTERHUB_PUBLIC_URL") or f"https://THE-HUB{server}"
+            print(f"On this hub, {assignment} is marked at:\n  {address.rstrip('/')}/mark/{assignment}/")
+            return 0
         with course.gradebook() as gradebook:
             page = MarkingPage(answers, gradebook, names=given.names)
             try:

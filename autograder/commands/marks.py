@@ -34,12 +34,13 @@ MOST = 40  # names in a line
         option("--column", metavar="NAME", help="what the assignment is called there (default: ASSIGNMENT)"),
         option("--out-of", type=float, metavar="POINTS", help="scale the marks to this maximum"),
         option("--out", metavar="FILE", type=shared.out_file, help="where to, if not grading/ASSIGNMENT/"),
+        shared.STALE,
         option("--json", action="store_true", help="the files that were written, for a program"),
     ],
 )
 def report(course: "shared.Course", given: Given) -> int:
     from autograder.instructor import write_overview, write_report
-    from autograder.instructor.rows import rows_asked_for
+    from autograder.instructor.rows import rows_asked_for, stale_in
 
     leaves = given.lms or given.into
     if leaves and given.format != "csv":
@@ -66,8 +67,10 @@ def report(course: "shared.Course", given: Given) -> int:
     if automatic:
         print(f"  Automatic points alone, out of {rows[0].of if rows else 0:g}: no final marks.")
     shared.names("  Nothing handed in: {}.", _absent(rows), MOST)
+    if old := stale_in(rows, assignment):
+        print(f"  {old[0].upper()}{old[1:]}.")
     if any(row.state == "waiting" for row in rows):
-        print(f"  Who waits needs a person: python -m autograder mark {assignment} (for marks on code: Formgrader).")
+        print(f"  Who waits needs a person: python3 -m autograder mark {assignment} (for marks on code: Formgrader).")
     return 0
 
 
@@ -77,10 +80,11 @@ def _absent(rows: "Sequence[Row]") -> list[str]:
 
 def _for_lms(course: "shared.Course", given: Given) -> int:
     from autograder.instructor.lms import fill, write_new
-    from autograder.instructor.rows import rows_asked_for
+    from autograder.instructor.rows import rows_asked_for, stale_in
 
     assignment, automatic = given.assignment, given.automatic
     asked, rows = rows_asked_for(course, assignment, automatic)
+    shared.refuse_stale(stale_in(rows, assignment), given.stale)
     of = sum(question.of for question in asked)
     name = f"{given.lms or 'filled-in'}{'-automatic' if automatic else ''}.csv"
     path = given.out or course.root / "grading" / assignment / name

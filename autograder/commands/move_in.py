@@ -48,7 +48,7 @@ def _bring(root: Path, given: Given) -> int:
             "\nTrying known attacks on it, where it came from and here (in the sandbox, some seconds) ...", flush=True
         )
         _attack(root, brought.name, brought.kind)
-    print(f"Now: python -m autograder build, then look at exercises/{brought.name}/")
+    print(f"Now: python3 -m autograder build, then look at exercises/{brought.name}/")
     return 0
 
 
@@ -62,6 +62,7 @@ def _bring(root: Path, given: Given) -> int:
         option("--as", choices=("nbgrader", "otter"), default="nbgrader", dest="kind", help="where it came from"),
         option("--json", action="store_true", help="the table for a program"),
     ],
+    writes=False,
 )
 def attacks(course: "shared.Course", given: Given) -> int:
     if not (course.root / "solutions" / given.assignment).is_dir():
@@ -95,6 +96,9 @@ def lines(assignment: str, table: "Table") -> list[str]:
     said.append(f"  {'(the master, solved)':40}{_shown(there):>10}{_shown(here):>8}")
     if table.failing:
         said.append(f"! The original solution does not pass here: {', '.join(table.failing)}. Look at these first.")
+        if table.kind == "otter":
+            said.append("  otter compares what Python prints, and NumPy 2 prints np.True_ and np.float64(0.5): bool(…)")
+            said.append("  or float(…) around the tested value makes such a test independent of it.")
     open_ = sorted({cell for row in table.rows if row.here for cell in row.cells})
     if open_:
         said += [
@@ -109,4 +113,4 @@ def lines(assignment: str, table: "Table") -> list[str]:
 
 
 def _shown(points: float | None) -> str:
-    return "no mark" if points is None else f"{points:g}"
+    return "no mark" if points is None else f"{points:.3g}"

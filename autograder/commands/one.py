@@ -25,6 +25,7 @@ from autograder.launcher.environment import Environment
         ),
         ISOLATION,
     ],
+    writes=False,
 )
 def grade_one(course: "shared.Course", given: Given) -> int:
     """Exit code 1: it could not be graded as it is (the results say why), or the grader failed."""
@@ -81,6 +82,7 @@ def gradescope(place: Environment, given: Given) -> int:
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
+    path.chmod(0o600)
     print(f"{path}  ({path.stat().st_size / 1e6:.1f} MB). It holds solutions and the secret: for Gradescope alone.")
     if given.isolation == "none":
         print("  WITHOUT ISOLATION: a submission could read the solutions in it, and write its own results.")

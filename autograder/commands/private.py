@@ -1,10 +1,14 @@
-"""Keeps everything that a course writes about its students out of git, wherever it is written.
+"""Keeps everything that a course writes about its students from other accounts, and out of git.
+
+The folders of a course are made for their owner alone; whatever lies in them is out of reach then, whatever its own
+mode (nbgrader hands out copies of feedback, which students must be able to read).
 
 The course's own checkout ignores its folders of marks already (`.gitignore`). Elsewhere, and for a file that is written
 anywhere in a checkout (`--out`), a line goes into that checkout's `info/exclude`, which git reads like a `.gitignore`
 and which is never committed.
 """
 
+import contextlib
 import os
 import re
 import subprocess
@@ -26,6 +30,16 @@ def keep_course(course: "Course") -> None:
         gradebook = Path(directory.db_url.removeprefix("sqlite:///"))
         paths += [gradebook.with_name(gradebook.name + end) for end in ("", "-journal", "-wal", "-shm")]
     keep(*paths)
+
+
+def make_folders(course: "Course") -> None:
+    """The folders of submissions and marks, where they are not there yet."""
+    directory = course.directory
+    steps = (directory.submitted_directory, directory.autograded_directory, directory.feedback_directory)
+    for name in (*steps, "grading"):
+        with contextlib.suppress(OSError):  # it is there; or whoever writes into it says why it cannot be made
+            (course.root / name).mkdir(parents=True)
+            (course.root / name).chmod(0o2770 if directory.groupshared else 0o700)
 
 
 def keep(*paths: Path) -> None:

@@ -120,8 +120,8 @@ def _say(name: str, graded: int, changes: "Sequence[Change]", new: Sequence[str]
     if len(moved) > MOST:
         print(f"  And {len(moved) - MOST} more: all of them are in the list.")
     below = sorted({change.student for change in changes} - set(moved))
-    shared.names("  By hand, and so as they were, though the automatic mark below changes: {}.", below, 12)
-    shared.names(f"  Not graded before, and so left alone (python -m autograder grade {name}): {{}}.", new, 12)
+    shared.names("  Marks by hand stay, though something about them changes (the list says what): {}.", below, 12)
+    shared.names(f"  Not graded before, and so left alone (python3 -m autograder grade {name}): {{}}.", new, 12)
 
 
 def _change(number: int, what: str) -> str:
@@ -165,7 +165,7 @@ def _summary(changes: "Sequence[Change]", faults: int, stale: int, path: Path, g
     if not given.apply and not changes:
         print("There is nothing to write.")
     elif not given.apply:
-        print(f"Nothing has been written into the gradebook. To write it: python -m autograder regrade{names} --apply")
+        print(f"Nothing has been written into the gradebook. To write it: python3 -m autograder regrade{names} --apply")
     elif moved:
         print("Then feedback and report again, for every assignment in the list.")
     return code

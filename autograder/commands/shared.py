@@ -58,6 +58,13 @@ OF_A_COURSE = (
 STUDENTS = option(
     "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
 )
+STALE = option("--stale", action="store_true", help="pass on marks that were given before the assignment changed, too")
+
+
+def refuse_stale(words: str, wanted: bool) -> None:
+    """words: which marks that leave the course are of an older version of the assignment."""
+    if words and not wanted:
+        raise Misuse(f"{words}, or pass these marks on as they are: --stale")
 
 
 @dataclass(frozen=True)
@@ -75,11 +82,12 @@ class Command:
     on_a_course: bool
     main: Callable[..., int]
     with_assignment: bool = True
+    writes: bool = True  # into the course
 
     def parser(self) -> argparse.ArgumentParser:
         lines = "\n".join(map(_example, self.examples))
         made = argparse.ArgumentParser(
-            prog=f"python -m autograder {self.verb}",
+            prog=f"python3 -m autograder {self.verb}",
             description=textwrap.fill(self.does, WIDTH),
             epilog=f"examples\n{lines}\n\nexit code: 0 done, 1 failed or something is missing, 2 misuse",
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -94,7 +102,7 @@ class Command:
         given = self.parser().parse_args(words)
         if not self.on_a_course:
             return self.main(place, given)
-        return run(lambda: self.main(course(place, given.course, given.db), given))
+        return run(lambda: self.main(course(place, given.course, given.db, self.writes), given))
 
 
 WIDTH = 79  # of a terminal in which no line of --help is broken
@@ -102,7 +110,7 @@ WIDTH = 79  # of a terminal in which no line of --help is broken
 
 def _example(words: str) -> str:
     """A line that can be pasted; its comment, after two blanks, goes below it if the line is too long."""
-    line = f"  python -m autograder {words}"
+    line = f"  python3 -m autograder {words}"
     what, _, about = line.strip().partition("  ")
     if len(line) <= WIDTH:
         return line
@@ -119,17 +127,20 @@ def command(
     options: Sequence[Option] = (),
     on_a_course: bool = True,
     with_assignment: bool = True,
+    writes: bool = True,
 ) -> Callable[[Callable[..., int]], Command]:
     """Make a function the `main` of a command."""
-    return lambda main: Command(verb, does, examples, options, on_a_course, main, with_assignment)
+    return lambda main: Command(verb, does, examples, options, on_a_course, main, with_assignment, writes)
 
 
-def course(place: Environment, folder: Path | None, db: str | None) -> "Course":
-    from autograder.commands.private import keep_course
+def course(place: Environment, folder: Path | None, db: str | None, writes: bool = True) -> "Course":
+    from autograder.commands.private import keep_course, make_folders
     from autograder.engine.course import Course
 
     found = Course.load(folder or place.root, db)
     keep_course(found)
+    if writes:
+        make_folders(found)
     return found
 
 

@@ -1,9 +1,11 @@
 """Commands for the class and its submissions: roster, collect, exchange, hub."""
 
+import sys
 from collections import Counter
 
 from autograder.commands import shared
 from autograder.commands.shared import Given, option
+from autograder.files import open_to_others
 from autograder.launcher.say import count
 
 DRY = option("--dry-run", action="store_true", help="say what would be done, and change nothing")
@@ -19,12 +21,14 @@ STATES = {
 @shared.command(
     "roster",
     "Put a class list into the gradebook: Moodle's participants or grades, Canvas's grades, Gradescope's roster, or a\n"
-    "CSV of your own. Columns are recognised by their headings. Nobody is removed; running it again changes nothing.",
+    "CSV of your own. Columns are recognised by their headings. A list removes nobody; read again, it changes nothing.",
     "roster participants.csv",
     "roster participants.csv --id 'Email address'",
     "roster 2026_Grades.csv --dry-run",
+    "roster --remove ada                  from the gradebook, and every folder of the course",
     options=[
-        shared.path("file", metavar="FILE", help="the list, as CSV"),
+        shared.path("file", metavar="FILE", nargs="?", help="the list, as CSV"),
+        option("--remove", metavar="ID", help="remove this student, with all marks and submissions"),
         option("--id", metavar="COLUMN", dest="id_column", help="the column that ids are taken from"),
         DRY,
         option("--json", action="store_true", help="everything that was found, for a program"),
@@ -34,6 +38,12 @@ STATES = {
 def roster(course: "shared.Course", given: Given) -> int:
     from autograder.intake.roster import enrol, read_roster
 
+    if (given.file is None) == (given.remove is None):
+        raise shared.Misuse("give a list, or --remove ID")
+    if given.remove is not None:
+        return _remove(course, given)
+    for words in open_to_others(course.root):
+        print(f"! {words}", file=sys.stderr)
     people, made = read_roster(given.file, given.id_column)
     enrol(course, people, made, write=not given.dry_run)
     if given.json:
@@ -51,7 +61,25 @@ def roster(course: "shared.Course", given: Given) -> int:
         print(f"  Left out: {who}: {why}.")
     shared.names("In the gradebook and not in this list, and kept: {}.", made.absent, MOST)
     if made.absent:
-        print("  To take one out, with all marks: .venv/bin/nbgrader db student remove ID --force")
+        print("  To take one out, with all marks and submissions: python3 -m autograder roster --remove ID")
+    return 0
+
+
+def _remove(course: "shared.Course", given: Given) -> int:
+    from autograder.intake.removal import remove
+
+    made = remove(course, given.remove, write=not given.dry_run)
+    if given.json:
+        shared.as_json(vars(made))
+        return 0
+    print(f"{'Would be removed' if given.dry_run else 'Removed'}: {given.remove}, from")
+    for words in made.gone:
+        print(f"  {words}")
+    if made.left:
+        print("Named still in these files. Write them anew (report, feedback, race) or delete them:")
+    for words in made.left:
+        print(f"  {words}")
+    print("Your LMS, its downloads, and copies that you keep elsewhere are not touched.")
     return 0
 
 
@@ -108,7 +136,7 @@ def collect(course: "shared.Course", given: Given) -> int:
     shared.names(f"Handed in nothing{' (or below)' if made.unmatched else ''}: {{}}.", made.missing, MOST)
     shared.names("Left out, as --match says: {}.", map(shown, made.ignored), MOST)
     if not made.unmatched:
-        print(f"Next: python -m autograder preflight {given.assignment}")
+        print(f"Next: python3 -m autograder preflight {given.assignment}")
         return 0
     print(f"NOT COLLECTED, because it is not certain whose they are: {len(made.unmatched)}.")
     for one in made.unmatched:

@@ -16,7 +16,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.engine.database import opened
 from autograder.preflight.archive import is_archive
 from autograder.preflight.finding import shown
-from autograder.preflight.master import Master, from_gradebook, order_in_source
+from autograder.preflight.master import Master, from_gradebook, in_source
 
 
 class NotACourse(Exception):  # noqa: N818 - said to the instructor
@@ -101,10 +101,10 @@ class Course:
                 known = ", ".join(sorted(about)) or "none yet"
                 raise NotACourse(
                     f"the gradebook knows no assignment {assignment!r}; it knows {known}."
-                    " Make it first: python -m autograder build"
+                    " Make it first: python3 -m autograder build"
                 )
             return [
-                from_gradebook(gradebook, assignment, name, order_in_source(self.directory, assignment, name))
+                from_gradebook(gradebook, assignment, name, in_source(self.directory, assignment, name))
                 for name in names
             ]
 

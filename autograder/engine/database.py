@@ -6,11 +6,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+
+from autograder.files import for_owner_alone
 
 PATIENCE = 60.0  # seconds to wait for a gradebook that somebody else has locked
 
@@ -59,6 +62,8 @@ FAULTS = (
 def opened(url: str, course: str) -> Iterator[Any]:
     """nbgrader's Gradebook. Errors of its database, now or while it is used, raise GradebookFault."""
     _must_be_nbgraders(url)
+    if url.startswith("sqlite:///"):
+        for_owner_alone(Path(url.removeprefix("sqlite:///")))
     try:
         gradebook = Gradebook(url, course)
     except (SQLAlchemyError, ImportError) as error:

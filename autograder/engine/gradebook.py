@@ -6,6 +6,7 @@ answer is "No response."; a late submission is penalised by the course's own plu
 marks or the new ones, never a mixture.
 """
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from nbgrader.api import (
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
+
+from autograder.engine.database import patiently
 
 Scores = dict[str, dict[str, float | None]]  # by notebook and cell: the automatic marks; None is no mark
 Same = Mapping[str, Collection[str]]  # by notebook: the cells whose answer is what it was at the last grading
@@ -70,7 +73,7 @@ def save_marks(
                 untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
                 comment.auto_comment = "No response." if untouched and not utils.is_task(cell) else None
     gradebook.db.flush()
-    _penalise(gradebook, submission, shape, student, notebooks, config)
+    _penalise(gradebook, submission, config)
     gradebook.db.commit()
     return scores
 
@@ -133,16 +136,36 @@ def _named(notebook: Any) -> dict[str, Any]:
     return {cell.metadata.nbgrader["grade_id"]: cell for cell in cells if cell.metadata.get("nbgrader")}
 
 
-def _penalise(
-    gradebook: Any, submission: Any, shape: Shape, student: str, notebooks: Mapping[str, Any], config: Any
-) -> None:
+def renew_penalties(gradebook: Any, assignment: str, config: Any, students: Collection[str] | None = None) -> None:
+    """Bring late penalties up to date (by default everybody's): they follow from marks, due dates and extensions, all
+    of which may have changed since `grade`. Writes only what differs. Raises GradebookBusy."""
+    penalised = all_of(Grade, assignment, SubmittedAssignment.id).where(
+        SubmittedNotebook.late_submission_penalty.is_not(None)
+    )
+
+    def work() -> None:
+        known = set(gradebook.db.scalars(penalised))
+        for submission in gradebook.assignment_submissions(assignment):
+            chosen = students is None or submission.student_id in students
+            if chosen and (submission.total_seconds_late > 0 or submission.id in known):
+                _penalise(gradebook, submission, config)
+        gradebook.db.commit()
+
+    patiently(gradebook, work)
+
+
+def _penalise(gradebook: Any, submission: Any, config: Any) -> None:
     late = submission.total_seconds_late
     for submitted in submission.notebooks:
         penalty = None
-        if late > 0 and shape[submitted.notebook_id][0] in notebooks:
+        if late > 0 and any(
+            grade.auto_score is not None or grade.manual_score is not None for grade in submitted.grades
+        ):
             gradebook.db.refresh(submitted)
-            penalty = late_penalty(config, student, submitted.score, late)
-        submitted.late_submission_penalty = penalty
+            penalty = late_penalty(config, submission.student_id, submitted.score, late)
+        before = submitted.late_submission_penalty
+        if (before is None) != (penalty is None) or not math.isclose(before or 0.0, penalty or 0.0, abs_tol=1e-9):
+            submitted.late_submission_penalty = penalty
 
 
 def late_penalty(config: Any, student: str, score: float, late: float) -> float | None:

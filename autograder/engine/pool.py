@@ -2,7 +2,7 @@
 difference.
 
     with pool(jobs=8) as run: for key, done in run(work, ((key, task), …)): …
-    with pool(scheduler="tcp://host:8786") as run: …        a machine joins with: python -m autograder worker tcp://…
+    with pool(scheduler="tcp://host:8786") as run: …        a machine joins with: python3 -m autograder worker tcp://…
 
 Dask sends a task again when its worker dies; a task only returns a value, so that is harmless.
 """
@@ -61,7 +61,7 @@ def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
             try:
                 client.wait_for_workers(1, timeout=JOINING)
             except TimeoutError:
-                join = f"python -m autograder worker {scheduler}"
+                join = f"python3 -m autograder worker {scheduler}"
                 raise PoolLost(f"no machine has joined {scheduler} within {JOINING} s. To join: {join}") from None
             yield _handing_out(client)
         return

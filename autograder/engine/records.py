@@ -64,7 +64,7 @@ State = Literal["graded", "blocked", "fault"]
 class Record:
     student: str
     assignment: str
-    fingerprint: str  # of the submitted files and the masters: with another one, it is graded anew
+    fingerprint: str  # of the submitted files, and of the assignment: with another one, it is graded anew
     state: State  # graded; blocked: it cannot be graded as it is, and is not zero but ungraded; fault: the grader's own
     words: str  # one line
     findings: list[dict[str, str]] = field(default_factory=list)
@@ -107,9 +107,8 @@ LARGE = 100 * 2**20  # files with more bytes are known by their size and time al
 
 
 def fingerprint(folder: Path, basis: str) -> str:
-    """A digest of every plain file in the folder, by path and content, and of `basis`, the content of the source
-    notebooks."""
-    made = hashlib.sha256(basis.encode())
+    """A digest of every plain file in the folder, by path and content; and `basis`, the digest of the assignment."""
+    made = hashlib.sha256()
     linked = folder.is_symlink() or folder.parent.is_symlink()
     there = [] if linked or not folder.is_dir() else sorted(path for _, path in scan(folder, []))
     if not folder.exists() and folder.parent.is_dir():  # handed in as an archive, in the place of a folder
@@ -119,7 +118,12 @@ def fingerprint(folder: Path, basis: str) -> str:
             continue
         made.update(f"\0{path.relative_to(folder.parent).as_posix()}\0".encode("utf-8", "surrogateescape"))
         made.update(_content(path))
-    return made.hexdigest()
+    return f"{made.hexdigest()}+{basis}"
+
+
+def is_of(record: Record, basis: str) -> bool:
+    """Whether a submission was graded by this version of the assignment."""
+    return record.fingerprint.endswith(f"+{basis}")
 
 
 def _content(path: Path) -> bytes:

@@ -179,7 +179,8 @@ def _lost(waiting: _Waiting, error: Exception) -> Done:
 def basis_of(assignment: str, masters: Sequence[Master], files: dict[str, bytes]) -> str:
     """What a mark depends on besides the submission: the source notebooks' cells, their files, the exercises' own
     code."""
-    made = hashlib.sha256(json.dumps([asdict(master) for master in masters], sort_keys=True).encode())
+    cells = [[master.name, *map(asdict, master.cells)] for master in masters]
+    made = hashlib.sha256(json.dumps(cells, sort_keys=True).encode())
     for name, content in sorted(files.items()):
         made.update(f"\0{name}\0".encode() + hashlib.sha256(content).digest())
     for path in _code(assignment):

@@ -30,7 +30,7 @@ def course_secret(root: Path) -> bytes:
             f"{FILE} is damaged: it must hold one line of hexadecimal digits. Put back a copy, or delete it: hidden"
             " inputs are then drawn anew, and marks of half solutions may change by a regrade"
         ) from None
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
     drawn = secrets.token_bytes(32)
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

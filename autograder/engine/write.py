@@ -54,6 +54,8 @@ class Writer:
         folder = course.autograded(student, self.assignment)
         if graded:
             self._write_folder(folder, graded, prepared, timestamp, secret_of(source))
+        elif not done.fault:  # what lies there is of an older submission, and would be marked as if it were this one
+            shutil.rmtree(folder, ignore_errors=True)
         if not done.fault:
             known = Known(course.root, self.assignment, student, course.directory.db_url)
             answers = {name: digests(notebook.cells, folder) for name, notebook in graded.items()}

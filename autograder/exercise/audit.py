@@ -19,7 +19,7 @@ from autograder.exercise.public import write
 from autograder.exercise.questions import check_calls, is_dotted, is_text, stated
 from autograder.exercise.specification import Exercise
 from autograder.exercise.travel import CannotTravel
-from autograder.exercise.verdict import Verdict, judge
+from autograder.exercise.verdict import GraderFault, Verdict, judge
 
 HIDDEN_SEEDS = range(3)
 SECONDS = 2.0
@@ -29,14 +29,17 @@ SECONDS = 2.0
 def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> list[str]:
     """The reference earns everything and is quick, every misconception fails and is named, no two look the same,
     and closed names exist."""
-    return [
-        *_reference_faults(exercise, seeds),
-        *_slowness(exercise),
-        *_misconception_faults(exercise),
-        *_twins(exercise),
-        *_planted_faults(exercise),
-        *_closed_faults(exercise),
-    ]
+    try:
+        return [
+            *_reference_faults(exercise, seeds),
+            *_slowness(exercise),
+            *_misconception_faults(exercise),
+            *_twins(exercise),
+            *_planted_faults(exercise),
+            *_closed_faults(exercise),
+        ]
+    except GraderFault as fault:  # the reference itself fails, so there is nothing to compare with
+        return [str(fault)]
 
 
 def travel_faults(exercise: Exercise) -> list[str]:

@@ -20,6 +20,8 @@ from traitlets import default
 
 from autograder.engine.beside import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.course import Course
+from autograder.engine.gradebook import renew_penalties
+from autograder.engine.stale import stale
 from autograder.feedback.facts import Facts, facts
 from autograder.feedback.hide import HideFromStudents
 from autograder.feedback.page import feedback_page
@@ -36,6 +38,8 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
     directory = course.directory
     written = []
     with Guard() as guard, course.gradebook() as gradebook:
+        renew_penalties(gradebook, assignment, course.config, chosen)
+        old = stale(course, assignment, chosen)
         notebooks = gradebook.find_assignment(assignment).notebooks
         kept = [(nb.grade_cells, nb.solution_cells, nb.task_cells) for nb in notebooks]  # held: read once for a class
         for student in chosen:
@@ -43,7 +47,7 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
             submission = course.submission(student, assignment)
             sweep(folder)
             for name in names:
-                known = facts(gradebook, course.root, assignment, name, student)
+                known = replace(facts(gradebook, course.root, assignment, name, student), stale=student in old)
                 graded = course.autograded(student, assignment) / f"{name}.ipynb"
                 page = _guarded(guard, known, _page, graded)
                 write_whole(folder / f"{name}.html", page)
@@ -129,6 +133,9 @@ class FeedbackExporter(Exporter):  # type: ignore[misc]
         converter: Any = self.parent
         course = converter.coursedir
         with Gradebook(about["db_url"], course.course_id) as gradebook:
+            renew_penalties(gradebook, about["assignment"], converter.config, [about["student"]])
             known = facts(gradebook, Path(course.root), about["assignment"], about["notebook"], about["student"])
+        whole = Course(Path(course.root), converter.config, course)
+        known = replace(known, stale=bool(stale(whole, about["assignment"], [about["student"]])))
         with Guard() as guard:
             return _guarded(guard, known, feedback_page, nb.cells), resources

@@ -29,6 +29,7 @@ class Facts:
     penalty: float = 0.0
     late: float = 0.0  # seconds
     others: tuple[tuple[str, float, float], ...] = ()  # other notebooks: name, score less penalty, maximum
+    stale: bool = False  # graded before the assignment changed
     state: str = "graded"
     words: str = ""
     findings: tuple[dict[str, str], ...] = ()

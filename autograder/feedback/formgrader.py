@@ -154,11 +154,11 @@ def _handlers() -> list[str]:
 _roots: set[Path] = set()
 
 
-def guard(c: Any, root: Path) -> None:
-    """Lock Formgrader and JupyterLab if this process serves them; otherwise do nothing."""
+def guard(c: Any, root: Path) -> Any:
+    """Lock Formgrader and JupyterLab if this process serves them. Returns the server's application, or None."""
     server = sys.modules.get("jupyter_server.serverapp")
     if server is None or not server.ServerApp.initialized():
-        return
+        return None
     from jupyter_server.base.handlers import AuthenticatedFileHandler
     from jupyter_server.files.handlers import FilesHandler
     from jupyter_server.nbconvert.handlers import NbconvertFileHandler
@@ -168,15 +168,15 @@ def guard(c: Any, root: Path) -> None:
 
     _roots.add(root.resolve())
     app, folders = server.ServerApp.instance(), CourseDirectory(config=c)
-    inside = os.path.relpath(root.resolve(), Path(app.root_dir).resolve()).replace(os.sep, "/")
+    below = os.path.relpath(root.resolve(), Path(app.root_dir).resolve()).replace(os.sep, "/")
     theirs = (folders.submitted_directory, folders.autograded_directory)
-    plainly(app.web_app.settings["contents_manager"], [posixpath.normpath(f"{inside}/{name}") for name in theirs])
+    plainly(app.web_app.settings["contents_manager"], [posixpath.normpath(f"{below}/{name}") for name in theirs])
     headers = app.web_app.settings.setdefault("headers", {})
     before = headers.get("Content-Security-Policy", "frame-ancestors 'self'")
     if LAB not in before:
         headers["Content-Security-Policy"] = f"{before}; {LAB}"
     if hasattr(base.BaseHandler, "of_the_course"):
-        return
+        return app.web_app
 
     pages = Environment(loader=_Pages(handlers.template_path), autoescape=True)
     rules, start = policy(), handlers.FormgraderHandler.get
@@ -209,6 +209,7 @@ def guard(c: Any, root: Path) -> None:
     base.BaseApiHandler.set_default_headers = plain_text
     handlers.SubmissionFilesHandler.content_security_policy = property(lambda self: FILES)
     handlers.FormgraderHandler.get = get
+    return app.web_app
 
 
 class _Pages(FileSystemLoader):
@@ -216,9 +217,11 @@ class _Pages(FileSystemLoader):
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Any]:
         source, name, current = super().get_source(environment, template)
-        return str(ours(source.replace(_UTILS, _UTILS + _DIALOGS))), name, current
+        return str(ours(source.replace(_UTILS, _UTILS + _DIALOGS).replace(_LAST, _LAST + _MARK))), name, current
 
 
+_LAST = "Manage Students</a></li>"
+_MARK = '<li role="presentation"><a href="{{ base_url }}/mark/">Mark Written Answers</a></li>'
 _UTILS = 'js/utils.js"></script>'
 _DIALOGS = """
 <script>

@@ -24,12 +24,15 @@ _KINDS = {
 
 def feedback_page(facts: Facts, cells: list[Any]) -> str:
     asked = questions_of(cells)
+    heads = dict(_KINDS)
+    if any(found.get("what") in ("missing-answer", "deleted-answer") for found in facts.findings):
+        heads["repaired"] = "Repaired before grading"  # whether it cost something depends on what was not found
     said = {kind: [str(f.get("words", "")) for f in facts.findings if f.get("kind") == kind] for kind in _KINDS}
     return render(
         "feedback.html",
         title=f"Feedback: {facts.assignment} ({facts.student})",
         facts=facts,
-        found=[(heading, said[kind]) for kind, heading in _KINDS.items() if said[kind]],
+        found=[(heading, said[kind]) for kind, heading in heads.items() if said[kind]],
         asked=asked,
         summary=[_summary(question, facts.grades.get(question.name)) for question in asked],
         comments=lambda question: _comments(question, facts),

@@ -190,27 +190,31 @@ def _with(url: str, **asked: str) -> str:
 class Sendable:
     scores: dict[str, tuple[str, float]]  # by student: the system's own name for them, the mark
     unknown: list[str]  # students with a final mark whom the system does not know, or not for certain
+    named: list[str]  # of these, who is there by a name that nobody else has, and by nothing else
     without: list[str]  # students without a final mark: nothing is sent for them
 
 
-def sendable(rows: Sequence[Row], members: Iterator[dict[str, Any]], names: Names) -> Sendable:
-    """A member is matched to a student by address, number or the system's own name, otherwise by name."""
+def sendable(rows: Sequence[Row], members: Iterator[dict[str, Any]], names: Names, by_name: bool = False) -> Sendable:
+    """A member is matched to a student by address, number or the system's own name; with `by_name` otherwise by name,
+    if the system gives no address and no number. Anybody may be called like another."""
     surely: dict[str, set[str]] = {}
-    by_name: dict[str, set[str]] = {}
+    named: dict[str, set[str]] = {}
     for member in members:
         user = str(member.get("user_id", ""))
         if not user or str(member.get("status", "Active")) != "Active":
             continue
         numbers = [str(member.get(key) or "") for key in ("email", "lis_person_sourcedid", "user_id")]
         known = names.find("", numbers).ids
-        ids = known or names.find(str(member.get("name") or "")).ids
+        ids = known or (() if any(numbers[:2]) else names.find(str(member.get("name") or "")).ids)
         if len(ids) == 1:
-            (surely if known else by_name).setdefault(ids[0], set()).add(user)
-    users = by_name | surely  # who is called like another gets nothing of theirs
+            (surely if known else named).setdefault(ids[0], set()).add(user)
     marks = {row.student: mark for row in rows if (mark := final(row)) is not None}
+    users = {**named, **surely} if by_name else surely  # who is called like another gets nothing of theirs
     sure = {student: next(iter(users[student])) for student in marks if len(users.get(student, ())) == 1}
+    unknown = sorted(marks.keys() - sure.keys())
     return Sendable(
         {student: (user, marks[student]) for student, user in sure.items()},
-        sorted(marks.keys() - sure.keys()),
+        unknown,
+        [student for student in unknown if len(named.get(student, ())) == 1 and student not in surely],
         [row.student for row in rows if row.student not in marks],
     )

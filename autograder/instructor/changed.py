@@ -1,13 +1,15 @@
 """The changes that grading again would make: whose marks, in which question, by how much, and why.
 
-A mark given by hand stays. If only the automatic mark underneath it changes, this is reported, and no total changes.
+A mark given by hand stays. If only the automatic mark underneath it changes, or what the question is worth, this is
+reported, and no total changes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from autograder.engine import records
+from autograder.engine.answers import Known
 from autograder.engine.course import Course
 from autograder.engine.drafts import Draft
 from autograder.engine.gradebook import GradeRow, grade_rows, late_penalty
@@ -63,7 +65,9 @@ def changes_of(course: Course, assignment: str, drafts: Sequence[Draft]) -> list
         seconds = float(late.get(student, 0.0))
         before = records.load(course.root, assignment, student)
         old = row_of(None, student, asked, known, seconds, before, True)
-        fresh = _graded_again(known, draft.record, course.config, seconds)
+        worth = Known(course.root, assignment, student, course.directory.db_url).points()
+        again = {(q.notebook, q.cell) for q in asked if worth.get((q.notebook, q.cell), q.of) != q.of}
+        fresh = _graded_again(known, draft.record, course.config, seconds, again)
         new = row_of(None, student, asked, fresh, seconds, draft.record, True)
         made.append(list(_changes(assignment, asked, (old, known, before), (new, fresh, draft.record))))
     return made
@@ -78,10 +82,12 @@ def _without_marks(record: Record) -> Grades:
     }
 
 
-def _graded_again(known: Grades, record: Record, config: Any, late: float) -> Grades:
-    """The gradebook's rows as they would be."""
-    made = dict(known)
-    for (notebook, cell), row in known.items():
+def _graded_again(
+    known: Grades, record: Record, config: Any, late: float, again: Collection[tuple[str, str]] = ()
+) -> Grades:
+    """The gradebook's rows as they would be. again: cells whose marks by hand wait for a second look."""
+    made = {key: row._replace(waiting=True) if key in again else row for key, row in known.items()}
+    for (notebook, cell), row in list(made.items()):
         if row.kind != "TaskCell":
             auto = record.scores.get(notebook, {}).get(cell)
             made[notebook, cell] = row._replace(auto=auto, waiting=auto is None if row.manual is None else row.waiting)
@@ -110,7 +116,13 @@ def _changes(assignment: str, asked: Sequence[Asked], before: Side, after: Side)
         key = question.notebook, question.cell
         mine, other = old.questions[question.name], new.questions[question.name]
         row, again = known.get(key), fresh.get(key)
-        if row is None or again is None or (mine == other and row.auto == again.auto):
+        if row is None or again is None:
+            continue
+        if mine == other and again.waiting and not row.waiting:
+            why = f"the mark by hand stays, and waits for a second look: the question is worth {plain(question.of)} now"
+            yield Change(question=question.name, old=mine, new=other, of=question.of, why=why, **about)
+            continue
+        if mine == other and row.auto == again.auto:
             continue
         one, two = first.get(key[1]), second.get(key[1])
         why = reasons(one, two)

@@ -50,7 +50,8 @@ def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty
     for question in asked:
         name, of = question.name, question.of
         marks = [mark for row in rows if (mark := row.questions.get(name)) is not None]
-        if of and marks:
+        unread = question.by_hand and any(name in row.waiting for row in rows)  # untouched answers have their zero
+        if of and marks and not unread:
             full, nothing = sum(mark >= of for mark in marks), sum(mark <= 0 for mark in marks)
             mean = statistics.fmean(marks) / of
             found.append(Difficulty(name=name, of=of, marked=len(marks), mean=mean, full=full, nothing=nothing))

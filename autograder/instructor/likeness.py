@@ -1,13 +1,15 @@
 """Students' own texts, and answers that are nearly the same: a hint for you, never a mark.
 
-Winnowing (Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting"), as
-copydetect does it: all names are replaced by the same one, every run of 25 characters is hashed, and the smallest hash
-of every window of 6 is kept. Here the fingerprints go into an index, so that only students who share some are ever
-compared.
+A short exercise has few solutions, so one equal answer says little; many of them together say much. `together` compares
+pairs of students question by question, names and comments aside, and asks how much likelier their equal answers are if
+one copied than if they worked alone. What many wrote weighs little; an equal wrong answer weighs as much as it is rare.
 
-A short exercise has few solutions. So code that was given to everybody does not count, and neither does a fingerprint
-that much of the class has. Two students are reported if most of the remaining fingerprints of one also occur in the
-other.
+For one long answer among different ones there is winnowing, `alike` (Schleimer, Wilkerson and Aiken 2003, "Winnowing:
+local algorithms for document fingerprinting"), as copydetect does it: all names are replaced by the same one, every run
+of 25 characters is hashed, and the smallest hash of every window of 6 is kept. Here the fingerprints go into an index,
+so that only students who share some are ever compared. Code that was given to everybody does not count, and neither
+does a fingerprint that more than two have, or more than a fiftieth of a large class. Two students are reported if many
+fingerprints remain, and most of those of one also occur in the other.
 
 Whole submissions that are the same, and written answers that repeat each other, are found separately: the first by
 comparing everything the students wrote, or the files themselves; the second by the letters that they share, whatever
@@ -39,8 +41,12 @@ Answers = dict[str, str]  # by "notebook/cell": the code of an answer
 
 LENGTH, WINDOW = 25, 6
 FEW = 30  # a fingerprint that more students have is common, in a class of any size
-SHARE = 0.02  # in a large class; in a small one, what more than four have
-LEAST, ALIKE = 5, 0.5  # how many rare fingerprints two must share, and what part of the smaller one's
+SHARE = 0.02  # in a large class; in a small one, what more than two have
+LEAST, ALIKE = 25, 0.5  # how many rare fingerprints two must share, and what part of the smaller one's
+LEAST_RUNS = 5  # the same for prose
+COPIED = 0.9  # of the answers of whoever copies, those that stay the same, names and comments aside
+LEAST_SAME = 4  # how many answers two must have in common
+ALL_PAIRS = 300  # in a larger class only those are compared who share something that at most FEW wrote
 LONGEST = 50_000  # characters of an answer that are compared
 LETTERS, SAMPLE = 12, 3  # of prose: runs of so many letters, and of those one in so many
 SOME = 40  # letters from which on it is remarkable that two pieces of prose are the same
@@ -57,6 +63,18 @@ class Pair:
     shared: int
     part: float  # of the rare fingerprints of whichever has fewer
     where: tuple[str, ...]  # questions in which they share them, the most first
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Two students, all their answers taken together."""
+
+    one: str
+    other: str
+    same: int  # answers that are the same, names and comments aside
+    of: int  # answers that both wrote
+    wrong: int  # of the same ones
+    weight: float  # the logarithm of how much likelier this is if one copied
 
 
 @dataclass(frozen=True)
@@ -78,6 +96,81 @@ def fingerprints(source: str) -> frozenset[int]:
     return frozenset(int(value) for value in hashes)
 
 
+def forms(answers: Answers, given: Answers) -> Answers:
+    """Each answer as it is without its names, comments and docstrings; without those that do not parse, and those that
+    nobody changed."""
+    made = {where: _form(source) for where, source in answers.items()}
+    return {where: form for where, form in made.items() if form and form != _form(given.get(where, ""))}
+
+
+def _form(source: str) -> str:
+    """A digest of the code, in which the names that it binds are numbered."""
+    try:
+        tree = _bare(ast.parse(source[:LONGEST]))
+        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        numbers: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arg):
+                stored.add(node.arg)
+                node.arg = numbers.setdefault(node.arg, f"n{len(numbers)}")
+            elif isinstance(node, ast.Name) and node.id in stored:
+                node.id = numbers.setdefault(node.id, f"n{len(numbers)}")
+        return hashlib.sha256(ast.dump(tree).encode()).hexdigest() if tree.body else ""
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+
+
+def _bare(tree: ast.Module) -> ast.Module:
+    """Without docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def together(students: Mapping[str, Answers], right: Mapping[str, Mapping[str, bool]]) -> list[Joint]:
+    """The pairs with more equal answers than chance gives to the likeliest pair of the class; those with equal wrong
+    answers first. students: the forms of everybody's answers; right: which of them have full marks, as far as that is
+    known."""
+    wrote: Counter[str] = Counter()
+    given: Counter[tuple[str, str]] = Counter()
+    good: Counter[str] = Counter()
+    holders: dict[tuple[str, str], list[str]] = {}
+    for student, answers in students.items():
+        for where, form in answers.items():
+            wrote[where] += 1
+            given[where, form] += 1
+            good[where] += right.get(student, {}).get(where, True)
+            holders.setdefault((where, form), []).append(student)
+
+    def weight(one: str, other: str) -> tuple[float, int, int, int]:
+        total, same, wrong = 0.0, 0, 0
+        both = students[one].keys() & students[other].keys()
+        for where in both:
+            form = students[one][where]
+            if form != students[other][where]:
+                total += math.log(1 - COPIED)
+                continue
+            fine = right.get(one, {}).get(where, True)
+            # How often others wrote it: of those who are right, or of all, since to be wrong is a coincidence itself.
+            chance = min(1.0, (given[where, form] - 1.5) / max(1, (good if fine else wrote)[where] - 1))
+            total += math.log((COPIED + (1 - COPIED) * chance) / chance)
+            same, wrong = same + 1, wrong + (not fine)
+        return total, same, len(both), wrong
+
+    pairs: Iterable[tuple[str, str]] = combinations(sorted(students), 2)
+    if len(students) > ALL_PAIRS:
+        rare = (who for who in holders.values() if 1 < len(who) <= FEW)
+        pairs = sorted({pair for who in rare for pair in combinations(sorted(who), 2)})
+    least = math.log(max(1, len(students) * (len(students) - 1) / 2))
+    found = []
+    for one, other in pairs:
+        total, same, both, wrong = weight(one, other)
+        if total > least and same >= LEAST_SAME:
+            found.append(Joint(one, other, same, both, wrong, total))
+    return sorted(found, key=lambda pair: (-pair.wrong, -pair.weight, pair.one, pair.other))
+
+
 def letters(prose: str) -> str:
     """The letters only, without case, accents, punctuation, blanks and Markdown."""
     plain = unicodedata.normalize("NFKD", prose[:LONGEST]).casefold()
@@ -97,9 +190,10 @@ def alike(
     reference: Answers,
     read: Callable[[str], frozenset[int]] = fingerprints,
     common: int = 0,
+    least: int = LEAST,
 ) -> list[Pair]:
     """The pairs that stand out, most similar first. common: fingerprints that more students have do not count (by
-    default SHARE of the class)."""
+    default SHARE of the class). least: how many rare ones two must share."""
     prints = functools.cache(read)
     free = frozenset().union(*(prints(source) for source in given.values()))
     everybody = _with(students, reference)
@@ -108,7 +202,7 @@ def alike(
     for student, answers in everybody.items():
         held[student] = {value: where for where, source in answers.items() for value in prints(source) - free}
         count.update(held[student].keys())
-    few = common or min(max(4, math.ceil(SHARE * len(students))), FEW)
+    few = common or min(max(2, math.ceil(SHARE * len(students))), FEW)
     index: dict[int, list[str]] = {}
     rare: Counter[str] = Counter()
     for student, mine in held.items():
@@ -123,7 +217,7 @@ def alike(
     pairs = []
     for (one, other), shared in together.items():
         part = shared / min(rare[one], rare[other])
-        if shared >= LEAST and part >= ALIKE:
+        if shared >= least and part >= ALIKE:
             both = held[one].keys() & held[other].keys()
             where = Counter(held[one][value] for value in both if count[value] <= few)
             pairs.append(Pair(one, other, shared, part, tuple(name for name, _ in where.most_common(3))))
@@ -159,7 +253,7 @@ def repeated(students: Mapping[str, Answers], given: Answers, reference: Answers
         groups += [Same(where, tuple(names)) for names in same.values() if len(names) > 1]
         ones = {names[0]: {where: here[names[0]]} for names in same.values()}  # a group is said above
         common = max(4, min(len(ones) // 2, 2 * FEW))  # one essay may have gone through many hands
-        pairs += alike(ones, {where: given.get(where, "")}, {}, runs, common)
+        pairs += alike(ones, {where: given.get(where, "")}, {}, runs, common, LEAST_RUNS)
     return sorted(groups, key=lambda same: (same.where, same.students)), pairs
 
 
@@ -261,11 +355,7 @@ def reference(course: Course, assignment: str, kind: str = "code") -> Answers:
 def anonymous(source: str, most: int = 40) -> str:
     """The code without comments and docstrings, in which people write their names; "" if it does not parse."""
     try:
-        tree = ast.parse(source)
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node) is not None:
-                node.body = node.body[1:] or [ast.Pass()]
-        lines = ast.unparse(tree).split("\n")
+        lines = ast.unparse(_bare(ast.parse(source))).split("\n")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     return "\n".join(lines[:most] + (["…"] if len(lines) > most else []))

@@ -26,8 +26,10 @@ from autograder.files import write_whole
 from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
-from autograder.instructor.rows import Row, questions_asked, report_rows
+from autograder.instructor.rows import Row, questions_asked, report_rows, stale_in
+from autograder.instructor.written import titles
 from autograder.pages import duration, number, part, render
+from autograder.preflight.master import defined
 
 MOST = 100  # lines of a list
 BINS = 10
@@ -40,6 +42,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
     found = (records.load(course.root, assignment, student) for student in course.students(assignment))
     known = [record for record in found if record is not None]
     states = Counter(row.state for row in rows)
+    asked, called = questions_asked(course, assignment), titles(course, assignment)
     with Guard() as guard:
         again = _again(course, assignment, known, guard)
     page = render(
@@ -54,10 +57,11 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
         graded=len(known),
         uncontained=len(uncontained(known)),
         waiting=states["waiting"],
+        stale=stale_in(rows, assignment),
         marks=_marks(rows),
         hard=[
-            [clean.text(d.name), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked]
-            for d in difficulties(questions_asked(course, assignment), rows)
+            [clean.text(called[d.name]), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked]
+            for d in difficulties(asked, rows)
         ],
         failed=[
             [clean.text(one.name), clean.text(_short(one.exercise)), one.failed, f"{one.failed / one.written:.0%}"]
@@ -127,6 +131,7 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
         pairs = _pairs(likeness.alike(answers, free, right, read))
     except ImportError:
         pairs = None
+    alone = {student: _forms(guard, given, free) for student, given in answers.items()}
     prose = dict(likeness.answers_of_class(course, assignment, guard, "markdown"))
     unwritten, model = (part(course, assignment, "markdown") for part in (likeness.given, likeness.reference))
     everything = {student: answers.get(student, {}) | prose.get(student, {}) for student in {*answers, *prose}}
@@ -135,6 +140,10 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
         "copies": [
             [clean.text(g.where), len(g.students), _names(g.students)]
             for g in likeness.whole(everything, free | unwritten, likeness.files_of_class(course, assignment))
+        ],
+        "together": [
+            [clean.text(p.one), clean.text(p.other), f"{p.same} of {p.of}", p.wrong]
+            for p in likeness.together(alone, _right(known, answers))
         ],
         "essays": _groups(essays),
         "edited": _pairs(edited),
@@ -161,6 +170,24 @@ def _named(
                 with contextlib.suppress(NotRead, SyntaxError, ValueError):
                     if f"def {function}(" in source and (found := guard.ask(mentioned, source, names)):
                         yield [clean.text(student), clean.text(function), clean.text(", ".join(found))]
+
+
+def _forms(guard: Guard, given: likeness.Answers, free: likeness.Answers) -> likeness.Answers:
+    try:
+        return guard.ask(likeness.forms, given, free)
+    except NotRead:
+        return {}
+
+
+def _right(known: Sequence[Record], answers: Mapping[str, likeness.Answers]) -> dict[str, dict[str, bool]]:
+    """By student and answer: whether every function in it that the grader asked for has full marks."""
+    made: dict[str, dict[str, bool]] = {}
+    for record in known:
+        full = {_short(str(mark["exercise"])): mark["points"] >= mark["of"] for mark in record.marks}
+        for where, source in answers.get(record.student, {}).items():
+            if asked := defined(source) & full.keys():
+                made.setdefault(record.student, {})[where] = all(full[name] for name in asked)
+    return made
 
 
 def _pairs(found: Sequence[likeness.Pair]) -> list[list[str]]:

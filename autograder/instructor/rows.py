@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from autograder.engine import records
 from autograder.engine.course import Course
-from autograder.engine.gradebook import GradeRow, grade_rows
+from autograder.engine.gradebook import GradeRow, grade_rows, renew_penalties
 from autograder.engine.records import Record
+from autograder.engine.stale import in_words, stale
 from autograder.pages import number
 
 State = Literal["graded", "waiting", "blocked", "fault", "not graded", "nothing handed in"]
@@ -35,6 +36,7 @@ class Row:
     late: float = 0.0  # seconds
     questions: dict[str, float | None] = field(default_factory=dict)
     waiting: tuple[str, ...] = ()  # questions without a mark, or changed since somebody marked them by hand
+    stale: bool = False  # graded before the assignment changed
     remarks: str = ""  # what the record says besides the marks, in one line
     words: str = ""  # the marks as they are now, and the remarks
 
@@ -99,11 +101,12 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
     handed_in = set(course.students(assignment))
     grades: dict[str, dict[tuple[str, str], GradeRow]] = {}
     with course.gradebook() as gradebook:
+        renew_penalties(gradebook, assignment, course.config)
         people = {student.id: student for student in gradebook.students}
         late = {s.student_id: s.total_seconds_late for s in gradebook.assignment_submissions(assignment)}
         for row in grade_rows(gradebook, assignment):
             grades.setdefault(row.student, {})[row.notebook, row.cell] = row
-        return [
+        rows = [
             row_of(
                 people.get(student),
                 student,
@@ -115,6 +118,20 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
             )
             for student in sorted(set(people) | handed_in)
         ]
+    old = stale(course, assignment, [row.student for row in rows if row.score is not None])
+    return [_stale(row, old[row.student]) if row.student in old else row for row in rows]
+
+
+def _stale(row: Row, of: float) -> Row:
+    then = f", when it was out of {number(of)}" if of != row.of else ""
+    said = "; ".join(filter(None, (f"graded before the assignment changed{then}", row.remarks)))
+    words = row.words.removesuffix(f"; {row.remarks}") if row.remarks else row.words
+    return replace(row, stale=True, remarks=said, words=f"{words}; {said}")
+
+
+def stale_in(rows: Iterable[Row], assignment: str) -> str:
+    """What to say of the rows with marks of an older version of the assignment; "" if there are none."""
+    return in_words([row.student for row in rows if row.stale], assignment)
 
 
 def row_of(
@@ -177,7 +194,7 @@ def _words(
     if missing:
         words += f", and {number(sum(of[name] for name in missing))} to be marked by hand ({', '.join(missing)})"
     if again:
-        words += f"; to be confirmed, as the answer has changed since it was marked: {', '.join(again)}"
+        words += f"; to be confirmed, as the answer or its worth has changed since it was marked: {', '.join(again)}"
     return f"{words}; {remarks}" if remarks else words
 
 

@@ -1,6 +1,7 @@
 """The questions marked by hand, and the class's answers to each.
 
-An answer is read from the graded notebook, as `grade` left it, without the student's name. Identical answers are one
+An answer is read from the graded notebook, as `grade` left it, without the student's name. A submission that was not
+graded has no answer here: a mark for it would pass for a mark of what the student wrote. Identical answers are one
 unit, marked together, as long as they have the same mark. Units are in the order of their digests, which is the same
 every time and reveals nothing about the students' names.
 """
@@ -18,13 +19,14 @@ import nbformat
 from nbgrader import utils
 
 from autograder.engine import records
-from autograder.engine.answers import digest
+from autograder.engine.answers import Read, digest
 from autograder.engine.byhand import Answer, answers_to
 from autograder.engine.course import Course
 from autograder.exercise.questions import read_master
 from autograder.feedback.question import questions_of
 from autograder.guard import Guard, NotRead
 from autograder.instructor.rows import questions_asked
+from autograder.preflight.order import MISSING
 
 REGION = re.compile(r"^ *#* *(BEGIN|END) (MARK SCHEME|SOLUTION)\b")
 
@@ -51,6 +53,10 @@ class Given:
     cells: tuple[Any, ...]  # as they stand in the graded notebook; none if there is nothing to read
     key: str  # the same for answers that are the same to the letter
     why: str = ""  # why there is nothing to read
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(cell.source for cell in self.cells)
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,17 @@ def questions(course: Course, assignment: str) -> list[Question]:
     return found
 
 
+def titles(course: Course, assignment: str) -> dict[str, str]:
+    """What the questions are called in the notebook, as on the feedback pages, by `Asked.name`."""
+    called = {
+        (master.name, question.name): question.title
+        for master in course.masters(assignment)
+        for question in questions_of(_source(course, assignment, master.name)[0])
+    }
+    asked = questions_asked(course, assignment)
+    return {one.name: called.get((one.notebook, one.cell), one.name) for one in asked}
+
+
 def split(source: str) -> tuple[str, str]:
     """(what students see, the mark scheme)."""
     parts: dict[bool, list[str]] = {False: [], True: []}
@@ -153,11 +170,13 @@ class Class:
         self.course, self.assignment, self.guard = course, assignment, guard
         self.questions = questions(course, assignment)
         self._read: dict[Path, tuple[tuple[int, int], dict[str, list[Any]]]] = {}
+        self._states: dict[Path, tuple[int, str]] = {}
 
     def units(self, gradebook: Any, question: Question) -> list[Unit]:
-        """All answers to a question."""
+        """All answers to a question, of the submissions that were graded."""
         answers = answers_to(gradebook, self.assignment, question.notebook, question.cell)
-        given = sorted((self._given(question, answer) for answer in answers), key=lambda one: (one.key, one.answer))
+        graded = (answer for answer in answers if self.graded(answer.student, question.notebook))
+        given = sorted((self._given(question, answer) for answer in graded), key=lambda one: (one.key, one.answer))
         made = []
         for _, same in groupby(given, key=lambda one: one.key):
             twins = tuple(same)
@@ -174,14 +193,46 @@ class Class:
                 self._answers(student, notebook)
             yield student
 
+    def read_before(self, question: Question, given: Given) -> str:
+        """The answer for which the mark was given, if it was another one."""
+        read = Read(self.course.root, self.assignment, given.answer.student)
+        text = read.of(question.notebook, question.cell)
+        return "" if text == given.text else text
+
+    def keep_read(self, question: Question, given: Given) -> None:
+        read = Read(self.course.root, self.assignment, given.answer.student)
+        read.keep(question.notebook, question.cell, given.text)
+
+    def graded(self, student: str, notebook: str) -> bool:
+        """Whether there is a graded notebook of the newest submission."""
+        return self._path(student, notebook).is_file() and self._state(student) != "fault"
+
+    def not_graded(self) -> list[str]:
+        """The students who have handed in something of which no notebook with such a question was graded."""
+        notebooks = {question.notebook for question in self.questions}
+        everybody = self.course.students(self.assignment)
+        return [student for student in everybody if not any(self.graded(student, name) for name in notebooks)]
+
+    def _state(self, student: str) -> str:
+        path = records.record_file(self.course.root, self.assignment, student)
+        try:
+            when = path.stat().st_mtime_ns
+        except OSError:
+            return ""  # graded by nbgrader's own command
+        if path not in self._states or self._states[path][0] != when:
+            record = records.load(self.course.root, self.assignment, student)
+            self._states[path] = when, "" if record is None else record.state
+        return self._states[path][1]
+
+    def _path(self, student: str, notebook: str) -> Path:
+        return self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
+
     def _given(self, question: Question, answer: Answer) -> Given:
         cells = self._answers(answer.student, question.notebook).get(question.cell)
         if not cells:
-            record = records.load(self.course.root, self.assignment, answer.student)
             why = "The student has added no cell to the notebook."
             if cells is None:
-                ungraded = record is not None and record.state != "graded"
-                why = record.words if record and ungraded else "The graded notebook is not there, or cannot be read."
+                why = "The graded notebook cannot be read."
             return Given(answer=answer, cells=(), key=digest_of(answer.grade), why=why)
         text = all(cell.cell_type != "code" and utils.is_solution(cell) for cell in cells)
         made = digest(cells)  # what code did, and what surrounds a task, may differ all the same
@@ -193,7 +244,7 @@ class Class:
         return {cell.source.strip() for cell in cells if not cell.metadata.get("nbgrader")} | {""}
 
     def _answers(self, student: str, notebook: str) -> dict[str, list[Any]]:
-        path = self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
+        path = self._path(student, notebook)
         try:
             about = path.stat()
         except OSError:
@@ -210,17 +261,19 @@ class Class:
 
 
 def _answered(path: Path, wanted: set[str], given: set[str]) -> dict[str, list[Any]]:
-    """By graded cell: the cell itself, or for a task the student's own cells below it, or all of them if there are none
-    below."""
+    """By graded cell: the cell itself; with it, if the student's was not found, or for a task alone, the student's own
+    cells below it, or all of them if there are none below."""
     cells, found = nbformat.v4.reads(path.read_text(encoding="utf-8")).cells, {}
     own = [not cell.metadata.get("nbgrader") and cell.source.strip() not in given for cell in cells]
     named = [number for number, cell in enumerate(cells) if cell.metadata.get("nbgrader")]
     for number in named:
         name = cells[number].metadata["nbgrader"].get("grade_id")
-        if name in wanted and utils.is_task(cells[number]):
+        lost = MISSING in cells[number].source
+        if name in wanted and (lost or utils.is_task(cells[number])):
             after = min((n for n in named if n > number), default=len(cells))
             below = [cells[n] for n in range(number + 1, after) if own[n]]
-            found[name] = below or [cell for cell, mine in zip(cells, own, strict=True) if mine]
+            theirs = below or [cell for cell, mine in zip(cells, own, strict=True) if mine]
+            found[name] = [cells[number], *theirs] if lost else theirs
         elif name in wanted:
             found[name] = [cells[number]]
     return found

@@ -68,7 +68,7 @@ def collect(
     with course.gradebook() as gradebook:
         names = Names(people_of(gradebook))
     if not names.people:
-        raise ValueError("the gradebook knows no students to match names with: python -m autograder roster FILE")
+        raise ValueError("the gradebook knows no students to match names with: python3 -m autograder roster FILE")
     made = Collected()
     known: dict[str, Known] = {}
     for path in pairs:

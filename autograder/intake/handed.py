@@ -8,6 +8,8 @@
 Nothing is matched here, and only names are inspected.
 """
 
+import errno
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -85,6 +87,9 @@ def read_download(path: Path, scratch: Path, expected: Expected) -> Download:
         folder = scratch
         room = min(CLASS.bytes, shutil.disk_usage(scratch).free // 2)
         findings += unpack(path, scratch, replace(CLASS, bytes=room))
+        full = room < CLASS.bytes and any(found.what == CUT_OFF for found in findings)
+        if full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(scratch.parent))
         broken = next((found for found in findings if found.what in (CUT_OFF, DAMAGED)), None)
         if broken is not None:
             raise Unusable(f"nothing of {path.name} was taken, as it is not whole: {broken.words} Download it again")

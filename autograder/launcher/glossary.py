@@ -13,7 +13,7 @@ from pathlib import Path
 
 HEADING = "### Words of this lecture"
 WHERE = "lectures/GLOSSARY.md"
-RENEW = "make sync (python -m autograder sync)"
+RENEW = "make sync (python3 -m autograder sync)"
 _ITEM = re.compile(r"^- \*\*(?P<term>[^*]+)\*\*: (?P<meaning>\S.*)$")
 
 HEAD = f"""\

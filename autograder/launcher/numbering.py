@@ -139,7 +139,7 @@ def renumber(root: Path, room_at: int | None = None, close_gaps: bool = False) -
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
-        prog="python -m autograder renumber",
+        prog="python3 -m autograder renumber",
         description="Make every link to a lecture agree with the numbers in the lectures' file names.",
     )
     made.add_argument("--room-at", type=int, metavar="N", help="first move lecture N and all after it up by one")

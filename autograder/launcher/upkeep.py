@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from autograder.files import open_to_others
 from autograder.launcher import environment, exercises, health, lab, notebooks, requirements, say, torch_build
 from autograder.launcher.environment import Environment
 
@@ -38,15 +39,29 @@ def tidy(place: Environment, rest: list[str]) -> int:
     return subprocess.run([python, "-m", "ruff", "format"], cwd=place.root, check=False).returncode or code
 
 
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def chromium() -> str | None:
+    """The browser that tests and the site's pictures use: $CHROMIUM, or the first of these programs."""
+    named = os.environ.get("CHROMIUM", "")
+    return next((path for name in (named, *CHROMIUMS) if name and (path := shutil.which(name))), None)
+
+
 def doctor(place: Environment, rest: list[str]) -> int:
     """Everything that a bug report should contain."""
     wanted = requirements.read(place.root)
     say.line(f"system       {platform.platform()}, {os.cpu_count()} cores")
     say.line(f"launched by  Python {platform.python_version()}")
     say.line(f"environment  {place.prefix}{' (yours)' if place.here else ''}")
+    for name, path in {"chromium": chromium(), "make": shutil.which("make"), "git": shutil.which("git")}.items():
+        say.line(f"{name:12} {path or 'not found'}")
+    for words in open_to_others(place.root):
+        say.line(f"  ! {words}")
     fault = environment.interpreter_fault(place, wanted)
     if fault:
-        say.line(f"  ! {fault}. To put it right: make setup (python -m autograder setup)")
+        say.line(f"  ! {fault}. make setup (python3 -m autograder setup) makes one; then say doctor again:")
+        say.line("    whether the sandbox holds on this machine can be tried only with what it installs")
         return 1
     stamp = health.Stamp.read(place.stamp)
     extras = stamp.extras if stamp else ()
@@ -56,8 +71,6 @@ def doctor(place: Environment, rest: list[str]) -> int:
         version = have[requirement.name].version if requirement.name in have else "not installed"
         build = f" ({torch_build.kind(place.site)})" if requirement.name == "torch" else ""
         say.line(f"  {requirement.name:20} {version:16} {requirement.range}{build}")
-    for name in ("chromium", "make", "git"):
-        say.line(f"{name:12} {shutil.which(name) or 'not found'}")
     stale = [pair.notebook.name for pair in notebooks.pairs(place.root) if not notebooks.untouched(pair)]
     say.line(f"notebooks    {'to be looked at by make build: ' + ', '.join(stale) if stale else 'all built'}")
     say.line(f"exercises    {'all built' if exercises.current(place.root) else 'to be built: make build'}")
@@ -70,7 +83,7 @@ def doctor(place: Environment, rest: list[str]) -> int:
     for reason in findings.reasons():
         say.line(f"  ! {reason}")
     if not findings.healthy:
-        say.line("To put it right: make setup (python -m autograder setup)")
+        say.line("To put it right: make setup (python3 -m autograder setup)")
     return 0 if findings.healthy else 1
 
 

@@ -1,4 +1,4 @@
-"""What `python -m autograder VERB` does: a table of verbs, and one way to run them. Standard library only.
+"""What `python3 -m autograder VERB` does: a table of verbs, and one way to run them. Standard library only.
 
 A new verb is one row of `VERBS`. `setup` says what must be installed for it, `inside` whether its function needs those
 packages (if so, it is called in a second process, run by the environment's own Python).
@@ -29,6 +29,7 @@ class Verb:
     exit code."""
     extras: tuple[str, ...] | None = ()  # of pyproject.toml, installed first; None: nothing has to be installed
     inside: bool = True  # whether it imports what is installed, and so must run under the environment's Python
+    reads: int | None = None  # which of its words is a file or a folder that must be there before anything is installed
     more: tuple[tuple[str, str], ...] = ()
     """(option, extra): what else must be installed if that option is given (`--jobs 1` counts as absent)."""
 
@@ -62,8 +63,8 @@ VERBS = {
     "doctor": outside("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
     "clean": outside("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
     "check": Verb("say what a notebook's checks say", "commands.checking:check"),
-    "roster": Verb("put a class list into the gradebook", "commands.students:roster", more=DATABASE),
-    "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", more=DATABASE),
+    "roster": Verb("put a class list into the gradebook", "commands.students:roster", reads=0, more=DATABASE),
+    "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", reads=1, more=DATABASE),
     "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
     "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
     "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight"),
@@ -78,7 +79,7 @@ VERBS = {
     "mark": Verb("mark written answers in the browser", "commands.mark:mark", more=DATABASE),
     "report": Verb("marks as a table, and what to teach again", "commands.marks:report", more=DATABASE),
     "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
-    "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring"),
+    "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring", reads=0),
     "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks"),
     "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", more=DATABASE),
     "ask": outside("ask the course's desk for a hidden check", "commands.ask:ask"),
@@ -110,14 +111,14 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
 def usage() -> str:
     rows = "\n".join(f"  {name:11}{verb.does}" for name, verb in offered().items())
     return (
-        "usage: python -m autograder VERB [--torch cpu|cuda|default] [--here] [-- options of the verb's program]\n\n"
+        "usage: python3 -m autograder VERB [--torch cpu|cuda|default] [--here] [-- options of the verb's program]\n\n"
         f"{rows}\n\n"
         "  --torch  which build of PyTorch to install (a CPU build unless you ask otherwise)\n"
         "  --here   use this very Python instead of .venv (the default inside an activated conda environment)\n\n"
         "examples\n"
-        "  python -m autograder lab\n"
-        "  python -m autograder lab -- --no-browser --port 9999\n"
-        + ("  python -m autograder test -- -k attention\n" if "test" in offered() else "")
+        "  python3 -m autograder lab\n"
+        "  python3 -m autograder lab -- --no-browser --port 9999\n"
+        + ("  python3 -m autograder test -- -k attention\n" if "test" in offered() else "")
     )
 
 
@@ -146,6 +147,9 @@ def _main(words: list[str]) -> int:
     if options.help:
         say.line(help_of(name))
         return 0
+    if (missing := missing_file(VERBS[name], rest)) is not None:
+        print(f"There is no {missing}.", file=sys.stderr)
+        return 2
     try:
         return run(VERBS[name], name, options, rest)
     except say.SetupError as error:
@@ -160,6 +164,14 @@ def help_of(name: str) -> str:
     verb = VERBS[name]
     parser = getattr(verb.function, "parser", None)
     return parser().format_help() if parser is not None else f"{name}: {verb.does}\n\n{usage()}"
+
+
+def missing_file(verb: Verb, rest: Sequence[str]) -> str | None:
+    """The file or folder that a verb is to read, if it is not there; None also where options come before it."""
+    first = rest[: len(rest) if verb.reads is None else verb.reads + 1]
+    if verb.reads is None or len(first) <= verb.reads or any(word.startswith("-") for word in first):
+        return None
+    return None if Path(os.environ.get(lab.FROM) or Path.cwd(), first[-1]).exists() else first[-1]
 
 
 def extras(verb: Verb, rest: Sequence[str]) -> tuple[str, ...]:

@@ -20,6 +20,11 @@ def number(value: float) -> str:
     return f"{round(value, 2):g}"
 
 
+def counted(value: int, thing: str) -> str:
+    """ "1 student", "2 students"."""
+    return f"{value} {thing}{'' if value == 1 else 's'}"
+
+
 def points(value: float) -> str:
     """ "1 point", "2.5 points"."""
     return f"{number(value)} point{'' if value == 1 else 's'}"
@@ -43,7 +48,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"duration": duration, "number": number, "points": points}
+    made.filters |= {"counted": counted, "duration": duration, "number": number, "points": points}
     return made
 
 

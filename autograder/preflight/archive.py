@@ -7,6 +7,7 @@ read, whatever the archive says about itself. Several archives can share one lim
 
 import bz2
 import contextlib
+import errno
 import gzip
 import io
 import shutil
@@ -54,7 +55,7 @@ def is_archive(name: str) -> bool:
 
 def unpack(archive: Path, folder: Path, most: Most = Most(), left: Left | None = None) -> list[Finding]:
     """Write the archive's plain files under `folder`, which must exist; refusals are reported. left: a limit shared by
-    this archive and others, instead of `most`."""
+    this archive and others, instead of `most`. Raises OSError if the disk is full."""
     found: list[Finding] = []
     left = left or Left(most)
     name = shown(archive.name)
@@ -70,6 +71,8 @@ def unpack(archive: Path, folder: Path, most: Most = Most(), left: Left | None =
                 found.append(_refuse(inside, left.most.too_large, CUT_OFF) if large else _refuse(inside, why))
                 if large:
                     break
+    except FullDisk as error:
+        raise error.args[0] from None
     except Exception as error:  # whatever the readers of archives raise about a file from outside
         about = shown(f"{type(error).__name__}: {error}", 100)
         found.append(Finding("ignored", DAMAGED, f"{name} could not be unpacked, or not wholly ({about})."))
@@ -109,6 +112,8 @@ def _write(content: IO[bytes] | None, folder: Path, inside: str, left: Left) -> 
     except _Enough:
         pass
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise FullDisk(error) from error
         return f"it could not be written ({error.strerror})"
     finally:
         left.bytes = source.left - 1
@@ -117,6 +122,10 @@ def _write(content: IO[bytes] | None, folder: Path, inside: str, left: Left) -> 
         return TOO_LARGE
     left.files -= 1
     return ""
+
+
+class FullDisk(Exception):  # noqa: N818
+    """Nothing is wrong with the archive."""
 
 
 class _Enough(Exception):  # noqa: N818

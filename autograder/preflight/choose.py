@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.preflight.archive import ENDINGS as PACKED
+from autograder.preflight.archive import OTHERS
 from autograder.preflight.finding import Finding, Prepared, left_behind, listed, shown
 from autograder.preflight.master import Master
 from autograder.preflight.names import likeness, worked_on
@@ -43,7 +45,7 @@ def choose(
         free = [p for p in read if p not in taken and (p.name == f"{master.name}.ipynb" or p.name not in named)]
         chosen = _best(free, read, master)
         if chosen is None:
-            made.findings.append(_missing(master, read, trouble, besides))
+            made.findings.append(_missing(master, read, trouble, besides, named))
             continue
         taken[chosen] = master
         if chosen.name != f"{master.name}.ipynb":
@@ -80,7 +82,9 @@ def _best(paths: Sequence[Path], read: dict[Path, tuple[Any, list[Finding]]], ma
     return max(alike, key=lambda path: alike[path], default=None)
 
 
-def _missing(master: Master, read: dict[Path, Any], trouble: dict[Path, str], besides: Sequence[Path]) -> Finding:
+def _missing(
+    master: Master, read: dict[Path, Any], trouble: dict[Path, str], besides: Sequence[Path], named: set[str]
+) -> Finding:
     name = f"{master.name}.ipynb"
     broken = next((p for p in trouble if p.name == name), None) or next(iter(trouble), None)
     if broken is not None:
@@ -90,6 +94,12 @@ def _missing(master: Master, read: dict[Path, Any], trouble: dict[Path, str], be
         return Finding("blocked", "foreign-notebook", f"{words} It was not graded.")
     instead = next((path.name for path in besides if path.suffix.lower() in EXPORTS), None)
     words = f"There is no {name}. Nothing of it was graded."
+    other = next((path.name for path in read if path.name not in named), None)
+    packed = next((path.name for path in besides if path.name.lower().endswith((*OTHERS, *PACKED))), None)
     if instead is not None:
         words += f" {shown(instead)} is an export of a notebook: hand in the notebook itself."
+    elif other is not None:
+        words += f" {shown(other)} is a notebook, but not of this assignment."
+    elif packed is not None:
+        words += f" {shown(packed)} was not unpacked: hand in the notebook itself, or one zip with it."
     return Finding("blocked", "missing", words)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import nbformat
 
@@ -74,6 +74,11 @@ def defined(source: str) -> frozenset[str]:
 class Master:
     name: str
     cells: tuple[MasterCell, ...]
+    prose: tuple[str, ...] = ()  # the texts between them, which have no grade_id
+
+    def is_prose(self, source: str) -> bool:
+        """Whether a text stands in the released notebook outside the cells with a grade_id."""
+        return any(same_text(source, text) for text in self.prose)
 
     def signature(self, own: MasterCell) -> frozenset[str]:
         """What an answer must define, if that distinguishes it from every other cell; otherwise nothing."""
@@ -82,14 +87,21 @@ class Master:
         return frozenset() if any(names & defined(cell.released) for cell in others) else names
 
 
-def from_gradebook(gradebook: Any, assignment: str, notebook: str, order: Sequence[str]) -> Master:
-    """The cells of one notebook. The gradebook stores no order, so `order` lists the ids as in the source."""
+class InSource(NamedTuple):
+    """What the gradebook does not store of a notebook."""
+
+    order: Sequence[str] = ()  # the grade_ids, as they follow each other
+    prose: tuple[str, ...] = ()  # the Markdown cells without one
+
+
+def from_gradebook(gradebook: Any, assignment: str, notebook: str, source: InSource) -> Master:
+    """The cells of one notebook."""
     found = gradebook.find_notebook(notebook, assignment)
     points = {cell.name: float(cell.max_score) for cell in (*found.grade_cells, *found.task_cells)}
     grades = {cell.name for cell in found.grade_cells}
     solutions = {cell.name for cell in found.solution_cells}
     tasks = {cell.name for cell in found.task_cells}
-    place = {name: number for number, name in enumerate(order)}
+    place = {name: number for number, name in enumerate(source.order)}
     cells = [
         MasterCell(
             id=cell.name,
@@ -104,15 +116,16 @@ def from_gradebook(gradebook: Any, assignment: str, notebook: str, order: Sequen
         )
         for cell in sorted(found.source_cells, key=lambda cell: place.get(cell.name, len(place)))
     ]
-    return Master(name=notebook, cells=tuple(cells))
+    return Master(name=notebook, cells=tuple(cells), prose=source.prose)
 
 
-def order_in_source(directory: Any, assignment: str, notebook: str) -> list[str]:
-    """The grade_ids of the released notebook, in order; of the source if nothing is released. directory: nbgrader's
-    CourseDirectory."""
+def in_source(directory: Any, assignment: str, notebook: str) -> InSource:
+    """Of the released notebook; of the source if nothing is released. directory: nbgrader's CourseDirectory."""
     for folder in (directory.release_directory, directory.source_directory):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
         if path.is_file():
             cells = nbformat.read(path, as_version=4).cells
-            return [name for cell in cells if (name := cell.metadata.get("nbgrader", {}).get("grade_id"))]
-    return []
+            names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells]
+            bare = (cell for cell, name in zip(cells, names, strict=True) if not name and cell.cell_type == "markdown")
+            return InSource([name for name in names if name], tuple(cell.source for cell in bare))
+    return InSource()

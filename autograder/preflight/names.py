@@ -115,6 +115,29 @@ def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Findi
         yield Finding("repaired", "copied-cell", f"The cell {name!r} is there {len(copies)} times. {how}")
 
 
+def find_written(cells: list[Any], master: Master) -> Iterator[Finding]:
+    """A written answer that has lost its name is known by its place: between two cells of the source notebook there are
+    as many Markdown cells of unknown text as answers are missing there. Changes `cells`."""
+    places = {name: number for number, cell in enumerate(cells) if (name := grade_id(cell)) is not None}
+    gaps: dict[tuple[int, int], list[str]] = {}
+    for number, own in enumerate(master.cells):
+        if own.solution and own.type == "markdown" and own.id not in places:
+            before = (places[other.id] for other in reversed(master.cells[:number]) if other.id in places)
+            after = (places[other.id] for other in master.cells[number + 1 :] if other.id in places)
+            gaps.setdefault((next(before, -1), next(after, len(cells))), []).append(own.id)
+    found = []
+    for (above, below), lost in gaps.items():
+        free = [cell for cell in cells[above + 1 : below] if cell.cell_type == "markdown" and grade_id(cell) is None]
+        unknown = [cell for cell in free if cell.source.strip() and not master.is_prose(cell.source)]
+        if len(unknown) == len(lost):
+            for cell, name in zip(unknown, lost, strict=True):
+                cell.metadata["nbgrader"] = {"grade_id": name}
+            found += lost
+    if found:
+        words = f"nbgrader's metadata was missing in {listed(found)}; known by the cells around it."
+        yield Finding("repaired", "lost-answer", words)
+
+
 def remove(cells: list[Any], which: list[Any]) -> None:
     """Remove exactly these cells, not others that are equal."""
     out = {id(cell) for cell in which}

@@ -12,6 +12,7 @@ MISSING = "This answer cell was missing from the submission and was restored emp
 
 def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -> Iterator[Finding]:
     """Changes `cells`. answers: the cell of each code answer; missing answers are not in it."""
+    missing = {own.id for own in master.cells if own.grade and own.solution and place_of(cells, own.id) is None}
     deleted = list(_put_back(cells, master))
     moved: list[str] = []
     orphans: list[str] = []
@@ -34,8 +35,11 @@ def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -
             cells.insert(least, cells.pop(here))
             moved.append(own.id)
         orphans += gone
-    if deleted:
-        yield Finding("repaired", "deleted-cell", f"{listed(deleted)}: missing from the notebook, and restored.")
+    if restored := [name for name in deleted if name not in missing]:
+        yield Finding("repaired", "deleted-cell", f"{listed(restored)}: missing from the notebook, and restored.")
+    if missing:
+        words = f"{listed(sorted(missing))}: this answer was not found in the notebook. Whoever marks it is told so."
+        yield Finding("note", "missing-answer", words)
     told = [name for name in moved if name not in deleted and name not in asked_at_end]
     if told:
         yield Finding("repaired", "moved-cell", f"{listed(told)}: was above the answer, and was moved below it.")

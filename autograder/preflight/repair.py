@@ -3,7 +3,8 @@
 - a fixed cell has the source notebook's text, type and points; a copy of it becomes an ordinary cell
 - the last copy of an answer cell that is not empty keeps its name; copies of the stub are removed
 - a deleted test cell is restored; a deleted code answer is not, because its stub would hide an answer written elsewhere
-- an answer marked by hand is restored with a note, so that somebody looks at it before it gets zero
+- a written answer without its metadata is known by its place; if there is none, an empty one is put there with a note,
+  so that somebody looks at it before it gets zero
 - a test is moved below the answer that it checks, wherever that was written
 - the student's text is never changed, and still runs
 """
@@ -15,7 +16,7 @@ from nbformat import NotebookNode, from_dict
 
 from autograder.preflight.finding import Finding
 from autograder.preflight.master import Master, MasterCell, defined
-from autograder.preflight.names import find_answers, grade_id, name_cells, new_cell
+from autograder.preflight.names import find_answers, find_written, grade_id, name_cells, new_cell
 from autograder.preflight.order import put_in_order
 
 
@@ -28,8 +29,9 @@ def repair(notebook: Any, master: Master) -> tuple[NotebookNode, list[Finding]]:
     cells = [from_dict(dict(cell)) for cell in notebook.cells]
     found = [*name_cells(cells, master), *restore(cells, master)]
     answers, elsewhere = find_answers(cells, master)
+    found += [*elsewhere, *find_written(cells, master)]
     _whole_metadata(cells, master)
-    found += [*elsewhere, *put_in_order(cells, master, answers)]
+    found += put_in_order(cells, master, answers)
     _unique_ids(cells)
     made = {"cells": cells, "metadata": dict(notebook.metadata), "nbformat": 4, "nbformat_minor": 5}
     return from_dict(made), found

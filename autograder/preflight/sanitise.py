@@ -22,7 +22,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.guard import Guard
 from autograder.preflight.finding import Finding, scan
-from autograder.preflight.master import from_gradebook, order_in_source
+from autograder.preflight.master import from_gradebook, in_source
 from autograder.preflight.names import likeness
 from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair
@@ -58,16 +58,16 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         about = resources["nbgrader"]
         directory = CourseDirectory(config=self.config)
-        order = order_in_source(directory, about["assignment"], about["notebook"])
+        source = in_source(directory, about["assignment"], about["notebook"])
         with Gradebook(about["db_url"], directory.course_id) as gradebook:
-            master = from_gradebook(gradebook, about["assignment"], about["notebook"], order)
+            master = from_gradebook(gradebook, about["assignment"], about["notebook"], source)
         with Guard() as guard:
             if not guard.ask(likeness, nb, master):
                 raise Unreadable(f"{about['notebook']}.ipynb has none of the assignment's cells")
             repaired, found = guard.ask(repair, nb, master)
-        source = Path(resources["metadata"]["path"])
+        handed_in = Path(resources["metadata"]["path"])
         target = Path(directory.format_path(directory.autograded_directory, about["student"], about["assignment"]))
-        found += remove_unwanted(source, target)
+        found += remove_unwanted(handed_in, target)
         for finding in found:
             self.log.warning("%s/%s: %s", about["student"], about["assignment"], finding.words)
         return repaired, resources

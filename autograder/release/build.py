@@ -23,6 +23,7 @@ from autograder.exercise.audited import audit_ahead, faults
 from autograder.exercise.find import exercises_of
 from autograder.exercise.form import course_faults, form_faults
 from autograder.exercise.questions import read_master
+from autograder.files import for_owner_alone
 from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
 
@@ -117,6 +118,9 @@ def _generate(root: Path, assignment: str, gradebook: str) -> None:
     configure(config, root)
     if gradebook:
         config.CourseDirectory.db_url = gradebook
+    url = gradebook or f"sqlite:///{root / 'gradebook.db'}"
+    if url.startswith("sqlite:///"):
+        for_owner_alone(Path(url.removeprefix("sqlite:///")))
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.assignment_id = assignment
     course = CourseDirectory(config=config)

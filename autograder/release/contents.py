@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder import temporary
 from autograder.exercise.find import exercises_of
 from autograder.exercise.public import write
+from autograder.exercise.questions import WRITTEN, in_hours
 from autograder.exercise.specification import Exercise
 from autograder.files import plain_files
 from autograder.launcher import notebooks
@@ -86,8 +87,17 @@ def _listed(root: Path, chosen: Sequence[str]) -> str:
     index = root / RELEASE / "README.md"
     table = index.read_text(encoding="utf-8") if index.is_file() else ""
     rows = {row[1]: row[0] for row in re.finditer(r"^\| `(\w+)` \|.*$", table, re.M)}
-    last = [f"| `{name}` |" for name in chosen if name not in rows]
+    last = [_row(root, name) for name in chosen if name not in rows]
     return "\n".join([*(rows[name] for name in rows if name in chosen), *last])
+
+
+def _row(root: Path, name: str) -> str:
+    """A row for an assignment from what it says of itself: its title, and the minutes of its questions."""
+    texts = [path.read_text(encoding="utf-8") for path in plain_files(root, f"{SOURCE}/{name}/*.py")]
+    title = next((found[1] for text in texts if (found := re.search(r"^# # (.+)", text, re.M))), name)
+    minutes = sum(exercise.minutes for exercise in exercises_of(name).values())
+    minutes += sum(int(found[1]) for text in texts for found in WRITTEN.finditer(text))
+    return f"| `{name}` | | {title.replace('|', chr(92) + '|')} | {in_hours(minutes) if minutes else ''} |"
 
 
 def _imported(root: Path) -> list[str]:

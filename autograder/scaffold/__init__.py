@@ -1,1 +1,1 @@
-"""A new assignment to fill in. `python -m autograder new NAME`."""
+"""A new assignment to fill in. `python3 -m autograder new NAME`."""

@@ -1,4 +1,4 @@
-"""`python -m autograder new NAME`: the files of an assignment, with two worked questions. Standard library only.
+"""`python3 -m autograder new NAME`: the files of an assignment, with two worked questions. Standard library only.
 
     solutions/NAME/NAME.py                         the notebook, with its solution
     autograder/checks/NAME/__init__.py             which exercises there are
@@ -56,8 +56,8 @@ def main(place: "Environment", given: Given) -> int:
     print(
         "Now:\n"
         f"  1. change the question in {written[0]} and its declaration in {written[2]}\n"
-        f"  2. python -m autograder test -- tests/autograder/test_checks.py -k {given.name}\n"
-        "  3. python -m autograder build, then work through the exercise as a student would\n"
+        f"  2. python3 -m autograder test -- tests/autograder/test_checks.py -k {given.name}\n"
+        "  3. python3 -m autograder build, then work through the exercise as a student would\n"
         "The guide: INSTRUCTORS.md"
     )
     return 0

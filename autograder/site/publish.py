@@ -1,4 +1,4 @@
-"""python -m autograder site: the whole course as a folder of static pages, for a browser and nothing else.
+"""python3 -m autograder site: the whole course as a folder of static pages, for a browser and nothing else.
 
 A lecture is executed once and kept (`build/site`), so that a second build takes seconds. The folder works from a file
 server, in any sub-path, and opened from a disk.
@@ -283,7 +283,7 @@ def plain(markup: str) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m autograder site", description=__doc__.partition("\n")[0])
+    made = argparse.ArgumentParser(prog="python3 -m autograder site", description=__doc__.partition("\n")[0])
     made.add_argument(
         "--only",
         action="append",

@@ -1,4 +1,4 @@
-"""python -m autograder translate de 12: renew the catalogue of a lecture; say what is missing, cell by cell.
+"""python3 -m autograder translate de 12: renew the catalogue of a lecture; say what is missing, cell by cell.
 
 Without a lecture it renews the words of the site itself (`site.po`) and all lectures that the language has.
 """
@@ -23,7 +23,7 @@ from autograder.site.translated import STALE, UNTRANSLATED, Translation
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m autograder translate", description=__doc__.partition("\n")[0])
+    made = argparse.ArgumentParser(prog="python3 -m autograder translate", description=__doc__.partition("\n")[0])
     made.add_argument("language", help="its code: de, hi, pt_BR")
     made.add_argument("lecture", nargs="*", help="its number or a part of its name")
     return made

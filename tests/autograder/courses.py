@@ -18,7 +18,7 @@ from autograder.launcher import notebooks
 from autograder.release.build import build_exercises
 
 ROOT = Path(__file__).resolve().parents[2]
-ASSIGNMENTS = sorted(path.parent.name for path in (ROOT / "solutions").glob("*/*.py"))
+ASSIGNMENTS = sorted({path.parent.name for path in (ROOT / "solutions").glob("*/*.py")})
 CONFIG = """
 from pathlib import Path
 from autograder.nbgrader_config import configure

@@ -12,6 +12,7 @@ from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.marking import _display, _public
 from autograder.engine.records import Record
+from autograder.engine.run import basis_of
 from autograder.exercise.report import Report
 from autograder.nbgrader_config import _scripts_on_path
 
@@ -22,6 +23,13 @@ STUB = "def dot_score(query, keys):\n    raise NotImplementedError()"
 SEED = "Hidden inputs of attention.dot_score: NLM_HIDDEN_SEED=4711 repeats them."
 RIGHT = "def dot_score(query, keys):\n    return keys @ query  # by Ada Lovelace"
 WRONG = "def dot_score(query, keys):\n    '''Bob's.'''\n    return query * keys"
+PENALTY = """
+from nbgrader.plugins import BasePlugin
+class Fifth(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return score // 5
+c.AssignLatePenalties.plugin_class = Fifth
+"""
 CELLS = [  # id, type, source, grade, solution, locked, points
     ("dot_score", "code", STUB, False, True, False, None),
     ("check_dot_score", "code", CHECK, True, False, True, 2.0),
@@ -34,7 +42,7 @@ def small_course(root: Path) -> Course:
     """ada: right, marked by hand, with extra credit, late. bob: a misconception, waits to be marked by hand. cat: zero.
     dan: blocked. eve: the grader's fault. fay: known to the gradebook, handed in nothing. gus: not graded."""
     _scripts_on_path()
-    (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'small'\n")
+    (root / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.course_id = 'small'\n{PENALTY}")
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "small") as book:
         book.add_assignment("attention")
         book.add_notebook("attention", "attention")
@@ -56,16 +64,21 @@ def small_course(root: Path) -> Course:
         grade.manual_score, grade.needs_manual_grade, grade.extra_credit = 3.0, False, 0.5
         comment = book.find_comment("written", "attention", "attention", "ada")
         comment.manual_comment = "Clear, <b>and</b> $x^2$. <script>alert(1)</script>"
-        book.find_submission("attention", "ada").notebooks[0].late_submission_penalty = 1.0
+        book.update_or_create_assignment("attention", duedate="2026-01-05 12:00:00 UTC")
+        book.update_or_create_submission("attention", "ada", timestamp="2026-01-05 13:00:00 UTC")
         book.db.commit()
+    course = Course.load(root)
+    basis = basis_of("attention", course.masters("attention"), course.files("attention"))
     for student in ("ada", "bob", "cat", "dan", "eve", "gus"):
         (root / "submitted" / student / "attention").mkdir(parents=True)
-    _graded(root, "ada", RIGHT, lambda query, keys: keys @ query)
-    _graded(root, "bob", WRONG, lambda query, keys: query * keys, incidents=["tried to open a network connection"])
-    _graded(root, "cat", STUB, _unwritten, isolation="none")
+    about = {"fingerprint": f"x+{basis}"}
+    refused = ["tried to open a network connection"]
+    _graded(root, "ada", RIGHT, lambda query, keys: keys @ query, **about)
+    _graded(root, "bob", WRONG, lambda query, keys: query * keys, incidents=refused, **about)
+    _graded(root, "cat", STUB, _unwritten, isolation="none", **about)
     for student, state, words in (("dan", "blocked", "its JSON breaks off"), ("eve", "fault", "the reference fails")):
-        _save(root, student, state, words)
-    return Course.load(root)
+        _save(root, student, state, words, **about)
+    return course
 
 
 def _unwritten(query, keys):
@@ -100,5 +113,5 @@ def _graded(root, student, source, function, **about) -> None:
 
 def _save(root, student, state, words, **about) -> None:
     about = {"isolation": "bubblewrap", "seconds": 0.5, **about}
-    made = Record(student=student, assignment="attention", fingerprint="x", state=state, words=words, **about)
+    made = Record(student=student, assignment="attention", state=state, words=words, **about)
     records.save(root, made)

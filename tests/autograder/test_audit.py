@@ -23,6 +23,7 @@ def test_a_sound_exercise_has_no_faults():
     ("changes", "words"),
     [
         ({"reference": lambda x: x + float("nan")}, "gives NaN"),
+        ({"reference": lambda x: never_defined}, "the reference fails on"),  # noqa: F821
         (
             {"misconceptions": (Misconception(id="m", sentence="s", implementation=lambda x: x + x),)},
             "passes the visible",

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -147,6 +148,16 @@ def test_a_class_works_on_a_hub(hub: str, machine: Machine, course: Path) -> Non
         assert [page.read_bytes() for page in pages] == [
             (course / "feedback" / student.name / ASSIGNMENT / f"{ASSIGNMENT}.html").read_bytes()
         ]
+
+    # marked by hand in the browser, by whoever may open the course's server
+    start = f"{hub}/user/prof/mark/{ASSIGNMENT}/"
+    found = re.search(r'href="(/user/prof/mark/attention/0/[0-9a-f]+)"', prof.session.get(start, timeout=600).text)
+    one = f"{hub}{found[1]}"
+    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', prof.session.get(one, timeout=600).text))
+    assert prof.session.post(one, form | {"points": "3"}, headers={"Referer": one}, timeout=600).ok
+    assert "3 of 4 points, given by hand" in prof.session.get(one, timeout=600).text
+    assert not ada.session.get(start, timeout=60).ok
+    assert ada.ask("GET", "mark").status_code == 404, "students have nothing to mark"
 
     # apart: neither through the hub, nor on the disk
     assert ada.ask("GET", "api/contents", whose="bob").status_code in (302, 403)

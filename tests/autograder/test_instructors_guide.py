@@ -18,7 +18,7 @@ SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", GUIDE, flags=re.S))
 COMMANDS = [
     line.split("  #")[0].split("autograder ", 1)[1].strip()
     for line in [*BLOCKS.splitlines(), *SPANS]
-    if re.search(r"python -m autograder [a-z]", line)
+    if re.search(r"python3 -m autograder [a-z]", line)
 ]
 
 

@@ -1,6 +1,7 @@
 """One student must not stop a verb for the class: a class of odd submissions through every verb."""
 
 import os
+import signal
 import time
 
 import pytest
@@ -108,6 +109,19 @@ def test_what_cannot_be_read_costs_nobody_else_anything(function, words):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
+def test_a_guard_of_a_server_that_handles_its_own_end_can_be_ended():
+    before = signal.signal(signal.SIGTERM, lambda *about: None)  # as a Jupyter server has one
+    try:
+        with Guard() as guard:
+            assert guard.ask(len, "ada") == 3
+            guard._child.terminate()
+            guard._child.join(30)
+            assert guard._child.exitcode == -signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def test_a_guard_whose_parent_has_gone_goes_too():
     ours, theirs = os.pipe()
     parent = os.fork()

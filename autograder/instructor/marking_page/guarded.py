@@ -1,4 +1,4 @@
-"""What the requests share, and the checks that every request has to pass."""
+"""What the requests share, and the checks that every request to a server of our own has to pass."""
 
 import hmac
 import secrets
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tornado.web import HTTPError
+from tornado.web import HTTPError, RequestHandler
 
-from autograder.engine.byhand import Answer, mark_by_hand
+from autograder.engine.byhand import mark_by_hand
 from autograder.engine.database import GradebookBusy, patiently
-from autograder.instructor.written import Class, Question, Unit
+from autograder.engine.gradebook import renew_penalties
+from autograder.instructor.written import Class, Given, Question, Unit
 from autograder.pages import render, serving
 
 POLICY = (
@@ -39,12 +40,55 @@ class MarkingPage:
         self.gradebook.db.rollback()  # what others have written since
         return patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
 
-    def mark(self, answers: Sequence[Answer], given: float | None, words: str) -> None:
+    def mark(self, question: Question, meant: Sequence[Given], points: float | None, words: str) -> None:
         """Save points and a comment. Raises ChangedMeanwhile, GradebookBusy."""
-        mark_by_hand(self.gradebook, answers, given, words, PATIENCE)
+        mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
+        course, students = self.answers.course, [one.answer.student for one in meant]
+        renew_penalties(self.gradebook, self.answers.assignment, course.config, students)
+        if points is not None:
+            for one in meant:
+                self.answers.keep_read(question, one)
 
 
-class Guarded(serving.Handler):
+class Shared(RequestHandler):
+    """What the pages need, whoever serves them and lets people in."""
+
+    page: MarkingPage
+    methods: tuple[str, ...] = ("get",)
+    base = ""  # what the pages' addresses begin with
+    start = "/"
+    strangers = "This page is for the one who started it. Open the address that the terminal says."
+
+    def hidden(self) -> dict[str, str]:
+        """Fields without which the server takes no form."""
+        raise NotImplementedError
+
+    def show(self, template: str, **values: Any) -> None:
+        self.finish(render(template, base=self.base, hidden=self.hidden(), **values))
+
+    def question(self, number: str) -> Question:
+        questions = self.page.questions()
+        if int(number) >= len(questions):
+            raise HTTPError(404)
+        return questions[int(number)]
+
+    def go(self, number: int, unit: Unit | None) -> None:
+        self.redirect(f"{self.base}/{number}/{unit.key if unit else ''}", status=303)
+
+    def write_error(self, status_code: int, **about: Any) -> None:
+        error = about.get("exc_info", (None, None, None))[1]
+        words = {
+            403: self.strangers,
+            404: "There is no such answer, or it is of a submission that could not be graded.",
+        }.get(status_code, f"{type(error).__name__}: {error}")
+        if isinstance(error, GradebookBusy):
+            self.set_status(503)
+            words = f"Nothing was saved: {error}."
+        links = [(self.start, "Go on marking")]
+        self.finish(render("marked.html", base=self.base, title="Not possible", words=words, links=links))
+
+
+class Guarded(Shared, serving.Handler):
     """Checks every request: addressed to us, from our own page, and without anything that runs."""
 
     policy = POLICY
@@ -53,6 +97,9 @@ class Guarded(serving.Handler):
     def initialize(self, page: MarkingPage, host: str) -> None:
         self.page, self.host = page, host
         self.cookie = f"mark-{host.rpartition(':')[2]}"  # other servers of this machine get it too, under their ports
+
+    def hidden(self) -> dict[str, str]:
+        return {"token": self.page.token}
 
     def prepare(self) -> None:
         if self.request.host != self.host:
@@ -71,23 +118,3 @@ class Guarded(serving.Handler):
 
     def _fits(self, given: str | None) -> bool:
         return hmac.compare_digest((given or "").encode(), self.page.token.encode())
-
-    def write_error(self, status_code: int, **about: Any) -> None:
-        error = about.get("exc_info", (None, None, None))[1]
-        words = {
-            403: "This page is for the one who started it. Open the address that the terminal says.",
-            404: "There is no such answer; the assignment may have been graded anew.",
-        }.get(status_code, f"{type(error).__name__}: {error}")
-        if isinstance(error, GradebookBusy):
-            self.set_status(503)
-            words = f"Nothing was saved: {error}."
-        self.finish(render("marked.html", title="Not possible", words=words, links=[("/", "Go on marking")]))
-
-    def question(self, number: str) -> Question:
-        questions = self.page.questions()
-        if int(number) >= len(questions):
-            raise HTTPError(404)
-        return questions[int(number)]
-
-    def go(self, number: int, unit: Unit | None) -> None:
-        self.redirect(f"/{number}/{unit.key if unit else ''}", status=303)

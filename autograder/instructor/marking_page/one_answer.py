@@ -10,14 +10,16 @@ from tornado.web import HTTPError
 from autograder.engine.byhand import ChangedMeanwhile
 from autograder.feedback import clean
 from autograder.guard import NotRead
-from autograder.instructor.marking_page.guarded import Guarded
+from autograder.instructor.marking_page.guarded import Shared
 from autograder.instructor.written import Given, Question, Unit
-from autograder.pages import number, points, render
+from autograder.pages import number, points
 
 LONGEST = 20_000  # characters of a comment
 
 
-class Marking(Guarded):
+class Marking(Shared):
+    methods = ("get", "post")
+
     def get(self, place: str, key: str) -> None:
         units = self.page.units(self.question(place))
         self._show(int(place), units, _with(units, key))
@@ -33,7 +35,7 @@ class Marking(Guarded):
                 raise ChangedMeanwhile("this answer, its mark or its comment has been changed since you saw it")
             back = self.get_body_argument("back", "") == "yes"
             given = None if back else _points(typed, self.question(place).of)
-            said = self._save(unit, given, words, alike, back)
+            said = self._save(self.question(place), unit, given, words, alike, back)
         except (ValueError, ChangedMeanwhile) as error:
             self.set_status(409 if isinstance(error, ChangedMeanwhile) else 422)
             fresh = self.page.units(self.question(place))
@@ -45,14 +47,14 @@ class Marking(Guarded):
         rest = [*units[here + 1 :], *units[: here + 1]]
         return self.go(int(place), next((unit for unit in rest if unit.waiting), None))
 
-    def _save(self, unit: Unit, given: float | None, words: str, alike: bool, back: bool) -> str:
+    def _save(self, question: Question, unit: Unit, given: float | None, words: str, alike: bool, back: bool) -> str:
         """Save it, and report what was done. Raises ValueError, ChangedMeanwhile, GradebookBusy."""
-        meant = [one.answer for one in (unit.twins if alike else unit.given[:1])]
+        meant = unit.twins if alike else unit.given[:1]
         if given is None and not back:
             if words == unit.first.words:
                 raise ValueError("type the points first; → goes on without")
             given = unit.first.manual  # the comment alone
-        self.page.mark(meant, given, words)
+        self.page.mark(question, meant, given, words)
         self.page.last = words or self.page.last
         self.page.marked += len(meant) * (given is not None)
         many = f" for {len(meant)} answers" if len(meant) > 1 else ""
@@ -69,7 +71,7 @@ class Marking(Guarded):
             "words": unit.first.words,
             "alike": len(unit.given) == len(unit.twins),
         }
-        page = render(
+        self.show(
             "mark.html",
             **typed | refused,
             page=self.page,
@@ -82,11 +84,20 @@ class Marking(Guarded):
             state=_in_words(unit, question),
             who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.page.names else [],
             answer=self._shown(unit.given[0]),
+            before=self._before(question, unit),
+            left=len(self.page.answers.not_graded()),
             comments=[words for words, _ in comments.most_common(12)],
             said=said,
             wrong=bool(wrong),
         )
-        self.finish(page)
+
+    def _before(self, question: Question, unit: Unit) -> Markup:
+        """The answer for which the mark was given, where it has changed since."""
+        text = self.page.answers.read_before(question, unit.given[0]) if unit.waiting else ""
+        try:
+            return self.page.answers.guard.ask(clean.markdown, text) if text else Markup()
+        except NotRead as why:
+            return Markup("<p>It cannot be shown: {}.</p>").format(why)
 
     def _shown(self, given: Given) -> Markup:
         if not given.cells:
@@ -127,6 +138,7 @@ def _in_words(unit: Unit, question: Question) -> str:
     if unit.points is None:
         return f"No mark yet, of {of}."
     if unit.waiting:
-        return f"{number(unit.points)} of {of} were given, and the answer has changed since: Enter confirms them."
+        given = f"{number(unit.points)} of {of} were given"
+        return f"{given}, and the answer or its worth has changed since: Enter confirms them."
     who = "given by hand" if unit.first.manual is not None else "given automatically: the answer was not touched"
     return f"{number(unit.points)} of {of}, {who}."

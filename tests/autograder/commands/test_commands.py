@@ -71,7 +71,7 @@ def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsy
         "3 submissions: 2 graded, 1 not gradable, 0 failed through the grader's fault; 3 of them in this run." in said
     )
     assert "Not gradable, which is not a zero: eve." in said
-    assert "The marks, and the class: python -m autograder report plain" in said
+    assert "The marks, and the class: python3 -m autograder report plain" in said
     assert grade(class_of_three, ["plain", "--resume", "--student", "ada"]) == 0
     assert "1 submission: 1 graded, 0 not gradable" in capsys.readouterr().out
 
@@ -155,7 +155,7 @@ def test_help_has_examples_and_needs_nothing_installed(name):
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "examples" in done.stdout
-    assert f"python -m autograder {name} " in done.stdout
+    assert f"python3 -m autograder {name} " in done.stdout
     assert max(map(len, done.stdout.split("\n"))) <= 80
     assert PARSERS[name]().format_help() == done.stdout.rstrip("\n") + "\n"
 

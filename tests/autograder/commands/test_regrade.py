@@ -9,9 +9,12 @@ import pytest
 
 import autograder.engine.drafts as drafts_module
 import autograder.engine.run as run_module
+from autograder.commands.around import feedback
 from autograder.commands.grade import grade
+from autograder.commands.marks import report
 from autograder.commands.regrade import regrade
 from autograder.engine.course import Course
+from autograder.instructor import report_rows
 from autograder.instructor.changed import reasons
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
@@ -69,7 +72,7 @@ def test_it_says_what_would_change_and_writes_nothing(graded, capsys):
     assert "plain: 4 submissions graded again; 1 mark changes." in said
     assert "bob: 2 -> 5" in said
     assert "test_double: 0 -> 3: its test cell gives another result" in said
-    assert "though the automatic mark below changes: cat." in said
+    assert "(the list says what): cat." in said
     assert "1 up and 0 down" in said
     assert "regrade plain --apply" in said
     with (graded.root / "grading" / "regrade.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -98,6 +101,42 @@ def test_what_was_shown_is_written_without_running_anything_again(graded, capsys
     assert not list((graded.root / "grading").rglob(".regrade"))
     grade(graded, ["plain"])
     assert "0 of them in this run" in capsys.readouterr().out  # all of it counts as graded
+
+
+def test_marks_from_before_the_assignment_changed_are_said_to_be_so_and_not_passed_on(graded, capsys):
+    def export(*more: str) -> tuple[int, str]:
+        code = report(graded, ["plain", "--lms", "moodle", "--automatic", *more])
+        return code, capsys.readouterr().err
+
+    assert export()[0] == 0
+    with Course.load(graded.root).gradebook() as book:
+        book.find_grade_cell("test_double", "one", "plain").max_score = 6.0
+        book.db.commit()
+    rows = {row.student: row for row in report_rows(Course.load(graded.root), "plain")}
+    assert all(row.stale for row in rows.values())
+    assert "graded before the assignment changed, when it was out of 16" in rows["ada"].words
+    report(graded, ["plain"])
+    said = capsys.readouterr().out
+    assert "Graded before the assignment changed: 4 students (ada, bob, cat, dan); run" in said
+    assert "4 students (ada, bob, cat, dan)" in (graded.root / "grading/plain/overview.html").read_text()
+    code, said = export()
+    assert code == 2
+    assert "--stale" in said
+    assert export("--stale")[0] == 0
+    feedback(graded, ["plain", "--student", "ada"])
+    assert "Graded before the assignment changed: 1 student (ada)" in capsys.readouterr().out
+    assert "has changed since this was graded" in (graded.root / "feedback/ada/plain/one.html").read_text()
+    regrade(graded, ["plain", "--apply"])
+    (path,) = (graded.root / "grading").glob("regraded-*.csv")
+    assert "waits for a second look: the question is worth 6 now" in path.read_text(encoding="utf-8")
+    rows = {row.student: row for row in report_rows(Course.load(graded.root), "plain")}
+    assert not any(row.stale for row in rows.values())
+    assert rows["ada"].questions["test_double"] == 6
+    assert rows["cat"].questions["test_double"] == 2  # by hand, out of 3: a person has to look at it again
+    assert "test_double" in rows["cat"].waiting
+    assert export()[0] == 0
+    (graded.root / "grading" / "plain" / "ada" / "record.json").unlink()  # as after nbgrader's own command
+    assert not any(row.stale for row in report_rows(Course.load(graded.root), "plain"))
 
 
 def test_killed_while_it_writes_it_goes_on_and_the_list_is_whole(graded, capsys, monkeypatch):
@@ -149,7 +188,7 @@ def test_who_was_graded_by_nbgraders_own_command_is_graded_again_and_who_was_not
     said = capsys.readouterr().out
     assert "4 submissions graded again; 1 mark changes." in said
     assert "bob: 2 -> 5" in said
-    assert "Not graded before, and so left alone (python -m autograder grade plain): eve." in said
+    assert "Not graded before, and so left alone (python3 -m autograder grade plain): eve." in said
 
 
 def test_what_was_shown_before_is_looked_at_again_if_the_grader_has_changed(graded, monkeypatch):

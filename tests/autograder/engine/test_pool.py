@@ -10,7 +10,7 @@ from autograder.engine.run import grade
 from tests.autograder.courses import ANSWERS, copy, hand_in, snapshot, writes
 from tests.autograder.engine import fake
 
-pytest.importorskip("distributed", reason="the extra `cluster` is not installed: python -m autograder grade … --jobs 2")
+pytest.importorskip("distributed", reason="the extra `cluster` is missing: python3 -m autograder grade … --jobs 2")
 dask = pytest.importorskip("dask")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.everything]
 

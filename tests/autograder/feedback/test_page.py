@@ -9,7 +9,9 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine.course import Course
 from autograder.feedback import write_feedback
 from autograder.feedback.deliver import for_moodle
+from autograder.feedback.facts import Facts
 from autograder.feedback.heatmap import heatmap
+from autograder.feedback.page import feedback_page
 from autograder.pages import FOLDER, part
 from tests.autograder import small_course as small
 from tests.autograder.pages import Page, dangers, unfit
@@ -68,6 +70,14 @@ def test_marks_comments_penalty_and_extra_credit_are_said(pages):
     assert "marked by hand" in said
     assert "<strong>and</strong>" in pages["ada"] or "<b>and</b>" in pages["ada"]  # the comment is Markdown
     assert "well done" in said
+
+
+def test_no_cost_is_promised_where_an_answer_was_not_found():
+    repaired = {"kind": "repaired", "what": "lost-name", "words": "Known by its text."}
+    lost = {"kind": "note", "what": "missing-answer", "words": "Not found."}
+    about = {"student": "ada", "assignment": "attention", "notebook": "attention"}
+    assert "at no cost" in feedback_page(Facts(**about, findings=(repaired,)), [])
+    assert "at no cost" not in feedback_page(Facts(**about, findings=(repaired, lost)), [])
 
 
 def test_a_named_misconception_with_its_example_side_by_side(pages):

@@ -26,6 +26,7 @@ MEMBERS = [
     {"user_id": "u1", "email": "ADA@uni.example", "status": "Active", "name": "Somebody Else"},
     {"user_id": "u2", "lis_person_sourcedid": "bob", "status": "Active"},
     {"user_id": "u3", "name": "Cat", "status": "Active"},
+    {"user_id": "u4", "email": "mallory@uni.example", "name": "Cat"},
     {"user_id": "u8", "name": "Ada"},
     {"user_id": "u9", "email": "prof@uni.example", "roles": ["Instructor"]},
 ]
@@ -134,25 +135,33 @@ def place(lms, template, tmp_path):
 
 
 def test_final_marks_alone_are_sent_and_only_when_asked(lms, place, capsys):
-    assert lti(place, ["attention"]) == 0
+    assert lti(place, ["attention", "--by-name"]) == 0
     said = capsys.readouterr().out
     assert "Would send: 2 final marks, out of 6." in said
     assert "There is no column for it yet" in said
     assert (lms.items, lms.scores) == ([], [])
-    assert lti(place, ["attention", "--send", "--title", "Attention"]) == 0
+    assert lti(place, ["attention", "--send", "--by-name", "--title", "Attention"]) == 0
     assert {score["userId"]: score["scoreGiven"] for score in lms.scores} == {"u1": 4.5, "u3": 0.0}
     assert {(s["scoreMaximum"], s["activityProgress"], s["gradingProgress"]) for s in lms.scores} == {
         (6.0, "Completed", "FullyGraded")
     }
     assert "Without a mark, which is not a zero: bob, dan, eve, fay, gus." in capsys.readouterr().out
-    assert lti(place, ["attention", "--send"]) == 0
+    assert lti(place, ["attention", "--send", "--by-name"]) == 0
     assert [(item["label"], item["scoreMaximum"], item["resourceId"]) for item in lms.items] == [
         ("Attention", 6.0, "attention")
     ]
 
 
+def test_a_name_alone_gives_nobody_a_mark(lms, place, capsys):
+    assert lti(place, ["attention", "--send"]) == 1
+    assert [score["userId"] for score in lms.scores] == ["u1"]
+    said = capsys.readouterr().out
+    assert "NOT CERTAINLY IN THE COURSE THERE: cat." in said
+    assert "by name alone, which anybody may take (--by-name): cat." in said
+
+
 def test_the_tool_proves_who_it_is(lms, place):
-    assert lti(place, ["attention"]) == 0
+    assert lti(place, ["attention"]) == 1
     claims = lms.claims
     assert (claims["iss"], claims["sub"], claims["aud"]) == ("tool-1", "tool-1", f"{lms.url}/token")
     assert 0 < claims["exp"] - claims["iat"] <= 3600
@@ -163,7 +172,7 @@ def test_the_tool_proves_who_it_is(lms, place):
 
 def test_one_that_is_refused_is_named_and_stops_nobody(lms, place, capsys):
     lms.refuses.add("u1")
-    assert lti(place, ["attention", "--send"]) == 1
+    assert lti(place, ["attention", "--send", "--by-name"]) == 1
     assert [score["userId"] for score in lms.scores] == ["u3"]
     said = capsys.readouterr().out
     assert "Sent: 1 final mark, out of 6." in said

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from autograder.instructor.likeness import REFERENCE, alike, repeated, same_to_the_letter, whole
+from autograder.instructor.likeness import REFERENCE, alike, forms, repeated, same_to_the_letter, together, whole
 
 pytest.importorskip("copydetect")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -64,6 +64,54 @@ def test_the_same_to_the_letter_is_said_with_the_smallest_group_first():
     found = same_to_the_letter(group(sources), {"nb/attend": STUB}, {})
     assert [same.students for same in found] == [("a", "b"), ("d", "e", "f")]
     assert same_to_the_letter(group(dict.fromkeys("ab", STUB)), {"nb/attend": STUB}, {}) == []
+
+
+WAYS = (  # of three right answers to a short question, and of three wrong ones
+    "    return sum(x * {n})",
+    "    total = 0\n    for one in x:\n        total += one * {n}\n    return total",
+    "    return (x * {n}).sum()",
+    "    return x * {n}",
+    "    return sum(x)",
+    "    return x.mean() * {n}",
+)
+
+
+def short_class(seed, students=30, questions=12):
+    """A class whose twelve short functions have few forms: everybody's are like many others'."""
+    chance, answers, right = random.Random(seed), {}, {}
+    for student in range(students):
+        skill = chance.random()
+        chosen = [chance.choice((0, 0, 0, 1, 2)) + 3 * (chance.random() > 0.4 + 0.5 * skill) for _ in range(questions)]
+        name = f"s{student}"
+        answers[name] = {f"nb/q{q}": f"def q{q}(x):\n{WAYS[way].format(n=q)}" for q, way in enumerate(chosen)}
+        right[name] = {f"nb/q{q}": way < 3 for q, way in enumerate(chosen)}
+    return answers, right
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_copy_of_short_common_answers_with_comments_and_other_names_is_found_and_nobody_else(seed):
+    answers, right = short_class(seed)
+    answers["copy"] = {
+        where: f"# my own solution\n{source}".replace("x", "values").replace("):\n", '):\n    """Mine."""\n', 1)
+        for where, source in answers["s3"].items()
+    }
+    answers["copy"]["nb/q5"] = "def q5(values):\n    return values.prod()"  # the one that was changed
+    right["copy"] = right["s3"] | {"nb/q5": False}
+    made = {student: forms(given, {}) for student, given in answers.items()}
+    (found,) = together(made, right)
+    assert (found.one, found.other, found.same, found.of) == ("copy", "s3", 11, 12)
+    assert found.wrong == sum(not fine for where, fine in right["s3"].items() if where != "nb/q5")
+
+
+def test_pairs_who_are_wrong_alike_come_first_and_what_is_unwritten_counts_for_nobody():
+    answers, right = short_class(1)
+    best, worst = sorted(right, key=lambda name: sum(right[name].values()))[:: len(right) - 1]
+    for name in (best, worst):
+        answers[f"{name}-copy"], right[f"{name}-copy"] = answers[name], right[name]
+    found = together({student: forms(given, {}) for student, given in answers.items()}, right)
+    assert found[0].wrong == max(pair.wrong for pair in found) > 0
+    assert forms({"nb/attend": f"{STUB}  # soon"}, {"nb/attend": STUB}) == {}
+    assert forms({"nb/attend": "def attend(:"}, {}) == {}
 
 
 ESSAY = (

@@ -2,14 +2,19 @@
 
 import re
 import sqlite3
+import sys
+from pathlib import Path
 
 import pytest
 
 import autograder.engine.run as run_module
+from autograder.commands.mark import mark
 from autograder.engine.byhand import ChangedMeanwhile, answers_to, mark_by_hand
 from autograder.engine.course import Course
 from autograder.engine.run import grade
+from autograder.instructor import report_rows
 from autograder.instructor.marking_page import guarded
+from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
 from tests.autograder.engine import fake
 from tests.autograder.instructor.visitor import Visitor, running
@@ -160,6 +165,56 @@ def test_an_answer_that_was_graded_anew_meanwhile_is_not_marked_unseen(visitor, 
     assert visitor.save(points="1") == 409
     assert "Another reason" in visitor.page
     assert marks(course)["dan"] == (None, True, None)
+
+
+def test_what_was_not_graded_is_not_offered_and_a_mark_for_it_is_refused(visitor, course, monkeypatch):
+    to(visitor, "My reason")
+    at, state = visitor.at, re.search(r'name="state" value="([^"]*)"', visitor.page)[1]
+    (course.root / "submitted" / "dan" / "plain" / "one.ipynb").write_text("{")
+    (course.root / "submitted" / "dan" / "plain" / "two.ipynb").write_text("{")
+    monkeypatch.setattr(run_module, "work", fake.work)
+    list(grade(course, "plain"))
+    fields = {"token": visitor.token, "state": state, "points": "3"}
+    assert visitor.ask("POST", at, fields, Origin=f"http://{visitor.host}") == 404
+    assert marks(course)["dan"] == (None, True, None)
+    assert {row.student: row.state for row in report_rows(course, "plain")}["dan"] == "blocked"
+    assert "not shown: 1" in to(visitor, "addition is repeated").page
+    visitor.save(points="1")
+    assert "My reason" not in visitor.page
+    assert "Every answer has a mark." in visitor.page
+
+
+def test_who_confirms_a_mark_sees_the_answer_that_it_was_given_for(visitor, course, monkeypatch):
+    to(visitor, "My reason").save(points="3")
+    path = course.root / "submitted" / "dan" / "plain" / "one.ipynb"
+    path.write_text(path.read_text().replace("My reason", "Another thought"))
+    monkeypatch.setattr(run_module, "work", fake.work)
+    list(grade(course, "plain"))
+    to(visitor, "Another thought")
+    assert visitor.page.index("Another thought") < visitor.page.index("My reason") < visitor.page.index("Mark scheme")
+    visitor.save(points="3")
+    assert "My reason" not in to(visitor, "Another thought").page
+
+
+def test_the_late_penalty_follows_what_is_marked(course):
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write("get_config().LateSubmissionPlugin.penalty_method = 'zero'\n")
+    with course.gradebook() as book:
+        book.update_or_create_assignment("plain", duedate="2025-11-20 12:00:00 UTC")
+    with running(Course.load(course.root), "plain") as address:
+        to(Visitor(address).enter(), "My reason").save(points="3")
+    with course.gradebook() as book:
+        dan = book.find_submission_notebook("one", "plain", "dan")
+        assert dan.score == dan.late_submission_penalty == 8.0  # 5 of the grader's, and these
+
+
+def test_nothing_to_mark_is_said_instead_of_an_empty_page(plain, capsys):
+    place = Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
+    hand_in(plain, "plain", "ada", nothing)
+    assert mark(place, ["plain", "--no-browser"]) == 1
+    said = capsys.readouterr().out
+    assert "1 not graded, and so not shown: ada." in said
+    assert "grade plain" in said
 
 
 @pytest.mark.parametrize("typed", ["5", "-1", "nan", "inf", "two", "1e400", ""])

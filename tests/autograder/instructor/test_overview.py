@@ -8,10 +8,11 @@ import pytest
 
 from autograder.checks.attention import EXERCISES
 from autograder.engine import records
-from autograder.guard import Guard
 from autograder.engine.marking import LATE
+from autograder.feedback import write_feedback
+from autograder.guard import Guard
 from autograder.instructor import report_rows, write_overview, write_report
-from autograder.instructor.lessons import to_look_at, uncontained
+from autograder.instructor.lessons import difficulties, to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
 from autograder.instructor.overview import _named, counts
 from autograder.instructor.rows import automatic_alone, questions_asked
@@ -87,7 +88,7 @@ def test_the_words_are_of_the_marks_as_they_are_now(tmp_path):
         book.find_grade("written", "attention", "attention", "ada").needs_manual_grade = True
         book.db.commit()
     assert words()["bob"] == f"2.5 of 6; {said}"
-    assert "to be confirmed, as the answer has changed since it was marked: written" in words()["ada"]
+    assert "to be confirmed, as the answer or its worth has changed since it was marked: written" in words()["ada"]
     automatic = automatic_alone(questions_asked(course, "attention"), report_rows(course, "attention"))[1]
     assert next(row.words for row in automatic if row.student == "bob") == f"0 of 2; {said}"
 
@@ -162,15 +163,33 @@ def test_a_mark_that_asks_for_a_second_look_is_not_final(tmp_path):
     assert (ada.state, ada.score, ada.waiting) == ("waiting", 4.5, ("written",))
 
 
-def test_the_page_names_who_is_late_and_what_it_cost(course, tmp_path):
-    assert "Handed in late" not in write_overview(course, "attention").read_text(encoding="utf-8")
+def test_the_penalty_follows_the_marks_and_the_extensions_and_the_page_names_who_is_late(tmp_path):
     course = small_course(tmp_path)
+
+    def ada() -> tuple[float, float | None]:
+        (row,) = (row for row in report_rows(course, "attention") if row.student == "ada")
+        return row.penalty, row.score
+
+    def page() -> str:
+        return " ".join(Page(write_overview(course, "attention").read_text(encoding="utf-8")).text.split())
+
+    assert ada() == (1.0, 4.5)
+    assert "Handed in late: 1" in page()
+    assert "ada 60 minutes 1" in page()
     with course.gradebook() as book:
-        book.update_or_create_assignment("attention", duedate="2026-01-05 12:00:00 UTC")
-        book.update_or_create_submission("attention", "ada", timestamp="2026-01-08 00:00:00 UTC")
-    said = " ".join(Page(write_overview(course, "attention").read_text(encoding="utf-8")).text.split())
-    assert "Handed in late: 1" in said
-    assert "ada 2.5 days 1" in said
+        book.find_grade("written", "attention", "attention", "ada").manual_score = 1.0
+        book.db.commit()
+    assert ada() == (0.0, 3.5)
+    with course.gradebook() as book:
+        book.find_grade("written", "attention", "attention", "ada").manual_score = 4.0
+        book.db.commit()
+    assert ada() == (1.0, 5.5)
+    with course.gradebook() as book:
+        book.grant_extension("attention", "ada", hours=2)
+    feedback = write_feedback(course, "attention", ["ada"])[0].read_text(encoding="utf-8")
+    assert "6.5 of 6 points" in " ".join(Page(feedback).text.split())
+    assert ada() == (0.0, 6.5)
+    assert "Handed in late" not in page()
 
 
 @pytest.mark.parametrize(
@@ -178,6 +197,21 @@ def test_the_page_names_who_is_late_and_what_it_cost(course, tmp_path):
 )
 def test_lateness_is_said_as_a_person_would(seconds, words):
     assert duration(seconds) == words
+
+
+def test_what_nobody_has_marked_yet_is_not_the_hardest_question(tmp_path):
+    course = small_course(tmp_path)
+    asked = questions_asked(course, "attention")
+
+    def hardest() -> list[str]:
+        return [one.name for one in difficulties(asked, report_rows(course, "attention"))]
+
+    assert hardest() == ["check_dot_score"]  # cat's untouched answer has its zero, and bob's waits
+    with course.gradebook() as book:
+        written = book.find_grade("written", "attention", "attention", "bob")
+        written.manual_score, written.needs_manual_grade = 1.0, False
+        book.db.commit()
+    assert sorted(hardest()) == ["check_dot_score", "written"]
 
 
 def test_reasons_to_look_are_told_apart(course):

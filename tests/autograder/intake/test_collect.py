@@ -1,6 +1,7 @@
 """Downloads as the systems make them, taken apart; and what a student could put into one."""
 
 import json
+import shutil
 import sys
 import zipfile
 from datetime import datetime
@@ -67,6 +68,17 @@ MOODLE = {
     "Anna Schmidt_4713_assignsubmission_file_/one.ipynb": "anna",
     "J. A. Meyer_4714_assignsubmission_file_/one.ipynb": "jo",
 }
+
+
+@pytest.mark.parametrize("free", [0, 10])
+def test_a_full_disk_is_not_blamed_on_the_download(place, tmp_path, capsys, monkeypatch, free):
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    assert take(place, zipped(tmp_path / "NLP-plain-99.zip", MOODLE | {"Ada Lovelace_4711_x/big.txt": "x" * 99})) == 1
+    said = capsys.readouterr().err
+    assert "No space left" in said
+    assert "Download it again" not in said
+    assert there(place) == {}
 
 
 def test_moodle(place, tmp_path, capsys):
@@ -366,7 +378,7 @@ def test_a_list_of_pairs_that_is_wrong_is_said_in_words(place, tmp_path, capsys,
 def test_without_a_class_nothing_can_be_matched(plain, tmp_path, capsys):
     empty = Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
     assert take(empty, zipped(tmp_path / "x.zip", MOODLE)) == 2
-    assert "python -m autograder roster FILE" in capsys.readouterr().err
+    assert "python3 -m autograder roster FILE" in capsys.readouterr().err
 
 
 def test_it_speaks_json(place, tmp_path, capsys):

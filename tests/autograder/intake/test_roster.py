@@ -1,6 +1,7 @@
 """Class lists as the systems export them, in the encodings in which they arrive, and what becomes of them."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -172,6 +173,54 @@ def test_a_list_goes_into_the_gradebook_once_and_only_what_is_new_changes(place,
     found = json.loads(capsys.readouterr().out)
     assert found["left_out"] == [["al123 (Ada King)", "has the address of mo77"]]
     assert found["absent"] == ["al123 (Ada King)"]
+
+
+def test_a_student_who_is_removed_is_removed_everywhere_or_it_is_said_where_traces_remain(place, tmp_path, capsys):
+    root, exchange = place.root, tmp_path / "exchange"
+    inbound = exchange / "neural-language-models" / "inbound"
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write(f"get_config().Exchange.root = {str(exchange)!r}\n")
+    (tmp_path / "class.csv").write_text("id,email\nada_l,ada@uni.example\nada,a@uni.example\n")
+    assert roster(place, [str(tmp_path / "class.csv")]) == 0
+    with Course.load(root).gradebook() as book:
+        for student in ("ada", "ada_l"):
+            book.add_submission("plain", student)
+    grading = root / "grading"
+    files = ["submitted/{}/plain/one.ipynb", "autograded/{}/plain/one.ipynb", "feedback/{}/plain/one.html"]
+    files += ["submitted/{}/.earlier/plain/x/one.ipynb", "grading/plain/{}/record.json", "grading/plain/race/{}.json"]
+    files += ["grading/plain/.regrade/{}.json", "grading/desk/plain/{}.jsonl"]
+    for student in ("ada", "ada_l"):
+        for name in files:
+            (root / name.format(student)).parent.mkdir(parents=True, exist_ok=True)
+            (root / name.format(student)).write_text("{}")
+        (inbound / f"{student}+plain+now").mkdir(parents=True)
+    (grading / "plain" / "moodle.json").write_text('{"ada_l": "7", "ada": "8"}')
+    (grading / "desk" / "tokens.csv").write_text("student,token\nada_l,1\nada,2\n")
+    (grading / "plain" / "report.csv").write_text("ada_l,5\n")
+    (grading / "plain" / "other.csv").write_text("ada,5\nx.ada_l\n")
+    before = {path for path in [*root.rglob("*"), *exchange.rglob("*")] if path.is_file() or path.parent == inbound}
+    assert roster(place, ["--remove", "ada_l", "--dry-run"]) == 0
+    assert "Would be removed" in capsys.readouterr().out
+    assert {path for path in before if not path.exists()} == set()
+    assert roster(place, ["--remove", "ada_l"]) == 0
+    said = capsys.readouterr().out
+    assert "  grading/plain/report.csv\n" in said
+    assert "other.csv" not in said
+    assert {path for path in before if not path.exists()} == {path for path in before if "ada_l" in str(path)}
+    assert json.loads((grading / "plain" / "moodle.json").read_text()) == {"ada": "8"}
+    assert (grading / "desk" / "tokens.csv").read_text() == "student,token\nada,2\n"
+    assert list(known(place)) == ["ada"]
+    assert "ada" not in (grading / "removed.log").read_text()
+    assert roster(place, ["--remove", "ada_l"]) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of Unix")
+def test_what_is_kept_about_students_is_for_its_owner_alone(place, tmp_path):
+    (place.root / "gradebook.db").unlink()
+    (tmp_path / "class.csv").write_text("id,email\nada,ada@uni.example\n")
+    roster(place, [str(tmp_path / "class.csv")])
+    kept = [place.root / name for name in ("gradebook.db", "submitted", "autograded", "feedback", "grading")]
+    assert [path.name for path in kept if path.stat().st_mode & 0o077] == []
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def course(tmp_path: Path) -> Path:
 
 
 def test_every_lecture_is_called_by_its_topic() -> None:
-    assert not numbering.faults(ROOT), "python -m autograder renumber"
+    assert not numbering.faults(ROOT), "python3 -m autograder renumber"
 
 
 def test_bare_numbers_in_prose_become_links(course: Path) -> None:

@@ -1,11 +1,13 @@
 """Lint, doctor and clean: what is removed can be made again, and what is reported is true."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from autograder.files import open_to_others
 from autograder.launcher import notebooks, upkeep
 from autograder.launcher.environment import Environment
 
@@ -50,11 +52,40 @@ def test_clean_all_takes_the_environment_too_if_it_is_one(place: Environment) ->
     assert not place.prefix.exists()
 
 
-def test_doctor_says_what_to_do_where_there_is_no_environment(
-    place: Environment, capsys: pytest.CaptureFixture[str]
+def test_doctor_says_what_it_can_where_there_is_no_environment(
+    place: Environment, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("CHROMIUM", "/bin/sh")
     assert upkeep.doctor(place, []) == 1
-    assert "make setup" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "make setup" in said
+    assert "chromium     /bin/sh" in said
+    assert "git " in said
+
+
+def test_the_browser_is_the_one_that_the_tests_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert upkeep.chromium() is None
+    (tmp_path / "chromium-headless-shell").touch(0o755)
+    assert upkeep.chromium() == str(tmp_path / "chromium-headless-shell")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of Unix")
+def test_doctor_names_what_other_accounts_can_read_of_a_course_with_students(tmp_path: Path) -> None:
+    top = tmp_path
+    while top.stat().st_uid == os.getuid() and top.parent != top and not top.stat().st_mode & 0o001:
+        top.chmod(0o755)  # pytest's own folders are private
+        top = top.parent
+    assert open_to_others(tmp_path) == []
+    for name in ("submitted", "grading", "solutions"):
+        (tmp_path / name).mkdir(mode=0o700)
+    assert open_to_others(tmp_path) == []
+    (tmp_path / "solutions").chmod(0o755)
+    (found,) = open_to_others(tmp_path)
+    assert found.startswith("other accounts of this machine can read solutions: chmod 700")
+    tmp_path.chmod(0o700)
+    assert open_to_others(tmp_path) == []
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="no git here")

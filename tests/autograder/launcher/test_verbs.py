@@ -50,7 +50,7 @@ def test_misuse_is_2_and_says_what_is_allowed(words: list[str], capsys: pytest.C
 @pytest.mark.parametrize("words", [[], ["--help"], ["help"], ["lab", "--help"]])
 def test_help_is_0(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 0
-    assert "python -m autograder lab" in capsys.readouterr().out
+    assert "python3 -m autograder lab" in capsys.readouterr().out
 
 
 def test_a_reader_that_has_seen_enough_is_no_traceback() -> None:
@@ -152,3 +152,14 @@ def test_side_by_side_tests_have_twice_the_time(
         monkeypatch.setenv("NLM_TIME_FACTOR", set_to)
     monkeypatch.setattr(lab, "become", lambda line, variables, folder: variables.get("NLM_TIME_FACTOR"))
     assert verbs.run_tests(place, rest) == factor
+
+
+def test_a_file_that_is_not_there_is_said_before_anything_is_installed(monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.setattr(verbs.install, "ensure", None)
+    monkeypatch.chdir(tmp_path)
+    assert verbs.main(["roster", "none.csv"]) == 2
+    assert verbs.main(["collect", "attention", "none.zip"]) == 2
+    assert capsys.readouterr().err == "There is no none.csv.\nThere is no none.zip.\n"
+    (tmp_path / "list.csv").touch()
+    for words in (["list.csv"], ["--id", "Email"], []):
+        assert verbs.missing_file(verbs.VERBS["roster"], words) is None

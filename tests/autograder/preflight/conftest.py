@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.preflight.master import Master, from_gradebook, order_in_source
+from autograder.preflight.master import Master, from_gradebook, in_source
 from autograder.preflight.names import grade_id
 from autograder.preflight.read import notebook_of
 
@@ -31,9 +31,9 @@ def master(course_root) -> Master:
         from nbgrader.api import Gradebook
         from nbgrader.coursedir import CourseDirectory
 
-        order = order_in_source(CourseDirectory(root=str(course_root), **FOLDERS), "attention", "attention")
+        source = in_source(CourseDirectory(root=str(course_root), **FOLDERS), "attention", "attention")
         with Gradebook(f"sqlite:///{course_root / 'gradebook.db'}") as gradebook:
-            return from_gradebook(gradebook, "attention", "attention", order)
+            return from_gradebook(gradebook, "attention", "attention", source)
 
 
 FOLDERS = {"source_directory": "solutions", "release_directory": "exercises"}

@@ -157,6 +157,18 @@ def test_what_cannot_be_graded_is_blocked_and_not_zero(folder, master, name, con
     assert report(made).startswith("NOT GRADABLE")
 
 
+@pytest.mark.parametrize("name", ["ngrams.ipynb", "work.rar", "work.zip"])
+def test_what_was_handed_in_instead_is_named(folder, master, name):
+    content = '{"nbformat": 4, "cells": []}' if name.endswith(".ipynb") else "Rar!"
+    (folder / name).write_text(content)
+    if name.endswith(".zip"):  # an archive in an archive
+        with zipfile.ZipFile(folder / "outer.zip", "w") as archive:
+            archive.write(folder / name, name)
+        (folder / name).unlink()
+    (found,) = (one for one in prepare(folder, [master]).findings if one.what == "missing")
+    assert name in found.words
+
+
 def test_one_of_several_notebooks_may_be_blocked(folder, solved, master):
     nb = stock("setup", "a", "b", "t1", "t2", "c", "task")
     write(solved, folder / "attention.ipynb")

@@ -8,6 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.checks.attention import EXERCISES
 from autograder.preflight.master import Master, MasterCell, same_text
 from autograder.preflight.names import grade_id
+from autograder.preflight.order import MISSING
 from autograder.preflight.repair import repair
 from tests.autograder.courses import by_hand
 from tests.autograder.preflight.conftest import kinds, place, whole
@@ -211,9 +212,9 @@ ROWS = [  # the damage, what is said
     (delete_tests, ["deleted-cell"]),
     (delete("attend"), ["deleted-answer"]),
     (delete("attend", "check_attend"), ["deleted-answer", "deleted-cell"]),
-    (delete("written"), ["deleted-cell"]),
-    (delete("written_question", "written"), ["deleted-cell"]),
-    (delete_every_named, ["deleted-answer"] * (QUESTIONS - 1) + ["answer-elsewhere", "deleted-cell"]),
+    (delete("written"), ["missing-answer"]),
+    (delete("written_question", "written"), ["deleted-cell", "missing-answer"]),
+    (delete_every_named, ["deleted-answer"] * (QUESTIONS - 1) + ["answer-elsewhere", "deleted-cell", "missing-answer"]),
     (retype("attend", "markdown"), ["retyped-cell"]),
     (retype("attend", "raw"), ["retyped-cell"]),
     (retype("check_attend", "markdown"), ["retyped-cell"]),
@@ -241,7 +242,7 @@ ROWS = [  # the damage, what is said
     (meta("check_attend", grade_id="attend"), ["lost-name"]),
     (no_metadata, ["lost-name"]),
     (edited_and_nameless, ["deleted-cell"]),
-    (no_metadata_no_ids, ["answer-elsewhere"] * QUESTIONS + ["deleted-cell", "lost-name"]),
+    (no_metadata_no_ids, ["answer-elsewhere"] * QUESTIONS + ["lost-answer", "lost-name"]),
     (answer_in_a_new_cell_above, ["answer-elsewhere"]),
     (answer_in_a_new_cell_below, ["answer-elsewhere", "moved-cell"]),
     (answer_in_another_answer_cell, ["answer-elsewhere", "moved-cell"]),
@@ -343,6 +344,17 @@ def test_a_written_answer_that_was_deleted_is_not_given_zero_unseen(solved, mast
     delete("written")(solved)
     made, _ = repair(whole(solved), master)
     assert determine_grade(cell(made, "written")) == (None, by_hand("attention"))  # None: a human must look
+
+
+def test_a_written_answer_without_its_metadata_is_the_one_unknown_text_in_its_place(solved, master):
+    no_metadata_no_ids(solved)
+    made, _ = repair(whole(solved), master)
+    assert cell(made, "written").source == "Because."
+    solved.cells.append(new_markdown_cell("Thank you."))
+    made, found = repair(whole(solved), master)
+    assert MISSING in cell(made, "written").source  # either of two texts may be the answer, and a person decides
+    assert {one.what: one.kind for one in found}["missing-answer"] == "note"
+    assert [one.source for one in made.cells if grade_id(one) is None][-3] == "Because."
 
 
 def test_what_was_written_into_the_question_is_kept_below_it(solved, master):

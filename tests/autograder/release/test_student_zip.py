@@ -140,6 +140,14 @@ def test_the_zip_is_the_same_bytes_every_time(files, tmp_path):
     assert [path.name for path in (tmp_path / "b").iterdir()] == ["b.zip"]
 
 
+def test_an_assignment_that_the_table_lacks_has_a_whole_row(tmp_path):
+    (tmp_path / "solutions" / "heat").mkdir(parents=True)
+    text = "# %% [markdown]\n# # Sampling: a | b\n#\n# ## 1. Why? [[written, 50 minutes, 4 points]]\n"
+    (tmp_path / "solutions" / "heat" / "heat.py").write_text(text)
+    (row,) = contents_module._listed(tmp_path, ["heat"]).splitlines()
+    assert re.split(r" ?(?<!\\)\| ?", row)[1:-1] == ["`heat`", "", r"Sampling: a \| b", "1 hour"]
+
+
 def test_an_assignment_can_be_left_for_later_and_one_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setattr(contents_module, "_exercises", lambda root, names: {f"made/{name}": b"" for name in names})
     two = contents(ROOT, ["vectors", "ngrams"])

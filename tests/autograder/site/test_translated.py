@@ -256,7 +256,7 @@ def test_the_verb_says_what_is_missing_in_which_cell(
 
 # --- the catalogues that we have ---------------------------------------------------------------------
 
-RENEW = "python -m autograder translate de 12, then translate what it says is missing or stale"
+RENEW = "python3 -m autograder translate de 12, then translate what it says is missing or stale"
 OURS_ON_DISK = sorted((ROOT / catalogue.WHERE).glob("*/*.po"))
 
 

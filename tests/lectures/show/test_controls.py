@@ -69,7 +69,10 @@ def test_the_example_of_contributing_works_as_it_stands() -> None:
         exec(code, made)
     made["widgets"] = SimpleNamespace(memory_playground=made["memory_playground"])
     made["test_a_gate_of_zero_forgets"]()
-    assert not nameless_in_html(made["memory_svg"]([1.0, 0.5], title="a gate"))
+    assert not nameless_in_html(made["fading_svg"]([1.0, 0.5], title="a gate"))
+    own = {name for code in examples for name in re.findall(r"^def (\w+)", code, re.M)}
+    for path in (Path(__file__).parents[3] / "lectures" / "widgets").glob("*.py"):  # into any of which it may be put
+        assert not own & set(re.findall(r"^def (\w+)", path.read_text(encoding="utf-8"), re.M)), path
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""The marking page in a real Jupyter server, as a hub starts one: below an address of its own, for who may use it."""
+
+import os
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import requests
+
+import autograder.engine.run as run_module
+from autograder.commands.mark import mark
+from autograder.engine.course import Course
+from autograder.engine.run import grade
+from autograder.launcher.environment import Environment
+from tests.autograder.courses import ANSWERS, ROOT, copy, hand_in, writes
+from tests.autograder.engine import fake
+from tests.lab import PATIENCE
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(600)]
+BASE = "/user/prof/"
+
+
+@pytest.fixture(scope="module")
+def course(plain_template, tmp_path_factory):
+    root = copy(plain_template, tmp_path_factory.mktemp("inside") / "course")
+    for student in ("ada", "bob"):
+        hand_in(root, "plain", student, writes(ANSWERS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_module, "work", fake.work)
+        list(grade(Course.load(root), "plain"))
+    return Course.load(root)
+
+
+@pytest.fixture(scope="module")
+def server(course, tmp_path_factory):
+    """(its address, the token that lets in)."""
+    private, token = tmp_path_factory.mktemp("jupyter"), secrets.token_hex(16)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "HOME")
+    environment = {**os.environ, **{name: str(private) for name in names}, "PYTHONPATH": str(ROOT)}
+    line = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={port}"]
+    line += [f"--ServerApp.base_url={BASE}", f"--IdentityProvider.token={token}", "--ServerApp.port_retries=0"]
+    log = private / "log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(line, cwd=course.root, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    address, until = f"http://127.0.0.1:{port}{BASE}", time.monotonic() + 120 * PATIENCE
+    try:
+        while True:
+            try:
+                requests.get(f"{address}api", timeout=2)
+                break
+            except requests.ConnectionError:
+                running = process.poll() is None and time.monotonic() < until
+                assert running, log.read_text()[-3000:]
+                time.sleep(0.1)
+        yield address, token
+    finally:
+        process.terminate()
+        try:
+            process.wait(30 * PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def test_who_may_use_the_server_marks_there_and_nobody_else(server, course):
+    address, token = server
+    assert "/login?" in requests.get(f"{address}mark/plain/", timeout=30).url
+    one = requests.Session()
+    assert "plain/" in one.get(f"{address}mark/?token={token}", timeout=60).text
+    assert f'href="{BASE}mark/"' in one.get(f"{address}formgrader/gradebook", timeout=60).text
+    page = one.get(f"{address}mark/plain/", timeout=60)
+    assert "addition is repeated" in page.text
+    assert page.url.startswith(f"{address}mark/plain/0/")
+    assert "default-src 'none'; script-src 'self'" in page.headers["Content-Security-Policy"]
+    for name in re.findall(r'(?:href|src)="([^"]+mark\.(?:css|js))"', page.text):
+        assert one.get(address.removesuffix(BASE) + name, timeout=30).status_code == 200
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text)) | {
+        "points": "3",
+        "words": "Yes.",
+    }
+    assert one.post(page.url, {**fields, "_xsrf": "x"}, timeout=30).status_code == 403
+    assert requests.post(page.url, fields, timeout=30).status_code == 403
+    done = one.post(page.url, {**fields, "alike": "yes"}, timeout=30)
+    assert done.status_code == 200
+    assert "Every answer has a mark." in done.text or "3 points saved" in done.text
+    assert one.get(f"{address}mark/none/", timeout=30).status_code == 404
+    with course.gradebook() as book:
+        given = [book.find_grade("why", "one", "plain", student).manual_score for student in ("ada", "bob")]
+    assert given == [3.0, 3.0]
+
+
+def test_in_a_hubs_terminal_the_command_says_where_that_is(course, monkeypatch, capsys):
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", BASE)
+    place = Environment(course.root, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
+    assert mark(place, ["plain"]) == 0
+    assert f"{BASE}mark/plain/" in capsys.readouterr().out
