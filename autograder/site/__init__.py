@@ -6,7 +6,7 @@ drawn      inside that kernel: the states of a widget, drawn
 packed     many drawn states as one small script
 tried      the models, counts and tokenizers of the page "Try the models", which run in the browser
 sheet      a notebook as HTML
-prose      Markdown and mathematics as HTML
+prose      Markdown and mathematics as HTML; formulas: all of them, and the font they are set in
 llm        the page on which a real language model runs
 catalogue  translations as PO files
 translated a lecture's words in another language

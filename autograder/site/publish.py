@@ -217,7 +217,7 @@ class Site:
         write_whole(self.out / "search-index.js", script(self.index))
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
-        for name in ("site.css", "site.js", "models.js", "try.js", "present.css"):
+        for name in ("site.css", "site.js", "models.js", "try.js", "present.css", "math.woff", "math-OFL.txt"):
             shutil.copy(templates.FOLDER / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
@@ -288,7 +288,7 @@ def parser() -> argparse.ArgumentParser:
         "--only",
         action="append",
         metavar="LECTURE",
-        help="its number or a part of its name; the others stay as they are",
+        help="its number or its topic, such as attention; the others stay as they are",
     )
     made.add_argument(
         "--without-llm", action="store_true", help="leave out the page on which a language model runs, 140 MB"
@@ -305,7 +305,7 @@ def publish(place: Environment, rest: list[str]) -> int:
     lectures = glossary.lectures(root)
     chosen = [path for path in lectures if not options.only or any(called(path, name) for name in options.only)]
     if not chosen:
-        print(f"No lecture is called {' or '.join(options.only)}.", file=sys.stderr)
+        print(unknown(options.only, lectures), file=sys.stderr)
         return 2
     assignments = [] if options.only else _assignments(place)
     site = Site(root, out, _addresses(root, out, lectures, chosen, assignments))
@@ -347,7 +347,14 @@ publish.parser = parser  # type: ignore[attr-defined]
 
 
 def called(lecture: Path, name: str) -> bool:
-    return int(lecture.name.split("_")[0]) == int(name) if name.isdigit() else name.casefold() in lecture.stem
+    """Whether `name` is the lecture's number or its topic: "attention" is not self_attention."""
+    number, _, topic = lecture.stem.partition("_")
+    return int(number) == int(name) if name.isdigit() else name.casefold() in (topic, lecture.stem)
+
+
+def unknown(names: Iterable[str], lectures: Iterable[Path]) -> str:
+    topics = ", ".join(path.stem.partition("_")[2] for path in lectures)
+    return f"No lecture is called {' or '.join(names)}. There are: {topics}."
 
 
 def _title(lecture: Path) -> str:

@@ -1,5 +1,6 @@
 """Pages from texts and notebooks: links, mathematics, code, search. Lectures are not executed here."""
 
+import html
 import json
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from autograder.launcher import exercises, glossary, say, verbs
 from autograder.site import catalogue, publish
+from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 from tests.autograder.site.conftest import BUILT, ROOT
@@ -133,6 +135,26 @@ def test_all_mathematics_is_mathml(unexecuted: Path) -> None:
             r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", path.read_text(encoding="utf-8"), flags=re.S
         )
         assert not re.findall(r"\$[^$<>\n]*\\[a-z]+[^$<>\n]*\$", words), path.name
+
+
+def test_no_page_has_a_formula_that_the_font_was_not_made_for(unexecuted: Path) -> None:
+    def key(latex: str) -> str:
+        plain = re.sub(r"\\text\{[^{}]*\}", "", latex)  # a translation has its own words there
+        return " ".join(plain.split()).replace("\\|", "|")  # in tables
+
+    known = set(map(key, formulas(ROOT)))
+    for path in unexecuted.rglob("*.html"):
+        shown = re.findall('<math alttext="([^"]*)"', path.read_text(encoding="utf-8"))
+        assert not {key(html.unescape(latex)) for latex in shown} - known, path.name
+
+
+def test_a_lecture_is_called_by_its_number_or_its_whole_topic() -> None:
+    def found(name: str) -> list[str]:
+        return [path.stem for path in glossary.lectures(ROOT) if publish.called(path, name)]
+
+    assert found("attention") == found("12") == found("12_attention") == ["12_attention"]
+    assert found("self_attention") == ["13_self_attention"]
+    assert not found("transformer")
 
 
 def test_only_some_lectures(
