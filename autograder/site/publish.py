@@ -80,6 +80,10 @@ SEARCH = """<h1>Search</h1>
 <input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
 <p id="count" role="status"></p><ol id="found"></ol>"""
 
+_PHOTOGRAPH = b'class="nlm-photo"'
+_PHOTOGRAPHS = b"<style>@media (prefers-color-scheme:dark){.nlm-photo{filter:invert(1) hue-rotate(180deg)}}</style></svg>"
+"""In the dark the site's style inverts a picture, but reaches nothing inside its file. A file follows the page's scheme."""
+
 
 class Site:
     """The pages of one build."""
@@ -221,8 +225,8 @@ class Site:
             shutil.copy(templates.FOLDER / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
-            (self.out / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(self.root / name, self.out / name)
+            content = (self.root / name).read_bytes()
+            write_whole(self.out / name, content.replace(b"</svg>", _PHOTOGRAPHS) if _PHOTOGRAPH in content else content)
 
 
 def translation(root: Path, lecture: Path, language: str) -> Translation:
