@@ -29,6 +29,7 @@ _ROWS = set(["math", "mrow", "mtd", "msqrt", "mstyle", "mpadded", "mphantom", "m
 """Elements with any number of children, side by side."""
 _PARTS = {name: 2 for name in ["mfrac", "mroot", "msub", "msup", "munder", "mover"]} | {"msubsup": 3, "munderover": 3}
 """How many children the others have. With any other number a browser shows them in a row: x squared as x 2."""
+_SPACED = set("=≈≠≤≥<>∈→←∝∣≪≫+−")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -47,6 +48,29 @@ def mathml(latex: str, block: bool = False) -> str:
         return plain
     words = html.escape(" ".join(latex.split()))
     return made.replace("<math", f'<math alttext="{words}"', 1) if made.startswith("<math") else plain
+
+
+def in_a_line(made: str) -> str:
+    """MathML as plain text: w_t, x^2, a/b."""
+    return " ".join(_line(ElementTree.fromstring(made)).split())
+
+
+def _line(element: ElementTree.Element) -> str:
+    name, parts = _name(element), [_line(child) for child in element]
+    if name in ("msub", "msup", "msubsup", "munder", "mover", "munderover", "mfrac") and len(parts) == _PARTS[name]:
+        parts = [part if len(part) < 2 or part.isalnum() else f"({part})" for part in parts]
+        if name == "mfrac":
+            return "/".join(parts)
+        if name == "mover":
+            return parts[0]
+        signs = ["^"] if name == "msup" else ["_", "^"]
+        return parts[0] + "".join(sign + part for sign, part in zip(signs, parts[1:], strict=False))
+    if name == "msqrt":
+        return f"√({''.join(parts)})"
+    if name == "mspace":
+        return " "
+    text = element.text or ""
+    return f" {text} " if name == "mo" and text in _SPACED else text + "".join(parts)
 
 
 def _kept(element: ElementTree.Element) -> str:
