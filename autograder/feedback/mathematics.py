@@ -29,7 +29,7 @@ _ROWS = set(["math", "mrow", "mtd", "msqrt", "mstyle", "mpadded", "mphantom", "m
 """Elements with any number of children, side by side."""
 _PARTS = {name: 2 for name in ["mfrac", "mroot", "msub", "msup", "munder", "mover"]} | {"msubsup": 3, "munderover": 3}
 """How many children the others have. With any other number a browser shows them in a row: x squared as x 2."""
-_SPACED = set("=≈≠≤≥<>∈→←∝∣≪≫+−")
+_SPACED = set("=≈≠≤≥<>∈→←∝∣≪≫")
 
 
 @functools.lru_cache(maxsize=4096)

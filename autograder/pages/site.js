@@ -403,7 +403,8 @@ async function search(form) {
       const each = typed.map(word => (title.includes(word) ? 20 : 0) + Math.min(9, lower.split(word).length - 1));
       return { page, heading, to, text, first: lower.indexOf(typed[0]), score: each.every(Boolean) ? each.reduce((a, b) => a + b) : 0 };
     }).filter(one => one.score).sort((a, b) => b.score - a.score);
-    says.textContent = typed.length ? say('{0} sections', scored.length) : '';
+    says.textContent = !typed.length ? '' : scored.length ? say('{0} sections', scored.length)
+      : say('Nothing found. Check the spelling, or try fewer words.');
     list.replaceChildren(...scored.slice(0, 40).map(one => make('li', {}, make('a', { href: one.to }, `${one.page}: ${one.heading}`),
       make('div', {}, `… ${one.text.slice(Math.max(0, one.first - 80), Math.max(0, one.first - 80) + 220)} …`))));
   };

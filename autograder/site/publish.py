@@ -92,6 +92,8 @@ REAL_MODEL = (
     ", and on [A real model](../autograder/site/llm.py) for SmolLM2, a language model of 135 million parameters"
 )
 SEARCH = """<h1>Search</h1>
+<p>Finds words and symbols in all lectures, lists and assignments.</p>
+<noscript><p>The search needs JavaScript.</p></noscript>
 <form id="search" role="search" action="search.html"><label for="words">Words</label>
 <input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
 <p id="count" role="status"></p><ol id="found"></ol>"""
@@ -100,7 +102,7 @@ _PHOTOGRAPH = b'class="nlm-photo"'
 _PHOTOGRAPHS = (
     b"<style>@media (prefers-color-scheme:dark){.nlm-photo{filter:invert(1) hue-rotate(180deg)}}</style></svg>"
 )
-"""In the dark the site's style inverts a picture, but reaches nothing inside its file, which knows the page's scheme."""
+"""In the dark the site's style inverts a picture but reaches nothing inside its file, which knows the page's scheme."""
 
 FILES = ("site.css", "site.js", "models.js", "try.js", "present.css", "icon.svg", "math.woff", "math-OFL.txt")
 LOST = "There is no such page"
@@ -311,7 +313,10 @@ def assignments(root: Path, table: str) -> str:
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \| (.+?) \|$", table, re.M)
     listed = []
     for name, lectures, about, time in rows:
-        title, many = name.replace("_", " ").capitalize(), "lectures" if ", " in lectures else "lecture"
+        title, many = (
+            name.replace("_", " ").replace("ngram", "n-gram").capitalize(),
+            "lectures" if ", " in lectures else "lecture",
+        )
         where = "after all lectures" if lectures == "all" else f"{many} {lectures.replace(', ', ' and ')}"
         listed.append(
             f"1. [{title}]({name}/{name}.ipynb)<br>{about[0].upper()}{about[1:]}. <small>{time}; {where}</small>\n"
@@ -466,9 +471,10 @@ def _addresses(
             made |= {f"lectures/{path.stem}.py": to, f"lectures/{path.stem}.ipynb": to}
             for language in catalogue.languages(root, path.stem):
                 made[f"{catalogue.WHERE}/{language}/{path.stem}.po"] = f"{language}/{to}"
-    for folder in assignments:
-        for path in sorted(folder.glob("*.ipynb")):
-            made[f"exercises/{folder.name}/{path.name}"] = f"exercises/{folder.name}/{path.stem}.html"
+    for path in sorted((root / "exercises").glob("*/*.ipynb")):
+        to = f"exercises/{path.parent.name}/{path.stem}.html"
+        if path.parent in assignments or (out / to).is_file():
+            made[f"exercises/{path.parent.name}/{path.name}"] = to
     return made
 
 

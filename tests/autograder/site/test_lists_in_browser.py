@@ -17,7 +17,7 @@ from tests.autograder.site.conftest import BUILT
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_lists_and_assignments_are_for_everyone(unexecuted: Path, opened: Any) -> None:
     pages = [path for path in sorted(unexecuted.rglob("*.html")) if not path.name[0].isdigit()]
-    assert len(pages) == len(publish.LISTS) + 1 + len(BUILT)
+    assert len(pages) == len(publish.LISTS) + 2 + len(BUILT)
     for path in pages:
         assert weight(path) <= WEIGHT, path
         page = opened(f"{path.as_uri()}?q=softmax")
