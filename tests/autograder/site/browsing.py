@@ -78,9 +78,14 @@ def uncovered(page: Any) -> list[str]:
     return found
 
 
+def uncover(page: Any) -> None:
+    """Show what waits for an answer."""
+    page.evaluate("() => { for (let one; (one = document.querySelector('.veil button')); ) one.click(); }")
+
+
 def unfold(page: Any) -> None:
     """Open all that is folded or covered, the answers to predictions too."""
-    page.evaluate("() => { for (let one; (one = document.querySelector('.veil button')); ) one.click(); }")
+    uncover(page)
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.hidden = false; part.open = true; })")
 
 
