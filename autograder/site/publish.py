@@ -353,7 +353,8 @@ def description(body: str) -> str:
 
 def plain(markup: str) -> str:
     """The words of HTML that a reader sees; of a formula its letters, of a drawing what it says."""
-    markup = re.sub(r"<math .*?</math>", lambda found: f" {html.escape(in_a_line(found[0]))} ", markup, flags=re.S)
+    formula = r'(?:<span class="math[^"]*">)?(<math .*?</math>)(?:</span>)?'
+    markup = re.sub(formula, lambda found: html.escape(in_a_line(found[1])), markup, flags=re.S)
     markup = re.sub(r'<svg[^>]*?aria-label="([^"]*)".*?</svg>', r" \1 ", markup, flags=re.S)
     silent = r'<pre class="code">.*?</pre>|<style.*?</style>|<summary>Code</summary>|<template.*?</template>'
     markup = re.sub(silent, " ", markup, flags=re.S)

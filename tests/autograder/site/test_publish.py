@@ -99,7 +99,7 @@ def test_search_finds_words_formulas_and_what_pictures_say() -> None:
         ("T", "A b", "p.html#a", "one two"),
         ("T", "C", "p.html#c", "$"),
     ]
-    assert publish.plain(f"<p>so {mathml(r'P(w_t) = c^{j+1}')}.</p>") == "so P(w_t) = c^(j+1) ."
+    assert publish.plain(f"<p>so {mathml(r'P(w_t) = c^{j+1}')}.</p>") == "so P(w_t) = c^(j+1)."
 
 
 def test_every_link_of_every_page_leads_somewhere(unexecuted: Path) -> None:
