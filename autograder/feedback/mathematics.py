@@ -8,6 +8,7 @@ converted are shown as source.
 import functools
 import html
 import re
+from itertools import zip_longest
 from xml.etree import ElementTree
 
 _NAMES = (
@@ -24,8 +25,11 @@ _ATTRIBUTES = set(_WHICH.split())
 _VALUE = re.compile(r"[\w.%+ -]{1,60}")
 _LONGEST = 4000
 _WORDS = re.compile(r"\\text[a-z]*\{[^{}]*\}")
-_NAMED = re.compile(r"(<mi>[a-z]{2,}</mi>)(?=<m(?!o))")
-"""A function's name before what is no operator: exp x, ln P."""
+_ROWS = set(["math", "mrow", "mtd", "msqrt", "mstyle", "mpadded", "mphantom", "menclose", "merror"])
+"""Elements with any number of children, side by side."""
+_PARTS = {name: 2 for name in ["mfrac", "mroot", "msub", "msup", "munder", "mover"]} | {"msubsup": 3, "munderover": 3}
+"""How many children the others have. With any other number a browser shows them in a row: x squared as x 2."""
+_SPACED = set("=≈≠≤≥<>∈→←∝∣≪≫")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -39,21 +43,60 @@ def mathml(latex: str, block: bool = False) -> str:
 
         source = _WORDS.sub(lambda found: html.escape(found[0], quote=False), latex)  # \\text{<eos>}
         tree = ElementTree.fromstring(convert(source, display="block" if block else "inline"))
-        made = _NAMED.sub(r'\1<mspace width="0.17em"></mspace>', _kept(tree))
+        made = _kept(tree)
     except Exception:  # a converter of free text may fail in any way, and none of them may cost a student the page
         return plain
     words = html.escape(" ".join(latex.split()))
     return made.replace("<math", f'<math alttext="{words}"', 1) if made.startswith("<math") else plain
 
 
+def in_a_line(made: str) -> str:
+    """MathML as plain text: w_t, x^2, a/b."""
+    return " ".join(_line(ElementTree.fromstring(made)).split())
+
+
+def _line(element: ElementTree.Element) -> str:
+    name, parts = _name(element), [_line(child) for child in element]
+    if name in ("msub", "msup", "msubsup", "munder", "mover", "munderover", "mfrac") and len(parts) == _PARTS[name]:
+        parts = [part if len(part) < 2 or part.isalnum() else f"({part})" for part in parts]
+        if name == "mfrac":
+            return "/".join(parts)
+        if name == "mover":
+            return parts[0]
+        signs = ["^"] if name == "msup" else ["_", "^"]
+        return parts[0] + "".join(sign + part for sign, part in zip(signs, parts[1:], strict=False))
+    if name == "msqrt":
+        return f"√({''.join(parts)})"
+    if name == "mspace":
+        return " "
+    text = element.text or ""
+    return f" {text} " if name == "mo" and text in _SPACED else text + "".join(parts)
+
+
 def _kept(element: ElementTree.Element) -> str:
-    name = element.tag.rpartition("}")[2]
-    inside = html.escape(element.text or "") + "".join(
-        _kept(child) + html.escape(child.tail or "") for child in element
-    )
+    name, children = _name(element), list(element)
     if name not in _TAGS:
         return html.escape("".join(element.itertext()))
+    if len(children) != _PARTS.get(name, len(children)):
+        raise ValueError(f"<{name}> with {len(children)} parts")
+    inside = html.escape(element.text or "")
+    for child, following in zip_longest(children, children[1:]):
+        inside += _kept(child)
+        if name in _ROWS and _is_function(child) and following is not None and _name(following) != "mo":
+            inside += '<mspace width="0.17em"></mspace>'
+        inside += html.escape(child.tail or "")
     attributes = "".join(
         f' {key}="{value}"' for key, value in element.attrib.items() if key in _ATTRIBUTES and _VALUE.fullmatch(value)
     )
     return f"<{name}{attributes}>{inside}</{name}>"
+
+
+def _name(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _is_function(element: ElementTree.Element) -> bool:
+    """A function's name, as in exp x, also with an index or a power: log₂ x, tanh² x."""
+    if _name(element) in ("msub", "msup", "msubsup") and len(element):
+        return _is_function(element[0])
+    return _name(element) == "mi" and not element.attrib and re.fullmatch("[a-z]{2,}", element.text or "") is not None

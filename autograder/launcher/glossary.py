@@ -19,8 +19,9 @@ _ITEM = re.compile(r"^- \*\*(?P<term>[^*]+)\*\*: (?P<meaning>\S.*)$")
 HEAD = f"""\
 # Glossary
 
-Every word that a lecture introduces, with the lecture that explains it. Gathered from the lists at the end of the
-lectures; to change an entry, change it there, then: {RENEW}.
+Every word that a lecture introduces, with the lecture that explains it.
+
+<!-- Gathered from the lists at the end of the lectures. To change an entry, change it there, then: {RENEW}. -->
 
 | word | meaning | lecture |
 |---|---|---|

@@ -16,6 +16,7 @@ const nlm = {
       script.src = `${name}.js`;
       script.dataset.name = name;
       script.onerror = () => entry.failed(new Error(say('{0}.js is missing', name)));
+      entry.promise.catch(() => { nlm.asked.delete(name); script.remove(); }); // it may be asked for again
       document.head.append(script);
     }
     return nlm.asked.get(name).promise;
@@ -60,13 +61,14 @@ class Live {
     const panel = box.querySelector('.nlm-controls');
     for (const row of this.told.rows)
       panel.append(make('div', { class: 'row' }, ...row.map(i => this.controls[i].node).filter(Boolean)));
+    this.waits = panel.appendChild(make('div', { class: 'waits', role: 'status' }));
     this.says = make('p', { class: 'only-read', role: 'status' });
     box.append(this.says);
     const note = this.note();
     if (note.length) box.append(make('p', { class: 'note' }, ...note.flatMap(part => [part, ' '])));
     fit(this.host);
     this.before = this.described();
-    const load = () => this.states().catch(error => { this.says.textContent = error.message; });
+    const load = () => nlm.load(this.box.dataset.states).catch(() => {}); // ahead of the first move, which says what is wrong
     box.addEventListener('pointerdown', load, { once: true });
     box.addEventListener('focusin', load, { once: true });
     if (this.told.bytes < 300_000 && 'IntersectionObserver' in window)
@@ -85,7 +87,25 @@ class Live {
     return lines;
   }
 
-  states() { return nlm.load(this.box.dataset.states); }
+  // The states, or null. A reader who waits is told so, and can try again if nothing comes.
+  async states() {
+    const waits = (...parts) => this.waits.replaceChildren(...parts);
+    const slow = setTimeout(() => waits(say('Loading the pictures, {0} MB …', (this.told.bytes / 1e6).toFixed(1))), 300);
+    try {
+      const states = await nlm.load(this.box.dataset.states);
+      waits();
+      return states;
+    } catch {
+      waits(say('The pictures could not be loaded.'), ' ',
+        make('button', { type: 'button', onclick: () => { waits(); this.redraw(); } }, say('Try again')));
+      return null;
+    } finally { clearTimeout(slow); }
+  }
+
+  async redraw() {
+    const states = await this.states();
+    if (states) this.setting(states);
+  }
 
   // A control: its node, `show(options, at)`, which puts it where the setting says.
   control({ name, kind, label, options, at, play }, index) {
@@ -150,7 +170,7 @@ class Live {
     control.show(control.state.options, to); // at once, whether or not the states are there
     this.moved = [...this.moved.filter(i => i !== index), index];
     this.last = index;
-    this.setting(await this.states());
+    await this.redraw();
   }
 
   // The setting that is drawn and keeps what was moved last: of what was moved earlier, as much as was drawn with it.
@@ -237,26 +257,94 @@ function readNumber(typed) {
   return plain === '' ? NaN : bottom === undefined ? top : top / bottom;
 }
 
+// In a notebook the cells below a question have not run yet. Here their output is there, so it stays covered until the reader
+// has answered, or asks to see it. Paper, a presentation and a page without this script show everything.
+const HEADING = 'h1, h2, h3, h4', DRAWN = '.output, img, svg, table, figure, audio, video';
+const waiting = new Map(); // what is covered -> the questions that it waits for, and its cover
+
+function following(section) {
+  const found = [];
+  for (let node = section; node.id !== 'content'; node = node.parentElement)
+    for (let next = node.nextElementSibling; next; next = next.nextElementSibling) {
+      if (next.matches(HEADING) || (!next.closest('.output') && [...next.querySelectorAll(HEADING)].some(one => !one.closest('.output')))) return found;
+      if (next.matches('.veil')) continue;
+      const parts = next.closest('.output') ? [next] : [next, ...next.querySelectorAll(DRAWN)].filter(part => part.matches(DRAWN));
+      found.push(...parts.filter(part => !part.querySelector('.nlm-predict') && !parts.some(other => other !== part && other.contains(part))));
+    }
+  return found;
+}
+
+function cover(section) {
+  for (const part of following(section)) {
+    if (part.closest('.nlm-predict, details')) continue; // a reader opens those
+    if (!waiting.has(part)) {
+      const button = make('button', { type: 'button', onclick: () => reveal([...waiting.get(part).questions], part) }, say('show me'));
+      const veil = make('p', { class: 'veil' }, say('This may give the answer away.'), ' ',
+        make('a', { href: `#${section.id ||= fresh()}` }, say('Predict first')), ` ${say('or')} `, button);
+      part.before(veil);
+      part.classList.add('veiled');
+      waiting.set(part, { questions: new Set(), veil });
+    }
+    waiting.get(part).questions.add(section);
+  }
+}
+
+// These questions cover nothing any more. `seen`: the part that was asked for, which gets the focus.
+function reveal(questions, seen) {
+  for (const [part, { questions: left, veil }] of waiting) {
+    questions.forEach(question => left.delete(question));
+    if (left.size) continue;
+    veil.remove();
+    part.classList.remove('veiled');
+    waiting.delete(part);
+    reachable(part.parentElement);
+  }
+  if (!seen) return;
+  seen.tabIndex = -1;
+  seen.focus({ preventScroll: true });
+}
+
 function predict(section) {
   const { kind, right, question } = JSON.parse(section.dataset.told);
   const list = section.querySelector('ul'), details = section.querySelector('details');
   const options = [...list.children].map(item => item.textContent);
   const answers = make('div', { class: 'answers', role: 'group', 'aria-label': say('Your prediction') });
-  const verdict = make('p', { role: 'status' });
+  const verdict = make('p', { role: 'status', class: 'verdict' });
   const isRight = guess => kind === 'number' ? right[0] - 1e-9 <= guess && guess <= right[1] + 1e-9
     : JSON.stringify(guess) === JSON.stringify(right);
-  const open = (told, guess) => {
-    verdict.textContent = told;
+  let done = false; // no button is `disabled`: the keyboard keeps its place
+  const open = guess => {
+    done = true;
+    if (guess !== undefined) verdict.textContent = `${isRight(guess) ? say('Right.') : say('Not quite.')} ${say('Your guess: {0}.', [guess].flat().join(', '))}`;
+    verdict.dataset.right = guess === undefined ? '' : isRight(guess);
     details.hidden = false;
     details.open = true;
-    for (const part of answers.querySelectorAll('button, input')) part.disabled = true;
-    if (guess !== undefined) score();
+    answers.classList.add('done');
+    for (const part of answers.querySelectorAll('button')) part.setAttribute('aria-disabled', 'true');
+    for (const input of answers.querySelectorAll('input')) { input.readOnly = true; input.value = input.value || (guess ?? ''); }
+    for (const button of answers.querySelectorAll('[data-option]')) mark(button, guess);
+    reveal([section]);
+    score();
   };
-  const told = guess => `${isRight(guess) ? say('Right.') : say('Not quite.')} ${say('Your guess: {0}.', [guess].flat().join(', '))}`;
-  const commit = guess => { guesses.keep(question, { guess, right: isRight(guess) }); open(told(guess), guess); };
+  // The right answer and the reader's are marked with a sign and in words.
+  const mark = (button, guess) => {
+    const name = button.dataset.option, at = [guess].flat().indexOf(name), place = [right].flat().indexOf(name);
+    const good = kind === 'choice' ? place >= 0 : at === place;
+    if (kind === 'choice' ? !good && at < 0 : at < 0) return;
+    button.dataset.mark = good ? 'right' : 'wrong';
+    const told = kind === 'choice' ? [good && say('the answer'), at >= 0 && say('your guess')].filter(Boolean).join(', ')
+      : good ? '' : say('is number {0}', place + 1);
+    button.append(make('small', {}, told && ` (${told})`));
+  };
+  const commit = guess => {
+    if (done) return;
+    guesses.keep(question, { guess, right: isRight(guess) });
+    open(guess);
+  };
   if (kind === 'number') {
     const id = fresh(), input = make('input', { type: 'text', id, inputmode: 'decimal', autocomplete: 'off' });
     const go = () => {
+      if (done) return;
       const guess = readNumber(input.value);
       if (Number.isFinite(guess)) commit(guess); else verdict.textContent = say('Type a number, such as 0.25, 2/3 or 1,000.');
     };
@@ -265,6 +353,7 @@ function predict(section) {
   } else {
     const chosen = [];
     const press = (name, button) => {
+      if (done) return;
       if (kind === 'choice') return commit(name);
       if (chosen.includes(name)) chosen.length = 0; else chosen.push(name);
       const left = options.filter(option => !chosen.includes(option));
@@ -280,11 +369,19 @@ function predict(section) {
       answers.append(button);
     }
   }
-  answers.append(make('button', { type: 'button', onclick: () => open('') }, say('show me')));
+  answers.append(make('button', { type: 'button', class: 'show', onclick: () => { if (!done) open(); } }, say('show me')));
   list.replaceWith(answers);
   details.before(verdict);
   const earlier = guesses.all()[question];
-  if (earlier) open(told(earlier.guess)); else details.hidden = true;
+  if (!earlier) {
+    details.hidden = true;
+    cover(section);
+    return;
+  }
+  if (kind === 'order') answers.querySelectorAll('[data-option]').forEach(button => {
+    button.textContent = `${earlier.guess.indexOf(button.dataset.option) + 1}. ${button.dataset.option}`;
+  });
+  open(earlier.guess);
 }
 
 function score() {
@@ -306,7 +403,8 @@ async function search(form) {
       const each = typed.map(word => (title.includes(word) ? 20 : 0) + Math.min(9, lower.split(word).length - 1));
       return { page, heading, to, text, first: lower.indexOf(typed[0]), score: each.every(Boolean) ? each.reduce((a, b) => a + b) : 0 };
     }).filter(one => one.score).sort((a, b) => b.score - a.score);
-    says.textContent = typed.length ? say('{0} sections', scored.length) : '';
+    says.textContent = !typed.length ? '' : scored.length ? say('{0} sections', scored.length)
+      : say('Nothing found. Check the spelling, or try fewer words.');
     list.replaceChildren(...scored.slice(0, 40).map(one => make('li', {}, make('a', { href: one.to }, `${one.page}: ${one.heading}`),
       make('div', {}, `… ${one.text.slice(Math.max(0, one.first - 80), Math.max(0, one.first - 80) + 220)} …`))));
   };
@@ -326,12 +424,20 @@ score();
 reachable(document);
 addEventListener('resize', () => reachable(document));
 document.addEventListener('toggle', event => reachable(event.target), true);
-addEventListener('beforeprint', () => document.querySelectorAll('details:not(.fold)').forEach(part => { part.hidden = false; part.open = true; }));
+let folded = []; // what was closed before it was printed
+addEventListener('beforeprint', () => {
+  folded = folded.length ? folded : [...document.querySelectorAll('details:not(.fold)')].filter(part => part.hidden || !part.open).map(part => [part, part.hidden, part.open]);
+  folded.forEach(([part]) => Object.assign(part, { hidden: false, open: true }));
+});
+addEventListener('afterprint', () => {
+  folded.forEach(([part, hidden, open]) => Object.assign(part, { hidden, open }));
+  folded = [];
+});
 if (innerWidth < 1200) document.querySelector('.toc details')?.removeAttribute('open');
 const theme = document.querySelector('#theme');
 theme.hidden = false;
 const dark = () => document.documentElement.dataset.theme === 'dark';
-const paint = () => theme.setAttribute('aria-pressed', String(dark()));
+const paint = () => { theme.textContent = dark() ? say('Light theme') : say('Dark theme'); };
 theme.addEventListener('click', () => {
   document.documentElement.dataset.theme = dark() ? 'light' : 'dark';
   try { localStorage.setItem('nlm-theme', document.documentElement.dataset.theme); } catch { /* a private window */ }

@@ -19,7 +19,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from autograder.feedback.mathematics import mathml
 
-_BARE = re.compile(r"(?<![\\\w$])\$(?![\s$])([^$<>]{1,400}?)(?<![\s\\])\$(?![\d$])")
+BARE = re.compile(r"(?<![\\\w$])\$(?![\s$])([^$<>]{1,400}?)(?<![\s\\])\$(?![\d$])")
 _LINK = re.compile(r"""(?P<before><(?:a|img)\b[^>]*?\b(?:href|src)=")(?P<to>[^"]*)(?P<after>")""")
 
 
@@ -38,7 +38,7 @@ def with_mathematics(markup: str) -> str:
     """HTML in which `$…$` is set as MathML: between tags, and not in code."""
     parts = re.split(r"(<pre.*?</pre>|<code.*?</code>|<svg.*?</svg>|<[^>]*>)", markup, flags=re.S)
     return "".join(
-        part if part.startswith("<") else _BARE.sub(lambda found: mathml(html.unescape(found[1])), part)
+        part if part.startswith("<") else BARE.sub(lambda found: mathml(html.unescape(found[1])), part)
         for part in parts
     )
 

@@ -19,14 +19,15 @@ import nbformat
 from nbclient.exceptions import CellExecutionError
 
 from autograder import pages as templates
+from autograder.feedback.mathematics import in_a_line
 from autograder.files import write_whole
 from autograder.launcher import exercises, glossary, say, verbs
 from autograder.launcher.environment import Environment
-from autograder.site import catalogue, llm, presented, tried, words
+from autograder.site import card, catalogue, llm, presented, tried, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
-from autograder.site.prose import Heading, Pages, Writer, relative
+from autograder.site.prose import Heading, Pages, Writer, relative, slug
 from autograder.site.sheet import Sheet
 from autograder.site.translated import Translation
 
@@ -72,20 +73,49 @@ On [Try the models](../autograder/pages/try.md) you can type text for the course
 <div class="contents">
 
 """
+ASSIGNMENTS = """\
+# Assignments
+
+There are {count}, and a capstone. In most of them you write functions, derive a formula, find a bug in somebody else's
+code and run an experiment; a check below each question says what is right and what is not. Here you can read them. To
+work on one, [install the course](../README.md) and open its notebook in JupyterLab.
+
+<div class="contents">
+
+{listed}
+</div>
+
+No assignment belongs to {without}. Each ends with a part of code to change (*Now you*) and with questions and their
+answers (*Check yourself*).
+"""
 REAL_MODEL = (
     ", and on [A real model](../autograder/site/llm.py) for SmolLM2, a language model of 135 million parameters"
 )
 SEARCH = """<h1>Search</h1>
+<p>Finds words and symbols in all lectures, lists and assignments.</p>
+<noscript><p>The search needs JavaScript.</p></noscript>
 <form id="search" role="search" action="search.html"><label for="words">Words</label>
 <input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
 <p id="count" role="status"></p><ol id="found"></ol>"""
+
+_PHOTOGRAPH = b'class="nlm-photo"'
+_PHOTOGRAPHS = (
+    b"<style>@media (prefers-color-scheme:dark){.nlm-photo{filter:invert(1) hue-rotate(180deg)}}</style></svg>"
+)
+"""In the dark the site's style inverts a picture but reaches nothing inside its file, which knows the page's scheme."""
+
+FILES = ("site.css", "site.js", "models.js", "try.js", "present.css", "icon.svg", "math.woff", "math-OFL.txt")
+LOST = "There is no such page"
+NOT_FOUND = f"""<h1>{LOST}</h1>
+<p>It may have moved. Go to the <a href="index.html">list of lectures</a>, or <a href="search.html">search</a>.</p>"""
 
 
 class Site:
     """The pages of one build."""
 
-    def __init__(self, root: Path, out: Path, made: dict[str, str]) -> None:
-        self.root, self.out, self.pages = root, out, Pages(made)
+    def __init__(self, root: Path, out: Path, made: dict[str, str], address: str = "") -> None:
+        """`address` is where the site will be: previews of a link need whole addresses."""
+        self.root, self.out, self.pages, self.address = root, out, Pages(made), address
         if (out / llm.PAGE).is_file():
             self.pages.made[llm.SOURCE] = llm.PAGE
         self.index: list[tuple[str, str, str, str]] = []
@@ -118,6 +148,8 @@ class Site:
         sections = [heading for heading in headings if heading.level == 2]
         values = {
             "title": f"{title} · {say(words.COURSE)}" if to != "index.html" else words.COURSE,
+            "description": description(body) or title,
+            "address": self.address,
             "language": language,
             "spoken": [
                 (other, catalogue.name(other), relative(address, to))
@@ -149,12 +181,20 @@ class Site:
         text = (self.root / source).read_text(encoding="utf-8")
         if to == "index.html":
             text = contents(self.root, text, self.has(llm.PAGE)) + self.translated()
+        if to == "exercises/index.html":
+            text = assignments(self.root, text)
         if to == "install.html":
             start, end = text.index("You need Python"), text.index("**As an instructor.**")
             text = "# Install the course\n\n" + text[start:end].replace("\n### ", "\n## ")
         if to == tried.PAGE:
             text = tried.sized(text, self.tried)
-        self.page(to, writer.markdown(text), writer.headings)
+        body = writer.markdown(text)
+        if to == "lectures/glossary.html":
+            taken: set[str] = set()
+            body = re.sub(
+                "<td>(?=<strong>(.*?)</strong>)", lambda word: f'<td id="{slug(plain(word[1]), taken)}">', body
+            )
+        self.page(to, body, writer.headings)
 
     def translated(self) -> str:
         """Links to the lectures in other languages, in Markdown."""
@@ -214,15 +254,28 @@ class Site:
     def finish(self) -> None:
         """What all pages share: style, script, search, and the pictures that they link."""
         self.page("search.html", SEARCH)
+        self.page("404.html", NOT_FOUND, [Heading(1, "", LOST)])
+        write_whole(self.out / card.NAME, card.drawn(words.COURSE, "From counting words to Transformers"))
         write_whole(self.out / "search-index.js", script(self.index))
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
-        for name in ("site.css", "site.js", "models.js", "try.js", "present.css"):
+        for name in (
+            "icon.svg",
+            "site.css",
+            "site.js",
+            "models.js",
+            "try.js",
+            "present.css",
+            "math.woff",
+            "math-OFL.txt",
+        ):
             shutil.copy(templates.FOLDER / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
-            (self.out / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(self.root / name, self.out / name)
+            content = (self.root / name).read_bytes()
+            write_whole(
+                self.out / name, content.replace(b"</svg>", _PHOTOGRAPHS) if _PHOTOGRAPH in content else content
+            )
 
 
 def translation(root: Path, lecture: Path, language: str) -> Translation:
@@ -255,6 +308,28 @@ def contents(root: Path, table: str, real: bool) -> str:
     )
 
 
+def assignments(root: Path, table: str) -> str:
+    """The page of the assignments in Markdown, from the rows of their table: | `name` | lectures | content | time |."""
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \| (.+?) \|$", table, re.M)
+    listed = []
+    for name, lectures, about, time in rows:
+        title, many = (
+            name.replace("_", " ").replace("ngram", "n-gram").capitalize(),
+            "lectures" if ", " in lectures else "lecture",
+        )
+        where = "after all lectures" if lectures == "all" else f"{many} {lectures.replace(', ', ' and ')}"
+        listed.append(
+            f"1. [{title}]({name}/{name}.ipynb)<br>{about[0].upper()}{about[1:]}. <small>{time}; {where}</small>\n"
+        )
+    without = [
+        f"[{int(path.stem.partition('_')[0])} ({_title(path)})](../lectures/{path.name})"
+        for path in glossary.lectures(root)
+        if not re.search(rf"^\| `.*/{path.name}\)", table, re.M)
+    ]
+    last = f"lectures {', '.join(without[:-1])} and {without[-1]}"
+    return ASSIGNMENTS.format(count=len(rows) - 1, listed="".join(listed), without=last)
+
+
 def _minutes(lecture: Path) -> int:
     """What the table at the head of a lecture promises."""
     row = re.search(r"^# \| minutes \|(.*)$", lecture.read_text(encoding="utf-8"), re.M)
@@ -270,9 +345,16 @@ def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str
     ]
 
 
+def description(body: str) -> str:
+    """The first sentences of a page, for a search engine and for the preview of a link."""
+    told = next((words for found in re.findall(r"<p>(.*?)</p>", body, re.S) if len(words := plain(found)) > 40), "")
+    return told if len(told) <= 200 else f"{told[:200].rpartition(' ')[0]} …"
+
+
 def plain(markup: str) -> str:
-    """The words of HTML that a reader sees; of a formula its LaTeX, of a drawing what it says."""
-    markup = re.sub(r'<math alttext="([^"]*)".*?</math>', r" \1 ", markup, flags=re.S)
+    """The words of HTML that a reader sees; of a formula its letters, of a drawing what it says."""
+    formula = r'(?:<span class="math[^"]*">)?(<math .*?</math>)(?:</span>)?'
+    markup = re.sub(formula, lambda found: html.escape(in_a_line(found[1])), markup, flags=re.S)
     markup = re.sub(r'<svg[^>]*?aria-label="([^"]*)".*?</svg>', r" \1 ", markup, flags=re.S)
     silent = r'<pre class="code">.*?</pre>|<style.*?</style>|<summary>Code</summary>|<template.*?</template>'
     markup = re.sub(silent, " ", markup, flags=re.S)
@@ -288,10 +370,13 @@ def parser() -> argparse.ArgumentParser:
         "--only",
         action="append",
         metavar="LECTURE",
-        help="its number or a part of its name; the others stay as they are",
+        help="its number or its topic, such as attention; the others stay as they are",
     )
     made.add_argument(
         "--without-llm", action="store_true", help="leave out the page on which a language model runs, 140 MB"
+    )
+    made.add_argument(
+        "--address", default="", metavar="URL", help="where the site will be, for the previews of its links"
     )
     made.add_argument("--out", type=Path, help="the folder (by default site/)")
     return made
@@ -305,10 +390,15 @@ def publish(place: Environment, rest: list[str]) -> int:
     lectures = glossary.lectures(root)
     chosen = [path for path in lectures if not options.only or any(called(path, name) for name in options.only)]
     if not chosen:
-        print(f"No lecture is called {' or '.join(options.only)}.", file=sys.stderr)
+        print(unknown(options.only, lectures), file=sys.stderr)
         return 2
-    assignments = [] if options.only else _assignments(place)
-    site = Site(root, out, _addresses(root, out, lectures, chosen, assignments))
+    folders = [] if options.only else _assignments(place)
+    site = Site(
+        root,
+        out,
+        _addresses(root, out, lectures, chosen, folders),
+        options.address and f"{options.address.rstrip('/')}/",
+    )
     if not options.only:
         site.add_model(wanted=not options.without_llm)
     titled = [(_title(path), f"lectures/{path.stem}.html") for path in lectures]
@@ -331,7 +421,7 @@ def publish(place: Environment, rest: list[str]) -> int:
             of = site.notebook(source, address, told["notebook"]["cells"], told, before, after, language, spoken)
             size = max(size, of)
         _say(path.stem, told["report"], size, seconds)
-    for folder in assignments:
+    for folder in folders:
         for path in sorted(folder.glob("*.ipynb")):
             source = path.relative_to(root).as_posix()
             site.notebook(source, site.pages.made[source], nbformat.read(path, as_version=4).cells)
@@ -347,7 +437,14 @@ publish.parser = parser  # type: ignore[attr-defined]
 
 
 def called(lecture: Path, name: str) -> bool:
-    return int(lecture.name.split("_")[0]) == int(name) if name.isdigit() else name.casefold() in lecture.stem
+    """Whether `name` is the lecture's number or its topic: "attention" is not self_attention."""
+    number, _, topic = lecture.stem.partition("_")
+    return int(number) == int(name) if name.isdigit() else name.casefold() in (topic, lecture.stem)
+
+
+def unknown(names: Iterable[str], lectures: Iterable[Path]) -> str:
+    topics = ", ".join(path.stem.partition("_")[2] for path in lectures)
+    return f"No lecture is called {' or '.join(names)}. There are: {topics}."
 
 
 def _title(lecture: Path) -> str:
@@ -375,9 +472,10 @@ def _addresses(
             made |= {f"lectures/{path.stem}.py": to, f"lectures/{path.stem}.ipynb": to}
             for language in catalogue.languages(root, path.stem):
                 made[f"{catalogue.WHERE}/{language}/{path.stem}.po"] = f"{language}/{to}"
-    for folder in assignments:
-        for path in sorted(folder.glob("*.ipynb")):
-            made[f"exercises/{folder.name}/{path.name}"] = f"exercises/{folder.name}/{path.stem}.html"
+    for path in sorted((root / "exercises").glob("*/*.ipynb")):
+        to = f"exercises/{path.parent.name}/{path.stem}.html"
+        if path.parent in assignments or (out / to).is_file():
+            made[f"exercises/{path.parent.name}/{path.name}"] = to
     return made
 
 

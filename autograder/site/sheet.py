@@ -17,6 +17,11 @@ from autograder.site.translated import Translation
 
 LIVE = "application/vnd.jupyter.widget-view+json"
 _CODE = HtmlFormatter(nowrap=True)
+_OWN_CODE = re.compile(r"\byours ?=")
+_NEEDS_NOTEBOOK = (
+    '<p class="note">A page cannot run your change. <a href="../README.md">Install the course</a> and open this lecture'
+    " there.</p>"
+)
 _SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
 _MORE = re.compile(r"<img|^\||\$\$|<details", re.M)
 """Markdown that is more than text; cells.js of the presenter view has the same."""
@@ -84,6 +89,8 @@ class Sheet:
             return ""
         folded = about.get("jupyter", {}).get("source_hidden") or "hidden" in about.get("tags", [])
         shown = "".join(self.output(output) for output in cell.get("outputs", []))
+        if _OWN_CODE.search(cell["source"]) and "nlm-live" in shown:
+            shown = self.drawn(_NEEDS_NOTEBOOK) + shown
         return code(cell["source"], bool(folded)) + (f'<div class="output">{shown}</div>' if shown else "")
 
     def output(self, output: Any) -> str:

@@ -25,7 +25,7 @@ from autograder.site.translated import STALE, UNTRANSLATED, Translation
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python3 -m autograder translate", description=__doc__.partition("\n")[0])
     made.add_argument("language", help="its code: de, hi, pt_BR")
-    made.add_argument("lecture", nargs="*", help="its number or a part of its name")
+    made.add_argument("lecture", nargs="*", help="its number or its topic, such as attention")
     return made
 
 
@@ -45,7 +45,7 @@ def translate(place: Environment, rest: list[str]) -> int:
         if any(publish.called(path, name) for name in options.lecture) or (not options.lecture and path.stem in own)
     ]
     if options.lecture and not lectures:
-        print(f"No lecture is called {' or '.join(options.lecture)}.", file=sys.stderr)
+        print(publish.unknown(options.lecture, glossary.lectures(root)), file=sys.stderr)
         return 2
     site = Translations(root / catalogue.WHERE / options.language / "site.po", options.language)
     renew(site, [("", text) for text in of_site()])

@@ -19,13 +19,12 @@ def anything_as_tokens() -> str:
     canvas.text(0, 20, "a picture: patches, row by row", 17, bold=True)
     patches = to_patches(digit[None], 2)[0]
     for k in range(12):
-        canvas.picture(
+        canvas.photograph(
             grey(patches[k].reshape(2, 2).numpy()),
             68 * k,
             34,
             CELL,
             CELL,
-            style="image-rendering:pixelated",
         )
         canvas.rect(68 * k, 34, CELL, CELL, stroke="#888")
     canvas.text(68 * 12, 66, "…", 20)
@@ -38,7 +37,7 @@ def anything_as_tokens() -> str:
     canvas.text(68 * 12, 172, "…", 20)
     shown = scene(PAIRS[0], np.random.default_rng(3))
     canvas.text(0, 248, "a caption, with the picture as its source", 17, bold=True)
-    canvas.picture(grey(shown.image.numpy()), 0, 262, 160, 80, style="image-rendering:pixelated")
+    canvas.photograph(grey(shown.image.numpy()), 0, 262, 160, 80)
     for k, word in enumerate(shown.caption.split()):
         canvas.box(
             184 + 108 * k,

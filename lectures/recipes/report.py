@@ -29,7 +29,8 @@ def page(folder: Path) -> str:
             parts.append(
                 f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(blocks, result)}"
             )
-    return "\n\n".join(parts) + "\n"
+    whole = "\n\n".join(parts) + "\n"
+    return re.sub("(`[^`\n]*`)|<", lambda found: found[1] or "&lt;", whole)  # the token <unk> is no tag
 
 
 def picture(file: Path) -> str:

@@ -34,6 +34,8 @@ BLUE, ORANGE, GREEN, AMBER = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]
 DARK_ORANGE, DARK_GREEN = "#B34700", "#00694D"  # for words: readable on white
 FLIPPED = "nlm-flip"
 """The class of words that are black in the light theme and, because their ground stays light when inverted, in the dark one too."""
+PHOTOGRAPH = "nlm-photo"
+"""The class of pictures that look the same in both themes."""
 INK, GREY, FAINT, PALE = "#000000", "#636363", "#8a8a8a", "#e3e3e3"
 """The two for words are readable on PALE too, and on what `pale` makes of a colour, in both themes."""
 MASKED = "#d9d9d9"
@@ -314,6 +316,10 @@ class Canvas:
         """An image at an address, stretched to a rectangle."""
         look = {"preserveAspectRatio": "none", "href": address, **look}
         self.add(_element("image", x=x, y=y, width=width, height=height, **look), x + width, y + height)
+
+    def photograph(self, address: str, x: Pixels, y: Pixels, width: Pixels, height: Pixels) -> None:
+        """Pixels of the world, enlarged: what is bright stays bright in a dark theme, which inverts drawings."""
+        self.picture(address, x, y, width, height, **{"class": PHOTOGRAPH, "style": "image-rendering:pixelated"})
 
     @contextmanager
     def pale(self, when: bool, opacity: float = 0.3) -> Iterator[None]:

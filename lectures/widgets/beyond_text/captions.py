@@ -64,7 +64,7 @@ def caption_svg(one: Shown, weights: np.ndarray, alt: str) -> str:
     for panel, title in enumerate(("the picture, with the boxes", "attention before this word")):
         x, y = 4 + panel * (WIDE + 36), 32
         canvas.text(x, 20, title, 16, bold=True)
-        canvas.picture(grey(one.image), x, y, WIDE, high, style="image-rendering:pixelated")
+        canvas.photograph(grey(one.image), x, y, WIDE, high)
         if panel:
             for (i, j), weight in np.ndenumerate(weights):
                 side = WIDE / weights.shape[1]

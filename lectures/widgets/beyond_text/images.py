@@ -48,7 +48,7 @@ def patches_svg(image: np.ndarray, patches: np.ndarray, size: int, chosen: int, 
     rows, columns = (length // size for length in image.shape)
     canvas, side = Canvas(), HIGH / image.shape[0]
     wide, step, top = side * image.shape[1], side * size, 8
-    canvas.picture(grey(image), 4, top, wide, HIGH, style="image-rendering:pixelated")
+    canvas.photograph(grey(image), 4, top, wide, HIGH)
     if len(patches) <= PRESSED:
         for k in range(len(patches)):
             canvas.rect(
@@ -62,7 +62,7 @@ def patches_svg(image: np.ndarray, patches: np.ndarray, size: int, chosen: int, 
     canvas.text(across, 22, "the sequence", 16, bold=True)
     for i, k in enumerate(range(first, min(first + SHOWN, len(patches)))):
         x, y = across + 104 * (i % 3), 40 + 112 * (i // 3)
-        canvas.picture(grey(patches[k].reshape(size, size)), x, y, 84, 84, style="image-rendering:pixelated")
+        canvas.photograph(grey(patches[k].reshape(size, size)), x, y, 84, 84)
         canvas.rect(x, y, 84, 84, stroke=ORANGE if k == chosen else "#999", wide=4 if k == chosen else 1)
         canvas.text(x + 42, y + 102, f"{k + 1}", 15, "middle", bold=k == chosen)
     n, pixels = patches.shape

@@ -136,6 +136,8 @@ def test_formulas_become_mathml_and_what_cannot_be_read_stays_as_written():
     assert mathml("x" * 10_000).startswith("<code>")
     assert Page(mathml(r"\text{<b>bold</b>}")).text.strip() == "<b>bold</b>"
     assert "<mi>exp</mi><mspace" in mathml(r"\exp x")
+    assert "<msup><mi>tanh</mi><mn>2</mn></msup><mspace" in mathml(r"1 - \tanh^2 a")
+    assert "<msub><mi>log</mi><mn>2</mn></msub><mspace" in mathml(r"\log_2 p")
 
 
 def test_deep_nesting_costs_no_page():

@@ -57,8 +57,35 @@ def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
     assert not heard
 
 
+UNCOVERED = """() => {
+  const after = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const heads = [...document.querySelectorAll('main :is(h1, h2, h3, h4)')].filter(head => !head.closest('.output'));
+  const parts = [...document.querySelectorAll('main :is(.output > *, table, img, svg)')].filter(part =>
+    part.getClientRects().length && !part.matches('.veil') && !part.closest('details, .nlm-predict'));
+  const open = [...document.querySelectorAll('.nlm-predict')].filter(asked => !asked.querySelector('.answers.done'));
+  return open.flatMap(asked => {
+    const next = heads.find(head => after(asked, head));
+    const between = part => after(asked, part) && !(next && after(next, part));
+    return parts.filter(part => between(part) && !part.querySelector('.nlm-predict'))
+      .map(part => `${asked.querySelector('p').textContent}: ${part.textContent.slice(0, 80)}`);
+  });
+}"""
+
+
+def uncovered(page: Any) -> list[str]:
+    """What is printed or drawn below a question that nobody has answered, in the same section."""
+    found: list[str] = page.evaluate(UNCOVERED)
+    return found
+
+
+def uncover(page: Any) -> None:
+    """Show what waits for an answer."""
+    page.evaluate("() => { for (let one; (one = document.querySelector('.veil button')); ) one.click(); }")
+
+
 def unfold(page: Any) -> None:
-    """Open all that is folded, the answers to predictions too."""
+    """Open all that is folded or covered, the answers to predictions too."""
+    uncover(page)
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.hidden = false; part.open = true; })")
 
 
@@ -120,6 +147,7 @@ def across(page: Any, widths: tuple[int, ...] = (390, 320)) -> list[str]:
 
 def assert_for_everyone(page: Any) -> None:
     """WCAG 2.2 AA, as far as a program can tell: by axe-core, in both themes, by keyboard alone, zoomed to 400 %."""
+    assert not uncovered(page)
     unfold(page)
     assert not violations(page)
     assert not contrast(page)

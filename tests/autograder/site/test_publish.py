@@ -1,5 +1,6 @@
 """Pages from texts and notebooks: links, mathematics, code, search. Lectures are not executed here."""
 
+import html
 import json
 import re
 from pathlib import Path
@@ -7,8 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from autograder.feedback.mathematics import mathml
 from autograder.launcher import exercises, glossary, say, verbs
-from autograder.site import catalogue, publish
+from autograder.site import catalogue, publish, tried
+from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 from tests.autograder.site.conftest import BUILT, ROOT
@@ -65,7 +68,7 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
             cell("code", "show()", [{"output_type": "display_data", "data": {"text/html": f'<img src="{picture}">'}}]),
             cell(
                 "code",
-                "w",
+                "playground(yours=mine)",
                 [{"output_type": "display_data", "data": {"text/html": "its HTML", _LIVE: {"model_id": "w"}}}],
             ),
         ]
@@ -74,6 +77,8 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
     assert sheet.slides
     assert '<div class="cell" data-slide="fragment" data-text="5"><p>Five.</p>' in made
     assert '<div class="cell" data-slide="slide"><table>' in made
+    assert made.count("A page cannot run your change") == 1
+    assert '<a href="../install.html">Install the course</a>' in made
     assert re.search(r"<details class='fold'>.*secret", made)
     assert "1 &lt; 2" in made
     assert 'data-states="06_x/3"' in made
@@ -94,13 +99,14 @@ def test_search_finds_words_formulas_and_what_pictures_say() -> None:
         ("T", "A b", "p.html#a", "one two"),
         ("T", "C", "p.html#c", "$"),
     ]
+    assert publish.plain(f"<p>so {mathml(r'P(w_t) = c^{j+1}')}.</p>") == "so P(w_t) = c^(j+1)."
 
 
 def test_every_link_of_every_page_leads_somewhere(unexecuted: Path) -> None:
     pages = {path: path.read_text(encoding="utf-8") for path in unexecuted.rglob("*.html")}
     assignments = sum(len(list(folder.glob("*.ipynb"))) for folder in BUILT)
     translated = sum(len(catalogue.languages(ROOT, path.stem)) for path in glossary.lectures(ROOT))
-    assert len(pages) == len(glossary.lectures(ROOT)) + translated + assignments + len(publish.LISTS) + 1
+    assert len(pages) == len(glossary.lectures(ROOT)) + translated + assignments + len(publish.LISTS) + 2
     anchors = {path: set(re.findall(r' id="([^"]+)"', page)) for path, page in pages.items()}
     for path, page in pages.items():
         for to in re.findall(r'<(?:a|link|img|script)\b[^>]*? (?:href|src)="([^"]*)"', page):
@@ -118,6 +124,47 @@ def test_no_page_asks_another_host_for_anything(unexecuted: Path) -> None:
         assert not [to for to in asked if re.match("[a-z]+:|//", to) and not to.startswith("data:")], path
 
 
+def test_a_link_to_any_page_has_a_preview(unexecuted: Path) -> None:
+    told = {}
+    for path in unexecuted.rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        told[path], image = (
+            html.unescape(re.search(f'<meta {name}" content="([^"]*)">', page)[1])  # type: ignore[index]
+            for name in ('name="description', 'property="og:image')
+        )
+        assert 10 < len(told[path]) <= 202, path.name
+        assert (path.parent / image).read_bytes().startswith(b"\x89PNG"), path.name
+        assert re.search('<meta property="og:title" content="[^"]+">', page), path.name
+    assert len(set(told.values())) > 0.9 * len(told)
+
+
+def test_whole_addresses_where_the_site_knows_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "scripts", lambda root, cache: {})
+    site = publish.Site(ROOT, tmp_path, {}, "https://example.org/course/")
+    site.finish()
+    page = (tmp_path / "404.html").read_text(encoding="utf-8")
+    assert '<base href="https://example.org/course/">' in page  # it is shown at any depth
+    assert 'content="https://example.org/course/card.png"' in page
+
+
+def test_each_assignment_is_linked_where_a_student_looks_for_it(unexecuted: Path) -> None:
+    page = (unexecuted / "exercises" / "index.html").read_text(encoding="utf-8")
+    for folder in BUILT:
+        assert f'<a href="{folder.name}/{folder.name}.html">' in page
+    rows = re.findall(
+        r"^1\. \[.*\]\((\w+)/", publish.assignments(ROOT, (ROOT / "exercises/README.md").read_text()), re.M
+    )
+    assert sorted(rows) == sorted(path.stem for path in ROOT.glob("solutions/*/*.py") if path.stem == path.parent.name)
+    assert "make build" not in page
+
+
+def test_the_glossary_can_be_linked_word_by_word(unexecuted: Path) -> None:
+    page = (unexecuted / "lectures" / "glossary.html").read_text(encoding="utf-8")
+    assert '<td id="attention-sink"><strong>attention sink' in page
+    anchors = re.findall(' id="([^"]+)"', page)
+    assert len(anchors) == len(set(anchors)) > 300
+
+
 def test_the_front_page_says_where_to_start_and_how_long_it_takes(unexecuted: Path) -> None:
     page = (unexecuted / "index.html").read_text(encoding="utf-8")
     assert re.search(
@@ -133,6 +180,26 @@ def test_all_mathematics_is_mathml(unexecuted: Path) -> None:
             r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", path.read_text(encoding="utf-8"), flags=re.S
         )
         assert not re.findall(r"\$[^$<>\n]*\\[a-z]+[^$<>\n]*\$", words), path.name
+
+
+def test_no_page_has_a_formula_that_the_font_was_not_made_for(unexecuted: Path) -> None:
+    def key(latex: str) -> str:
+        plain = re.sub(r"\\text\{[^{}]*\}", "", latex)  # a translation has its own words there
+        return " ".join(plain.split()).replace("\\|", "|")  # in tables
+
+    known = set(map(key, formulas(ROOT)))
+    for path in unexecuted.rglob("*.html"):
+        shown = re.findall('<math alttext="([^"]*)"', path.read_text(encoding="utf-8"))
+        assert not {key(html.unescape(latex)) for latex in shown} - known, path.name
+
+
+def test_a_lecture_is_called_by_its_number_or_its_whole_topic() -> None:
+    def found(name: str) -> list[str]:
+        return [path.stem for path in glossary.lectures(ROOT) if publish.called(path, name)]
+
+    assert found("attention") == found("12") == found("12_attention") == ["12_attention"]
+    assert found("self_attention") == ["13_self_attention"]
+    assert not found("transformer")
 
 
 def test_only_some_lectures(

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.site import publish, translate
 from autograder.site.kept import executed
-from tests.autograder.site.browsing import press
+from tests.autograder.site.browsing import press, uncover, uncovered
 from tests.autograder.site.conftest import ROOT
 from tests.autograder.site.serving import served
 
@@ -34,6 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, opened: Any) -> None:
     page = opened(site / LECTURE)
+    uncover(page)
     box = page.query_selector(".nlm-live")  # six sliders, of which two are drawn at a time
     for slider in box.query_selector_all("input[type=range]")[:3]:
         slider.focus()
@@ -49,6 +50,7 @@ def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, o
 
 def test_a_prediction_is_judged_and_kept_in_this_browser(site: Path, opened: Any) -> None:
     page = opened(site / LECTURE)
+    assert not uncovered(page)
     first = page.locator(".nlm-predict").first
     assert not first.locator("img").is_visible()
     first.get_by_role("button", name="about 256").press("Enter")
@@ -71,6 +73,7 @@ def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) 
     for message in translation.lecture.catalogue:
         if message.id and message.id != message.string and len(message.id) > 40:
             assert message.id not in body
+    uncover(page)
     box = page.query_selector(".nlm-live")
     slider = box.query_selector("input[type=range]")
     slider.press("ArrowRight")
@@ -113,5 +116,6 @@ def test_search_finds_a_section(site: Path, opened: Any) -> None:
 def test_it_works_under_a_path_of_a_server(site: Path, opened: Any) -> None:
     with served(site.parents[1]) as address:
         page = opened(f"{address}/sub/path/{LECTURE}")
+        uncover(page)
         box = page.query_selector(".nlm-live")
         assert press(page, box.query_selector(".widget-html-content"), box.query_selector(".control"))

@@ -1,0 +1,163 @@
+"""What a page does, on a small one that is made here: no lecture is executed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.site import publish, tried
+from autograder.site.drawn import Gathered
+from autograder.site.sheet import LIVE
+from lectures.show import Canvas, live, predict, slider
+from tests.autograder.site.browsing import MS, uncovered, violations
+from tests.autograder.site.conftest import ROOT
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def drawing(n: int) -> str:
+    canvas = Canvas()
+    canvas.photograph("data:image/png;base64,iVBORw0KGgo=", 0, 0, 40, 40)
+    canvas.text(0, 60, f"n is {n}", 16)
+    return canvas.svg(f"A picture of {n}.")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two questions, each before what answers it, and a widget under the next heading."""
+    out, gathered = tmp_path_factory.mktemp("small"), Gathered()
+    first = predict("Which is *more*?", choices=["two", "three", "four"], answer="three", why="It is counted.")
+    second = predict("How many are there?", answer=42.0, within=1, why="They are counted.")
+    made = {name: gathered.html_of(part) for name, part in (("a", first), ("b", second))}
+    made["w"] = gathered.html_of(live(drawing, n=slider(1, 1, 9, 1, "n")))
+
+    def text(source: str) -> dict[str, Any]:
+        return {"cell_type": "markdown", "source": source, "metadata": {"slideshow": {"slide_type": "slide"}}}
+
+    def code(source: str, *data: dict[str, Any]) -> dict[str, Any]:
+        outputs = [{"output_type": "display_data", "data": one} for one in data]
+        return {**text(source), "cell_type": "code", "outputs": outputs}
+
+    def shown(name: str) -> dict[str, Any]:
+        return {LIVE: {"model_id": name}}
+
+    cells = [
+        text("# Small\n\n## Counting\n\nA page with two questions that a reader should answer first."),
+        code("first", shown("a"), {"text/html": "<b>right below: three</b>"}),
+        text("| three |\n| - |\n| 3 |"),
+        code("second", shown("b")),
+        code("answer", {"text/html": "<p>it is 42</p>"}),
+        text("<details><summary>More</summary>hidden</details>"),
+        text("## A widget"),
+        code("w", shown("w")),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tried, "scripts", lambda root, cache: {})
+        pages = publish.Site(ROOT, out, {})
+        told = {"html": made, "scripts": gathered.scripts}
+        pages.notebook("lectures/01_small.py", "small.html", cells, told)
+        pages.finish()
+    return out
+
+
+@pytest.fixture
+def page(site: Path, opened: Any) -> Any:
+    return opened(site / "small.html")
+
+
+def test_what_answers_a_question_is_covered_until_it_is_answered(page: Any) -> None:
+    below, table, answer = (page.get_by_text(words) for words in ("right below", "3", "it is 42"))
+    assert page.locator(".veil").count() == 3
+    assert not uncovered(page)
+    assert not violations(page)
+    assert page.locator(".nlm-live svg").is_visible()  # the next section asks nothing
+    first, second = page.locator(".nlm-predict").all()
+    first.get_by_role("button", name="three").press("Enter")
+    below.wait_for()
+    assert table.last.is_visible()
+    assert not answer.is_visible()  # it waits for the second question
+    second.get_by_label("guess").fill("40")
+    second.get_by_label("guess").press("Enter")
+    answer.wait_for()
+    assert not page.locator(".veil").count()
+
+
+def test_a_reader_may_look_without_an_answer_and_goes_on_from_there(page: Any) -> None:
+    page.locator(".veil").last.get_by_role("button", name="show me").press("Enter")
+    page.get_by_text("it is 42").wait_for()
+    assert page.evaluate("document.activeElement.textContent.trim()") == "it is 42"
+    assert page.locator(".nlm-predict details:visible").count() == 0  # the questions are still open
+
+
+def test_on_paper_nothing_is_covered_it_is_light_and_afterwards_all_is_as_before(site: Path, opened: Any) -> None:
+    page = opened(site / "small.html", scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(18, 20, 22)"
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(ground) == "rgb(255, 255, 255)"
+    assert page.get_by_text("it is 42").is_visible()
+    assert page.locator("details[open]").count() == 3
+    assert not page.locator(".veil:visible, button:visible").count()
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
+    assert not page.locator(".nlm-predict details:visible").count()
+    assert not page.get_by_text("it is 42").is_visible()
+
+
+def test_without_a_script_a_page_shows_everything(site: Path, chromium: Any) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "small.html").as_uri())
+    assert page.get_by_text("it is 42").is_visible()
+    context.close()
+
+
+def test_a_guess_and_the_answer_are_marked_and_the_keyboard_keeps_its_place(page: Any) -> None:
+    first = page.locator(".nlm-predict").first
+    button = first.get_by_role("button", name="four")
+    button.press("Enter")
+    assert button.inner_text() == "four (your guess)"
+    assert first.locator("[data-mark=right]").inner_text() == "three (the answer)"
+    assert first.locator("[data-mark]").count() == 2
+    sign = "part => getComputedStyle(part, '::before').content"
+    assert button.evaluate(sign) != first.locator("[data-mark=right]").evaluate(sign) != "none"
+    assert button.evaluate("part => part === document.activeElement")
+    first.get_by_role("button", name="two").press("Enter")  # the first guess counts
+    assert first.locator("[data-mark=wrong]").inner_text() == "four (your guess)"
+    page.reload()
+    assert first.locator("[data-mark=wrong]").inner_text() == "four (your guess)"
+
+
+def test_a_photograph_is_no_negative_in_the_dark(site: Path, opened: Any) -> None:
+    def filters(scheme: str) -> list[str]:
+        page = opened(site / "small.html", scheme=scheme)
+        found = [page.locator(part).evaluate("part => getComputedStyle(part).filter") for part in (".nlm-photo", "svg")]
+        return [str(one) for one in found]
+
+    assert filters("light") == ["none", "none"]
+    photograph, drawing = filters("dark")
+    assert photograph == drawing != "none"  # inverted twice
+
+
+def test_a_widget_says_that_it_loads_and_can_be_asked_again(site: Path, chromium: Any) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_default_timeout(MS)
+    waiting: list[Any] = []
+    page.route("**/small/0.js", lambda route: waiting.append(route))
+    page.goto((site / "small.html").as_uri())
+    slider = page.locator(".nlm-live input[type=range]")
+    slider.press("End")
+    page.get_by_text("Loading the pictures").wait_for()
+    waiting.pop().abort()
+    page.get_by_text("could not be loaded").wait_for()
+    page.unroute("**/small/0.js")
+    page.get_by_role("button", name="Try again").press("Enter")
+    page.locator(".nlm-live svg[aria-label='A picture of 9.']").wait_for()
+    assert page.locator(".waits").inner_text() == ""
+    context.close()
