@@ -91,7 +91,7 @@ show.predict(
     choices=[*tasks, "none: all three can"],
     answer=next((task for task in tasks if not possible[task]), "none: all three can"),
     why="No straight line separates its zeros from its ones. Try it:",
-    reveals=widgets.neuron_playground(perceptron, corners, tasks),
+    reveals=widgets.neuron_playground(perceptron, corners, tasks).opens(task="XOR"),
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}

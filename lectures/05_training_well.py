@@ -282,7 +282,7 @@ show.predict(
 # > **Ask yourself.** You rotate the valley by 45°, and the starting point with it. Which optimisers' loss curves change?
 
 # %% slideshow={"slide_type": "fragment"}
-widgets.optimiser_race(adam, {"SGD": sgd, "momentum": momentum, "AdamW": adamw}, name="Adam")
+widgets.optimiser_race(adam, {"SGD": sgd, "momentum": momentum, "AdamW": adamw}, name="Adam").opens(steps=60)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

@@ -256,7 +256,9 @@ show.predict(
     answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
     why=f"After step 2 an open text still has {best_open(2):.2f}; after step 3 the best one has only {best_open(3):.3f}, and "
     "the probability of an open text can only fall. Watch the search:",
-    reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home"),
+    reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home").opens(
+        beam=3, step=6
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -438,10 +440,11 @@ ways = [way for way in example if way not in ("prompt", "Shakespeare")]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 tokens_of = {way: row["probability"] for way, row in measured["rows"]["SmolLM2"].items()}
+closest = min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"])))
 show.predict(
     "Over all passages, which way of writing comes closest to Shakespeare's mean probability per token?",
     choices=ways,
-    answer=min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"]))),
+    answer=closest,
     why="People do not write the most probable words, because they need not say what the reader already knows. "
     "Human text lies where the model's *samples* lie, not where its maximum is.",
     reveals=widgets.live(
@@ -449,7 +452,7 @@ show.predict(
         way=ipywidgets.ToggleButtons(
             options=ways, description="compare", style={"button_width": "auto"}
         ),
-    ),
+    ).opens(way=closest),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -538,7 +541,9 @@ show.predict(
     choices={"about as many": kept[prompts[0]], "about 60": 60, "about 500": 500},
     answer=kept[prompts[1]],
     why="The nucleus is small where the model is confident and large where many words are possible. Try top-k and min-p on both:",
-    reveals=widgets.sampler_playground(reshape, next_word, lambda i: tokenizer.decode([i])),
+    reveals=widgets.sampler_playground(reshape, next_word, lambda i: tokenizer.decode([i])).opens(
+        prompt=prompts[1], top_p=0.9
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -831,12 +836,12 @@ with show.held_back() as by_lookahead:
         )
 show.predict(
     "The small model drafts 4 letters at a time. How many letters does one call of the large model yield, on average?",
-    choices={"about 1": 1, "between 2 and 3": 2.5, "about 5": 5},
+    choices={"about 1": 1, "about 3": 3, "about 5": 5},
     answer=mean(per_call[4]),
     why="A call yields at most the 4 drafted letters and one of its own, but a refusal discards all letters drafted after it.",
     reveals=[
         by_lookahead,
-        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")),
+        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")).opens(ahead=4),
     ],
 )
 

@@ -621,7 +621,7 @@ show.predict(
     choices={"about 0.4": 0.4, "about 0.6": 0.6, "above 0.9": 0.95},
     answer=undivided.max(-1).values.mean().item(),
     why="Wide vectors make large scores, and large scores make softmax a hard choice. With the division the largest weight hardly changes:",
-    reveals=widgets.width_playground(attend),
+    reveals=widgets.width_playground(attend).opens(d=512),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -703,7 +703,7 @@ show.predict(
     choices=["0", "1", "nan"],
     answer=f"{of_nothing[0].sum().item():g}",
     why="A plain softmax of nothing is 0/0, *not a number*, and many a training run has died of it. Ours gives no weight at all.",
-    reveals=widgets.mask_playground(attend, words, scores, masks),
+    reveals=widgets.mask_playground(attend, words, scores, masks).opens(mask="all padding"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -104,7 +104,7 @@ show.predict(
                 "To be, or not to be",
                 "What light through yonder window breaks?",
             ],
-        ),
+        ).opens(place=4),
     ],
 )
 
@@ -161,7 +161,7 @@ widgets.added_player(
         "The young doctor opened the door.",
         "To be, or not to be",
     ],
-)
+).opens(place=4)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **Ask yourself.** Step through the sentence. Which kind of sublayer adds most to *Paris*, and in which layers? Is it the same for *of*?
@@ -572,7 +572,7 @@ show.predict(
     why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer.",
     reveals=widgets.training_player(
         {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
-    ),
+    ).opens(mark=100),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

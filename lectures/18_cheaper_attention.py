@@ -361,7 +361,9 @@ show.predict(
     choices={"2": 2, "4": 4, "6": 6, str(alone): alone},
     answer=with_global,
     why="One layer brings everything to the global token, the next one brings it to everybody.",
-    reveals=widgets.pattern_playground(patterns, 48, size=4, layers=12),
+    reveals=widgets.pattern_playground(patterns, 48, size=4, layers=12).opens(
+        pattern="Longformer", layers=2
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
