@@ -150,7 +150,7 @@ draw = torch.Generator().manual_seed(0)
 matrices = {
     "random": rescale(torch.randn(16, 16, generator=draw), 1.0),
     "rotation (orthogonal)": torch.linalg.qr(torch.randn(16, 16, generator=draw)).Q,
-    "chain (not normal)": torch.eye(6) + torch.diag(torch.ones(5), 1),
+    "chain": torch.eye(6) + torch.diag(torch.ones(5), 1),
 }
 
 
@@ -334,7 +334,6 @@ def state_norms(cell, inputs):
 
 
 texts = 0.3 * torch.randn(4, 101, 8, generator=draw, dtype=torch.float64)
-print(f"RNN, distance 100: {state_norms(build('rnn', 'uniform', 1.0), texts)[0]:.0e}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We compare four cells: the plain recurrent network (RNN) and three *gated* cells, UGRNN, GRU and LSTM, which remain black boxes

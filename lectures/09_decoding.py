@@ -255,16 +255,14 @@ show.predict(
     choices=["step 2", "step 3", "step 4"],
     answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
     why=f"After step 2 an open text still has {best_open(2):.2f}; after step 3 the best one has only {best_open(3):.3f}, and "
-    "the probability of an open text can only fall. Watch the search:",
+    "the probability of an open text can only fall. In the picture each box shows the word, its probability given the preceding text, and in its "
+    "second line $P$ and $\\ln P$ of the whole text. Odd half-steps show the candidates, even half-steps show which of them are kept.",
     reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home").opens(
         beam=3, step=6
     ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Each box shows the word, its probability given the preceding text, and in its second line $P$ and $\ln P$ of the whole text. Odd
-# half-steps show the candidates, even half-steps show which of them are kept.*
-#
 # <details><summary><b>What to notice</b></summary>
 #
 # - Not after step 2, because "without any" still has 0.27, and might end above 0.24. In step 3 the best open text has 0.189, so
@@ -540,15 +538,14 @@ show.predict(
     f"After “{prompts[0]}”, top-p = 0.9 keeps {kept[prompts[0]]} words. How many does it keep after “{prompts[1]}”?",
     choices={"about as many": kept[prompts[0]], "about 60": 60, "about 500": 500},
     answer=kept[prompts[1]],
-    why="The nucleus is small where the model is confident and large where many words are possible. Try top-k and min-p on both:",
+    why="The nucleus is small where the model is confident and large where many words are possible. Grey is the model's own probability, blue the distribution to "
+    "sample from; the sliders act from left to right, row by row. Try top-k and min-p on both prompts:",
     reveals=widgets.sampler_playground(reshape, next_word, lambda i: tokenizer.decode([i])).opens(
         prompt=prompts[1], top_p=0.9
     ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Grey: the model's own probability; blue: the distribution to sample from. Sliders act from left to right, row by row.*
-#
 # <details><summary><b>What to notice</b></summary>
 #
 # - Top-p = 0.9 keeps ten words after "The capital of France is", 546 after "Once upon a time there was a". The nucleus is small where
@@ -841,7 +838,9 @@ show.predict(
     why="A call yields at most the 4 drafted letters and one of its own, but a refusal discards all letters drafted after it.",
     reveals=[
         by_lookahead,
-        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")).opens(ahead=4),
+        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")).opens(
+            ahead=4
+        ),
     ],
 )
 

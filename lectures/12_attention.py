@@ -218,7 +218,8 @@ def attend_in_two_lines(scores, values):
 
 
 states = torch.eye(4)  # four "encoder states" that are easy to tell apart
-context, weights = attend_in_two_lines(torch.tensor(scores), states)
+other_scores = [1.0, 0.5, 0.0, -0.5]
+context, weights = attend_in_two_lines(torch.tensor(other_scores), states)
 print("weights", weights)
 print("context", context)
 
@@ -228,13 +229,13 @@ print("context", context)
 # them by 0?
 
 # %% slideshow={"slide_type": "fragment"}
-widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
+widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Adding 1 changes nothing, because $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
-# - At a factor of 3 the first takes 0.84, and at a factor of 8 it takes 0.99, so softmax becomes a choice of one state. At 0 all
+# - At a factor of 3 the first takes 0.78, and at a factor of 8 it takes 0.98, so softmax becomes a choice of one state. At 0 all
 #   get 0.25, and the context is an average.
 # - Between these extremes softmax is a *soft* choice. Its derivative is useful everywhere, so gradients can teach it. A hard choice of
 #   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
@@ -687,7 +688,7 @@ show.curves(
 
 # %% slideshow={"slide_type": "fragment"}
 words = ["the", "cat", "sat", "<pad>"]
-scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))
+of_words = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))  # scores
 masks = {
     "none": torch.ones(4, 4, dtype=torch.bool),
     "causal": causal_mask(4),
@@ -697,13 +698,13 @@ masks = {
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-_, of_nothing = attend(scores, torch.eye(4), masks["all padding"])
+_, of_nothing = attend(of_words, torch.eye(4), masks["all padding"])
 show.predict(
     "Under the mask “all padding” none of the four words may be read. What do our rows sum to?",
     choices=["0", "1", "nan"],
     answer=f"{of_nothing[0].sum().item():g}",
     why="A plain softmax of nothing is 0/0, *not a number*, and many a training run has died of it. Ours gives no weight at all.",
-    reveals=widgets.mask_playground(attend, words, scores, masks).opens(mask="all padding"),
+    reveals=widgets.mask_playground(attend, words, of_words, masks).opens(mask="all padding"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -719,8 +720,8 @@ show.predict(
 # > **What goes wrong.** Masking *after* the softmax looks right and is not:
 
 # %% slideshow={"slide_type": "fragment"}
-_, right = attend(scores, torch.eye(4), causal_mask(4))
-_, unmasked = attend(scores, torch.eye(4))
+_, right = attend(of_words, torch.eye(4), causal_mask(4))
+_, unmasked = attend(of_words, torch.eye(4))
 wrong = unmasked * causal_mask(4)
 print("row sums, masked before softmax:", right.sum(-1))
 print("row sums, masked after softmax: ", wrong.sum(-1))

@@ -569,16 +569,14 @@ show.predict(
     "Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, some 77,000 characters?",
     choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
     answer=after_100,
-    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer.",
+    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer. Press *train*: it runs in the background, so you can continue to read. *stop* waits for the current step, *train* "
+    "resumes from there, exactly. The slider and its play button show what was written at each stage.",
     reveals=widgets.training_player(
         {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
     ).opens(mark=100),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Press *train*.** It runs in the background, so you can continue to read. *stop* waits for the current step, *train* resumes from
-# there, exactly. The slider and its play button show what was written at each stage.
-#
 # <details><summary><b>What to notice</b></summary>
 #
 # - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
@@ -697,7 +695,7 @@ widgets.cache_player(
 #
 # | answer | our measurement |
 # |---|---|
-# | *faster at equal size?* Not on one core. | Predict it below. On many cores a Transformer gains, because its positions do not wait for each other. |
+# | *faster at equal size?* | Predict it below. On many cores a Transformer gains, because its positions do not wait for each other. |
 # | *better at translation?* Not by itself. | Letters to phonemes, equal parameters and time: 32.35 % of the words wrong with a Transformer, 32.91 % with a recurrent network and attention. One run each; a difference of up to 1.6 points may be chance. |
 # | *nothing but attention?* No. | The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 8). |
 # | *vectors that depend on the context?* No. | An LSTM's states do as well; the next cell measures both. |

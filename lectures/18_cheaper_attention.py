@@ -16,7 +16,7 @@
 # - write Linformer in three lines, and say why it cannot be a language model;
 # - draw the patterns of Longformer and BigBird, and count after how many layers everything is reached;
 # - design a test that separates *reachable* from *learned*;
-# - compute the size of a cache, and say why a window must keep the first tokens;
+# - compute the size of a cache, and say what a window may forget, and what it must keep;
 # - answer "do we even need to remove the quadratic cost?" with measurements.
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (heads, masks, attention sinks) and [lecture 15](15_transformer_language_model.ipynb) (blocks, the key–value cache). Singular values are
@@ -356,7 +356,7 @@ def layers_to_reach(mask):
 
 alone, with_global = layers_to_reach(window(48, 4)), layers_to_reach(longformer(48, 4))
 show.predict(
-    f"48 positions, a window of 4 to either side: after {alone} layers the first position has news of the last. Now one token becomes global. After how many layers does *every* position "
+    f"48 positions, a window of 4 to either side: after {alone} layers the first position has news of the last. Now one token becomes global, as in Longformer. After how many layers does *every* position "
     "have news of every other?",
     choices={"2": 2, "4": 4, "6": 6, str(alone): alone},
     answer=with_global,

@@ -22,6 +22,10 @@ def test_it_runs_from_top_to_bottom(run: Ran) -> None:
         assert cell.execution_count is not None or not cell.source.strip(), f"not run:\n{cell.source}"
 
 
+def test_a_cell_can_be_run_again_after_the_last(run: Ran) -> None:
+    assert not run.not_repeatable(), "\n\n".join(run.not_repeatable())
+
+
 def test_it_asks_for_nothing_outside_this_machine(run: Ran) -> None:
     assert not run.reached
 
