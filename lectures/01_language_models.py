@@ -17,6 +17,9 @@
 # - compute log loss, cross-entropy and perplexity, and interpret a table of them;
 # - play Shannon's game, and convert guesses into bits per character.
 #
+# *In the notebook* **Shift-Enter** runs a cell and goes to the next one; *Run → Run All Cells* runs all. Pictures and questions appear when
+# their cells have run.
+#
 # **You need** Python, probability (including conditional probability) and logarithms. This is the first lecture.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |

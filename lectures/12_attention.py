@@ -821,7 +821,7 @@ for name, weights in tape.items():
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The text is cut into *tokens*, here words and two special ones, `[CLS]` and `[SEP]`, which models of BERT's form put around every text.
-# The weights of each layer have the axes (batch, head, query, key). Below are all 72 heads at a glance, one small heatmap each. Dark
+# The weights of each layer have the axes (batch, head, query, key). Below are all 72 heads at a glance, one small heatmap each. Strong colour
 # means much weight. There is a row for each word that reads and a column for each word that is read, so a thin diagonal means that words
 # read themselves.
 

@@ -265,8 +265,21 @@ TOO_WIDE = """() => {
 }"""
 
 
+LETTERS = """() => {
+  // Letters of a drawing that are too small to be read, whether or not they are in view.
+  const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer'), found = [];
+  const name = e => (e.getAttribute('aria-label') ?? e.textContent).trim().slice(0, 60);
+  for (const words of panel.querySelectorAll('svg[aria-label] text')) {
+    const { a, b, c, d } = words.getScreenCTM() ?? { a: 0, b: 0, c: 0, d: 0 };
+    const size = parseFloat(getComputedStyle(words).fontSize) * Math.sqrt(Math.abs(a * d - b * c));
+    if (size > 0 && size < 8.7) found.push(`letters of ${size.toFixed(1)} px: ${name(words.ownerSVGElement)}`);
+  }
+  return [...new Set(found)];
+}"""
+
+
 NARROW = """() => {
-  // In a narrow window: what moves the page or a whole text sideways, and letters of a drawing that are too small.
+  // In a narrow window: what moves the page or a whole text sideways.
   const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer'), found = [];
   const name = e => (e.getAttribute('aria-label') ?? e.textContent).trim().slice(0, 60);
   for (const place of [panel, ...panel.querySelectorAll('.jp-RenderedMarkdown')]) {
@@ -274,11 +287,6 @@ NARROW = """() => {
     if (!place.clientWidth || wider <= 1) continue;
     const widest = [...place.querySelectorAll('*')].findLast(e => e.getBoundingClientRect().right > edge + 1) ?? place;
     found.push(`${wider} px to scroll sideways: ${widest.className?.baseVal ?? widest.className} ${name(widest)}`);
-  }
-  for (const words of panel.querySelectorAll('svg[aria-label] text')) {
-    const { a, b, c, d } = words.getScreenCTM() ?? { a: 0, b: 0, c: 0, d: 0 };
-    const size = parseFloat(getComputedStyle(words).fontSize) * Math.sqrt(Math.abs(a * d - b * c));
-    if (size > 0 && size < 8.7) found.push(`letters of ${size.toFixed(1)} px: ${name(words.ownerSVGElement)}`);
   }
   return [...new Set(found)];
 }"""

@@ -87,7 +87,9 @@ class Prediction(ipywidgets.VBox):
         self.show_me = ipywidgets.Button(description="show me", tooltip="the answer without a guess")
         self.show_me.add_class("nlm-show-me")  # what a clicker presses in the presenter view
         self.show_me.on_click(lambda _: self.show_answer())
-        self.in_the_room = ipywidgets.Button(description="in the room", tooltip="type in a show of hands")
+        self.in_the_room = ipywidgets.Button(
+            description="show of hands", tooltip="for a class: type in how many chose each answer"
+        )
         self.in_the_room.on_click(lambda _: self.count_hands())
         self.hands = [
             ipywidgets.BoundedIntText(

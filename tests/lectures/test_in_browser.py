@@ -17,6 +17,7 @@ import pytest
 from autograder.launcher import text
 from tests.lab import (
     CRAMPED,
+    LETTERS,
     NARROW,
     PATIENCE,
     SETTLED,
@@ -35,6 +36,8 @@ LAPTOP, TALL = {"width": 1366, "height": 768}, {"width": 1366, "height": 2600}
 """As wide as on a laptop; the higher one is for reading, in fewer steps."""
 ZOOMED = {"width": 911, "height": 2600}
 """The same laptop at 150 %."""
+LAPTOPS = {"on a laptop": LAPTOP, "at 150 %": {"width": 911, "height": 512}}
+"""As high as they are, since how high a picture may be depends on that."""
 PROJECTOR = {"width": 1920, "height": 1080}
 LATENCY_MS, HEADROOM = 100, 3
 """From key to picture: what a widget should take, and how many times that a machine with much else to do may."""
@@ -158,6 +161,10 @@ def _read(page, folder: Path) -> list[str]:
             faults += [f"{name} {number}: mathematics that cannot be set: {what}" for what in seen["unset"]]
             height = seen["height"]  # cells take their height when they are first seen
             y, number = y + view["height"] - 90, number + 1
+    for name, view in LAPTOPS.items():
+        page.set_viewport_size(view)
+        small = page.evaluate(f"async () => {{ await ({SETTLED})(); return ({LETTERS})(); }}")
+        faults += [f"{name}: {what}" for what in small]
     return faults
 
 

@@ -1,0 +1,67 @@
+"""With what a widget opens that a prediction reveals, compared with what the prediction has asked."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lectures.show import Live, Prediction
+
+
+def elsewhere(asked: Prediction) -> Iterator[str]:
+    """Where a revealed widget could open with the answer, or with what the question names last, and opens with
+    something else."""
+    for widget in _lives(asked.revealed):
+        opens = {name: _shown(control) for name, control in widget.controls.items()}
+        for name, control in widget.controls.items():
+            values = _values(control)
+            answer = asked.kind.answer if asked.kind.name == "choice" else None
+            wanted = str(answer) if str(answer) in values else _named_last(asked.question, values, control, name)
+            if wanted is not None and wanted not in opens.values():
+                yield f"{asked.question!r}: {name} opens with {opens[name]!r}, not with {wanted!r}"
+
+
+def _lives(parts: Any) -> Iterator[Live]:
+    for part in parts:
+        if isinstance(part, Live):
+            yield part
+        yield from _lives(getattr(part, "children", ()))
+
+
+def _values(control: Any) -> list[str]:
+    """What may be chosen, as it is written; none for a field and a slider of numbers."""
+    return [str(label) for label in getattr(control, "_options_labels", ())]
+
+
+def _shown(control: Any) -> str:
+    return (
+        str(control.label)
+        if hasattr(control, "_options_labels")
+        else f"{control.value:g}"
+        if _is_number(control)
+        else ""
+    )
+
+
+def _is_number(control: Any) -> bool:
+    return isinstance(control.value, (int, float)) and not isinstance(control.value, bool)
+
+
+def _named_last(question: str, values: list[str], control: Any, name: str) -> str | None:
+    """The value of this control that the question names last; a quoted name counts more than a bare word."""
+    for said in (" ".join(re.findall(r"“([^”]*)”", question)), question):
+        found = [(m.end(), len(v), v) for v in values for m in re.finditer(rf"(?<!\w){re.escape(v)}(?!\w)", said)]
+        if found and not all(re.fullmatch(r"[\d.,]+|\w", value) for *_, value in found):
+            return max(found)[2]
+    words = {*name.split("_"), *re.findall(r"[a-zA-Z-]{3,}", control.description)} - {"after", "the", "look", "written"}
+    words |= {name.replace("_", "-")}
+    by_number = {number: value for value in values if (number := re.sub(r"[^\d.]", "", value))}
+    last = None
+    for word in filter(None, words):
+        number = r"\$?(\d[\d,]*(?:\.\d+)?)\$?"
+        for m in re.finditer(rf"\b{word}s? ?(?:of|=|is)? ?{number}(?![\w%])|{number}[ -]{word}s?\b", question):
+            said = (m[1] or m[2]).replace(",", "")
+            if said in by_number:
+                last = max(last or (0, ""), (m.start(), by_number[said]))
+            elif not values and _is_number(control) and control.min <= float(said) <= control.max:
+                last = max(last or (0, ""), (m.start(), f"{float(said):g}"))
+    return last[1] if last else None
