@@ -918,8 +918,8 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # </details>
 
 # %% slideshow={"slide_type": "subslide"}
-W1, b1, W2, b2 = (w[stuck] for w in train(2)[2000])
-h = f(corners @ W1 + b1)
+its_weights, its_bias, *_ = (w[stuck] for w in train(2)[2000])
+h = f(corners @ its_weights + its_bias)
 for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), strict=True):
     print(f"stuck network at {corner}: hidden {outputs}, slopes {slopes_there}")
 

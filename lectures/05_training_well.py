@@ -355,7 +355,7 @@ show.predict(
     why="With that rate, 1,000 steps are simply too few. On a logarithmic axis each curve of the test loss is a bowl. Its bottom is flat, "
     "so a factor of two hardly matters. Left of the bottom training is slow, right of it training is noisy, and SGD at a rate of 10 diverges. So start "
     "a sweep with factors of three.",
-    reveals=lambda: widgets.sweep_explorer(race),
+    reveals=lambda: widgets.sweep_explorer(race).opens(name="Adam"),
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -222,7 +222,9 @@ show.predict(
         else ("LayerNorm", "RMSNorm").index(unmoved[0])
     ],
     why="A factor cancels in both. A constant is part of the mean, which only LayerNorm subtracts.",
-    reveals=widgets.norm_playground({"LayerNorm": layer_norm, "RMSNorm": rms_norm}, x.tolist()),
+    reveals=widgets.norm_playground(
+        {"LayerNorm": layer_norm, "RMSNorm": rms_norm}, x.tolist()
+    ).opens(times=10.0, plus=3.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -489,7 +491,9 @@ show.predict(
     why="The final norm divides the gradient by the size of the pathway, which grows like $\\sqrt L$, and $\\sqrt 8 = 2.8$. What does post-norm do?",
     reveals=[
         gradients_told,
-        widgets.depth_playground(through, ["post-norm", "pre-norm"], [4, 8, 16, 32]),
+        widgets.depth_playground(through, ["post-norm", "pre-norm"], [4, 8, 16, 32]).opens(
+            depth=32
+        ),
     ],
 )
 
@@ -843,7 +847,9 @@ show.predict(
                 width=1000,
             )
         ),
-        widgets.removed_explorer(stored("changes_of_2017")),
+        widgets.removed_explorer(stored("changes_of_2017")).opens(
+            row="without residual connections"
+        ),
     ],
 )
 

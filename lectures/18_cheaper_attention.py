@@ -472,7 +472,7 @@ show.predict(
     choices={"about 15 %": 0.15, "about 50 %": 0.5, "about 95 %": 0.95},
     answer=mean(right["Linformer"]),
     why="It guesses. Its keys are mixed before anybody asks, by weights that do not depend on the words. Does it learn to ask later? Look at the last row.",
-    reveals=[cards_told, widgets.needle_explorer(needle)],
+    reveals=[cards_told, widgets.needle_explorer(needle).opens(second="Linformer")],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

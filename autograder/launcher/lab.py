@@ -14,7 +14,7 @@ SETTINGS = "autograder/jupyter"
 """The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`) and the display of widgets
 without a kernel (`nlm-static`), both plain JavaScript."""
 READING = "autograder/jupyter/reading"
-"""More settings, for whoever reads the course: only what they open is listed, and nbgrader's Formgrader is not offered."""
+"""More settings, for readers of the course: only what they open is listed, and Formgrader is not offered."""
 ALL = "--instructor"
 """The option that leaves READING out."""
 
@@ -50,7 +50,8 @@ def command(
 
 
 def variables(environment: Environment, environ: Mapping[str, str], *, reading: bool = False) -> dict[str, str]:
-    """The environment variables: the course's settings (`reading`: those of a reader, too) first, and the environment's own kernel before all others.
+    """The environment variables: the course's settings first (with `reading` a reader's, too), and the environment's own
+    kernel before all others.
 
     A kernel called `python3` in the user's home folder, left there by another installation, would otherwise run the
     lectures with another Python.

@@ -16,7 +16,7 @@ def elsewhere(asked: Prediction) -> Iterator[str]:
             values = _values(control)
             answer = asked.kind.answer if asked.kind.name == "choice" else None
             wanted = str(answer) if str(answer) in values else _named_last(asked.question, values, control, name)
-            if wanted is not None and wanted not in opens.values():
+            if wanted is not None and not {wanted, str(answer)} & {*opens.values()}:
                 yield f"{asked.question!r}: {name} opens with {opens[name]!r}, not with {wanted!r}"
 
 
@@ -52,8 +52,7 @@ def _named_last(question: str, values: list[str], control: Any, name: str) -> st
         found = [(m.end(), len(v), v) for v in values for m in re.finditer(rf"(?<!\w){re.escape(v)}(?!\w)", said)]
         if found and not all(re.fullmatch(r"[\d.,]+|\w", value) for *_, value in found):
             return max(found)[2]
-    words = {*name.split("_"), *re.findall(r"[a-zA-Z-]{3,}", control.description)} - {"after", "the", "look", "written"}
-    words |= {name.replace("_", "-")}
+    words = {name.replace("_", "-"), *re.findall(r"[a-z]{3,}", " ".join(values))}
     by_number = {number: value for value in values if (number := re.sub(r"[^\d.]", "", value))}
     last = None
     for word in filter(None, words):
