@@ -258,7 +258,7 @@ show.predict(
     "the probability of an open text can only fall. In the picture each box shows the word, its probability given the preceding text, and in its "
     "second line $P$ and $\\ln P$ of the whole text. Odd half-steps show the candidates, even half-steps show which of them are kept.",
     reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home").opens(
-        beam=3, step=6
+        beam=3, half_step=6
     ),
 )
 
@@ -718,7 +718,7 @@ show.predict(
             with_marks,
             name=widgets.choice(under, "θ"),
             passage=widgets.slider(1, 1, 8, 1, "passage"),
-        ),
+        ).opens(name="1.1"),
     ],
 )
 

@@ -484,7 +484,9 @@ show.predict(
     choices=list(schedules),
     answer=max(schedules, key=lambda name: schedules[name](100, 400)),
     why="It keeps the true words at first, then lets go. If one step reads a sampled word, must the next one as well?",
-    reveals=widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins),
+    reveals=widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins).opens(
+        step=100, schedule="inverse sigmoid"
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

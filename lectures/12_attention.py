@@ -186,16 +186,16 @@ HTML(
 scores = [1.5, 0.9, 0.3, -0.5]
 exponentials = [math.exp(e) for e in scores]
 total = sum(exponentials)
-weights = [x / total for x in exponentials]
+shares = [x / total for x in exponentials]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as softmax:
     print("exp(e)  ", *[f"{x:.2f}" for x in exponentials], "  sum", f"{total:.2f}")
-    print("weights ", *[f"{w:.2f}" for w in weights], "  sum", f"{sum(weights):.2f}")
+    print("weights ", *[f"{w:.2f}" for w in shares], "  sum", f"{sum(shares):.2f}")
 show.predict(
     "Which weight does the first state get?",
     choices={"0.30": 0.3, "0.50": 0.5, "0.70": 0.7},
-    answer=weights[0],
+    answer=shares[0],
     why="A negative score gives a small weight, never a negative one, because the exponential is positive.",
     reveals=softmax,
 )
@@ -464,12 +464,12 @@ def crossings(read):
     return sum(a > b for i, a in enumerate(read) for b in read[i + 1 :])
 
 
-parts, _, weights = aligned(465_721)
+parts, _, german_weights = aligned(465_721)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 crossed = {
     "the Hindi sentence": crossings(list(answers.values())),
-    "the German number, 465,721": crossings(weights[:-1].argmax(-1).tolist()),
+    "the German number, 465,721": crossings(german_weights[:-1].argmax(-1).tolist()),
 }
 with show.held_back() as counted:
     print(*(f"{name}: {count} crossings" for name, count in crossed.items()), sep="\n")
@@ -1014,8 +1014,8 @@ optimiser = torch.optim.AdamW(captioner.parameters(), lr=0.01)
 schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=250)
 draw = torch.Generator().manual_seed(0)
 for _ in range(250):
-    scene, words, _ = scenes("train", 32, draw)
-    loss = F.cross_entropy(captioner(scene, words)[0].flatten(0, 1), words.flatten())
+    scene, digits, _ = scenes("train", 32, draw)
+    loss = F.cross_entropy(captioner(scene, digits)[0].flatten(0, 1), digits.flatten())
     optimiser.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_(captioner.parameters(), 1.0)

@@ -213,7 +213,7 @@ show.predict(
     why="For two positions $k$ apart the dot product is $\\sum_i \\cos(k\\,\\omega_i)$, where $\\omega_i$ is the angle by which pair $i$ advances per position. "
     "It is the same for $k$ and $-k$, so dot products reveal the distance, not the direction. The curve to the right of the table shows the "
     "dot products of one position with all others:",
-    reveals=widgets.positions_playground(sinusoidal, d_model=128),
+    reveals=widgets.positions_playground(sinusoidal, d_model=128).opens(position=20),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

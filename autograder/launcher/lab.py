@@ -50,7 +50,7 @@ def command(
 
 
 def variables(environment: Environment, environ: Mapping[str, str], *, reading: bool = False) -> dict[str, str]:
-    """The environment variables: the course's settings first (with `reading` a reader's, too), and the environment's own
+    """The environment variables: the course's settings first, with `reading` also a reader's, and the environment's own
     kernel before all others.
 
     A kernel called `python3` in the user's home folder, left there by another installation, would otherwise run the

@@ -15,9 +15,9 @@ def elsewhere(asked: Prediction) -> Iterator[str]:
         for name, control in widget.controls.items():
             values = _values(control)
             answer = asked.kind.answer if asked.kind.name == "choice" else None
-            wanted = str(answer) if str(answer) in values else _named_last(asked.question, values, control, name)
-            if wanted is not None and not {wanted, str(answer)} & {*opens.values()}:
-                yield f"{asked.question!r}: {name} opens with {opens[name]!r}, not with {wanted!r}"
+            wanted = {str(answer)} if str(answer) in values else _named(asked.question, values, control, name)
+            if wanted and not (wanted | {str(answer)}) & {*opens.values()}:
+                yield f"{asked.question!r}: {name} opens with {opens[name]!r}, not with {' or '.join(sorted(wanted))}"
 
 
 def _lives(parts: Any) -> Iterator[Live]:
@@ -46,21 +46,23 @@ def _is_number(control: Any) -> bool:
     return isinstance(control.value, (int, float)) and not isinstance(control.value, bool)
 
 
-def _named_last(question: str, values: list[str], control: Any, name: str) -> str | None:
-    """The value of this control that the question names last; a quoted name counts more than a bare word."""
+def _named(question: str, values: list[str], control: Any, name: str) -> set[str]:
+    """The values of this control that the question is about: the name that it says last, a quoted one before all others;
+    or any of its numbers that belong to this control."""
     for said in (" ".join(re.findall(r"“([^”]*)”", question)), question):
         found = [(m.end(), len(v), v) for v in values for m in re.finditer(rf"(?<!\w){re.escape(v)}(?!\w)", said)]
-        if found and not all(re.fullmatch(r"[\d.,]+|\w", value) for *_, value in found):
-            return max(found)[2]
-    words = {name.replace("_", "-"), *re.findall(r"[a-z]{3,}", " ".join(values))}
+        found = [place for place in found if not re.fullmatch(r"[\d.,]+|\w", place[2])]
+        if found:
+            whole = {value for *_, value in found if value.count(" ") > 2}  # sentences may all be meant
+            return whole or {max(found)[2]}
     by_number = {number: value for value in values if (number := re.sub(r"[^\d.]", "", value))}
-    last = None
-    for word in filter(None, words):
+    named = set()
+    for word in {name.replace("_", "-"), *re.findall(r"[a-z]{3,}", " ".join(values))}:
         number = r"\$?(\d[\d,]*(?:\.\d+)?)\$?"
         for m in re.finditer(rf"\b{word}s? ?(?:of|=|is)? ?{number}(?![\w%])|{number}[ -]{word}s?\b", question):
             said = (m[1] or m[2]).replace(",", "")
             if said in by_number:
-                last = max(last or (0, ""), (m.start(), by_number[said]))
+                named.add(by_number[said])
             elif not values and _is_number(control) and control.min <= float(said) <= control.max:
-                last = max(last or (0, ""), (m.start(), f"{float(said):g}"))
-    return last[1] if last else None
+                named.add(f"{float(said):g}")
+    return named

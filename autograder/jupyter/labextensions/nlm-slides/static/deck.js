@@ -260,7 +260,7 @@ export class Deck {
 
   toggleCode() {
     this.code = !this.code;
-    this.held ??= (this.list[this.page] || [])[0]?.node;
+    this.held = null;
     document.body.classList.toggle('nlm-with-code', this.code);
     this.resized();
   }

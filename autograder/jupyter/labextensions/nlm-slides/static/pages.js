@@ -190,7 +190,7 @@ export class Pages {
       node.style.setProperty('--nlm-strip', `${step}px`);
       node.scrollTop = from;
     }
-    const seen = new Set(page.map(leaf => leaf.index));
+    const seen = new Set(page.length ? page.map(leaf => leaf.index) : this.slides.shownCells()); // not drawn yet: watch them
     this.slides.notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', seen.has(index)));
     const holders = new Set();
     for (const { node } of this.lists) {

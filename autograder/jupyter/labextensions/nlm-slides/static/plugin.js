@@ -13,10 +13,12 @@ function currentNotebook(app) {
   return panel && panel.content && panel.content.widgets && panel.sessionContext ? panel : null;
 }
 
-function present(app) {
+async function present(app) {
   if (Slides.now) return Slides.now.stop();
   const panel = currentNotebook(app);
   if (!panel) return;
+  await Promise.all([panel.revealed, panel.context.ready]);
+  if (Slides.now) return;
   const slides = new Slides(app, panel);
   if (slides.start()) Slides.now = slides;
 }

@@ -92,6 +92,7 @@ export class Slides extends Deck {
   /* A notebook keeps the outputs of the kernel that it was saved with. Cells that this kernel has not run are made what they are in
      a new notebook: the view then runs, or waits for, each of them at its place, and widgets live. */
   async forget() {
+    await this.panel.sessionContext.ready;
     const { kernel } = this.panel.sessionContext.session || {};
     const cells = this.notebook.widgets.filter(cell => isCode(cell) && cell.model.executionCount !== null);
     if (!kernel || !cells.length) return;
