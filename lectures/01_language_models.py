@@ -135,7 +135,7 @@ show.predict(
     "endings. Enter accepts the first suggestion; hold it down to let the model write.",
     reveals=lambda: widgets.next_words(
         {name: suggester(model) for name, model in word_models.items()}, "I will "
-    ),
+    ).opens(model="1-gram"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -372,7 +372,7 @@ show.predict(
     why=f"Each gets 1/11. “sat” falls from 2/3 to {after_cat['sat']:.3f}.",
     reveals=lambda: widgets.count_playground(
         {before: after[before] for before in ("cat", "the", "sat", "a")}, vocabulary, additive
-    ),
+    ).opens(k=1.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

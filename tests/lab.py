@@ -317,3 +317,35 @@ CRAMPED = """() => {
     if (seen(picture) && picture.getBoundingClientRect().bottom > innerHeight) say('runs over the screen', picture);
   return [...new Set(found)];
 }"""
+
+
+ASK_AGAIN = """async () => {
+  // Run the cells of all predictions again, so that none has an answer.
+  const { content } = jupyterapp.shell.currentWidget;
+  for (const [index, cell] of content.widgets.entries()) {
+    if (cell.model.type !== 'code' || !cell.node.querySelector('.nlm-predict')) continue;
+    content.activeCellIndex = index;
+    await jupyterapp.commands.execute('notebook:run-cell');
+  }
+}"""
+
+
+UNANSWERED = """() => {
+  // Mark the first question on the screen that has no answer; false if there is none.
+  const seen = e => e.getClientRects().length > 0;
+  const button = [...document.querySelectorAll('.nlm-shown .nlm-show-me')].find(seen);
+  button?.closest('.nlm-predict').setAttribute('data-pressed', 'yes');
+  return Boolean(button);
+}"""
+
+
+OUT_OF_VIEW = """() => {
+  // Of the question that was marked: which of question, answer and picture is not wholly on the screen.
+  const box = document.querySelector('[data-pressed]'), revealed = box.lastElementChild.querySelector('svg, img, pre');
+  box.removeAttribute('data-pressed');
+  const parts = { question: box.firstElementChild, answer: box.querySelector('.nlm-told'), picture: revealed };
+  return Object.entries(parts).filter(([, part]) => part).filter(([, part]) => {
+    const { top, bottom, height } = part.getBoundingClientRect();
+    return !height || top < 0 || bottom > innerHeight;
+  }).map(([name]) => `after the press the ${name} is not in view: ${box.innerText.trim().slice(0, 60)}`);
+}"""

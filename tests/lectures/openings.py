@@ -47,8 +47,8 @@ def _is_number(control: Any) -> bool:
 
 
 def _named(question: str, values: list[str], control: Any, name: str) -> set[str]:
-    """The values of this control that the question is about: the name that it says last, a quoted one before all others;
-    or any of its numbers that belong to this control."""
+    """The values of this control that the question is about: the name that it says last, a quoted one before all
+    others; or any of its numbers that belong to this control."""
     for said in (" ".join(re.findall(r"“([^”]*)”", question)), question):
         found = [(m.end(), len(v), v) for v in values for m in re.finditer(rf"(?<!\w){re.escape(v)}(?!\w)", said)]
         found = [place for place in found if not re.fullmatch(r"[\d.,]+|\w", place[2])]

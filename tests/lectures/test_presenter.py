@@ -148,7 +148,7 @@ def test_a_clicker_asks_and_answers(desk: Desk) -> None:
         page.evaluate("() => jupyterapp.shell.expandLeft()")
         page.locator("[data-status=idle]").first.wait_for(timeout=60_000 * PATIENCE)
         page.keyboard.press("Control+Alt+P")
-        page.locator(".nlm-shown").get_by_text("Before the question.").wait_for(timeout=30_000 * PATIENCE)
+        page.locator(".nlm-shown p", has_text="Before the question.").wait_for(timeout=30_000 * PATIENCE)
         page.keyboard.press("PageDown")
         question = page.locator(".nlm-shown .nlm-predict")
         expect(question).to_be_visible(timeout=30_000 * PATIENCE)  # what a kernel of yesterday has run runs again
