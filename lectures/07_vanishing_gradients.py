@@ -170,7 +170,9 @@ show.predict(
     choices=[*matrices, "none: all shrink from the start"],
     answer=max(peaks, key=peaks.get),
     why=f"Its norm first climbs to {max(peaks.values()):.0f}. Eigenvalues tell you where the norm ends, not how it gets there.",
-    reveals=widgets.matrix_powers(power_norms, matrices, steps=100),
+    reveals=widgets.matrix_powers(power_norms, matrices, steps=100).opens(
+        radius=0.8, matrix="chain"
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -243,7 +245,7 @@ show.predict(
     answer=torch.linalg.matrix_norm(product, ord=2).item(),
     why="Large inputs drive units towards $\\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**. "
     "A radius above 1 does not make a gradient explode; it only allows it to. Try smaller inputs:",
-    reveals=widgets.jacobian_playground(rnn_jacobians, U, x),
+    reveals=widgets.jacobian_playground(rnn_jacobians, U, x).opens(size=3.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -100,9 +100,11 @@ class Presentation extends Deck {
     reachable(this.notebook.node);
   }
 
-  toldIn(question) { return question.querySelector('details[open] > p'); }
+  toldIn(question) { return question.querySelector('details[open] p'); }
 
-  showsAnswer(button) { return !button.disabled && button.textContent === say('show me'); }
+  showsAnswer(button) {
+    return !this.toldIn(button.closest('.nlm-predict')) && button.textContent === say('show me');
+  }
 
   resized() {
     const { style } = document.documentElement;
