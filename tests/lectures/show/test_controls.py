@@ -27,7 +27,7 @@ def test_a_widget_opens_with_what_the_text_is_about() -> None:
     ).opens(n=5, way="down")
     assert widget._repr_mimebundle_()["text/html"] == "5 down"
     for wrong in ({"n": 10}, {"way": "sideways"}, {"m": 1}):
-        with pytest.raises(ValueError, match="opens must name|has no value"):
+        with pytest.raises(ValueError, match=r"opens must name|has no value"):
             widget.opens(**wrong)
 
 
