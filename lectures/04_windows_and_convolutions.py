@@ -769,7 +769,7 @@ show.predict(
     choices={"about 10": 10, "about 500": 500, "more than 10,000": 20_000},
     answer=felt[-1] / felt[0],
     why="In principle it sees everything, in practice only nearby words. Compare the *tints*:",
-    reveals=widgets.reach_playground(measure, sentence),
+    reveals=widgets.reach_playground(measure, sentence).opens(kind="recurrent"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
