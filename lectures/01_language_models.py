@@ -17,6 +17,9 @@
 # - compute log loss, cross-entropy and perplexity, and interpret a table of them;
 # - play Shannon's game, and convert guesses into bits per character.
 #
+# *In the notebook* **Shift-Enter** runs a cell and goes to the next one; *Run → Run All Cells* runs all. Pictures and questions appear when
+# their cells have run.
+#
 # **You need** Python, probability (including conditional probability) and logarithms. This is the first lecture.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
@@ -124,20 +127,18 @@ word_models["LSTM"] = checkpoint("word_lstm").model
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Which of the four models gives the same answer whatever you type?",
+    "Which of the four models gives the same answer after every complete word?",
     choices=list(word_models),
     answer="1-gram",
-    why="It ignores the context, so nothing you type can change its answer. After “I will ” the 3-gram says "
-    f"“{suggester(word_models['3-gram'])('I will ')[0][0]}”. Try it:",
+    why="It ignores the previous words. After “I will ” the 3-gram says "
+    f"“{suggester(word_models['3-gram'])('I will ')[0][0]}”. Keep typing: after a space you see the next word; within a word, its possible "
+    "endings. Enter accepts the first suggestion; hold it down to let the model write.",
     reveals=lambda: widgets.next_words(
         {name: suggester(model) for name, model in word_models.items()}, "I will "
-    ),
+    ).opens(model="1-gram"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Keep typing. After a space you see the next word; within a word, its possible endings. Enter accepts the first suggestion; hold
-# it down to let the model write.*
-#
 # <details><summary><b>What to notice</b></summary>
 #
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not" a probability of 0.16.
@@ -371,7 +372,7 @@ show.predict(
     why=f"Each gets 1/11. “sat” falls from 2/3 to {after_cat['sat']:.3f}.",
     reveals=lambda: widgets.count_playground(
         {before: after[before] for before in ("cat", "the", "sat", "a")}, vocabulary, additive
-    ),
+    ).opens(k=1.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -419,9 +420,8 @@ print({name: round(weight, 2) for name, weight in zip(names, mixture.weights, st
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Kneser–Ney** (1995) is discounting that counts differently in every order except the highest. A shorter context is consulted
-# only where the longer one has little to say, so its counts should suit that job. The classic example is "I can't see without my
-# reading …". "Kong" may be more frequent than "glasses", but it only ever follows "Hong" (Jurafsky & Martin, chapter 3). In our
-# training plays "SYRACUSE" and "strange" are about equally frequent.
+# only where the longer one has little to say, so its counts should suit that job. In our training plays "SYRACUSE" and "strange" are
+# about equally frequent.
 
 # %% slideshow={"slide_type": "fragment"}
 words = [tokenizer.vocabulary[i] for play in train for i in play]
@@ -449,7 +449,8 @@ show.predict(
 #
 # The better guess is "strange". SYRACUSE is as frequent, 222 times, but follows only "OF" and one other word ("ANTIPHOLUS OF
 # SYRACUSE"), so it is unlikely after any new word. In the lower orders Kneser and Ney therefore do not count *how often* a word
-# occurred but *after how many different words*: 2 against 76. For the lowest order this gives
+# occurred but *after how many different words*: 2 against 76. (In other texts "Kong" is frequent, but only ever follows "Hong";
+# Jurafsky & Martin, chapter 3.) For the lowest order this gives
 #
 # $$P_{\text{KN}}(w) = \frac{\text{number of different words seen before } w}{\text{number of different bigrams}}$$
 #
@@ -517,12 +518,12 @@ show.predict(
     choices={"4": 4, "4.76": 4.76, "5.5": 5.5},
     answer=perplexity_of(four),
     why=f"The text costs {sum(bits):.0f} bits, {sum(bits) / 4} per word, and 2 to that power is the perplexity. 5.5 is the arithmetic mean of $1/p$, the wrong mean.",
-    reveals=counted,
-)
-
-# %% slideshow={"slide_type": "fragment"}
-widgets.perplexity_playground(
-    perplexity_of, ["the", "cat", "sat", "<eos>"], four, lambda p: -math.log2(p)
+    reveals=[
+        counted,
+        widgets.perplexity_playground(
+            perplexity_of, ["the", "cat", "sat", "<eos>"], four, lambda p: -math.log2(p)
+        ),
+    ],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -114,8 +114,8 @@ show.predict(
 # A word includes *the space before it*, so " sea" differs from "sea" at the start of a line. To encode a text later, apply the same
 # merges in the same order.
 #
-# > **Ask yourself.** In "she sells sea shells on the sea shore", which pair is merged first? Which piece do the first four merges
-# > produce? What happens in the text "bananas" when nothing is left to merge?
+# > **Ask yourself.** In "she sells sea shells on the sea shore", which pair is merged first? Which pieces do the first four
+# > merges produce? What happens in the text "bananas" when nothing is left to merge?
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -137,6 +137,7 @@ widgets.merge_player(
         "bananas": "banana bandana banana anagram banana",
         "other signs": "naïve café, naïve cafés: 3.14 €, 2.72 €",
     },
+    at=0,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -91,7 +91,7 @@ show.predict(
     choices=[*tasks, "none: all three can"],
     answer=next((task for task in tasks if not possible[task]), "none: all three can"),
     why="No straight line separates its zeros from its ones. Try it:",
-    reveals=widgets.neuron_playground(perceptron, corners, tasks),
+    reveals=widgets.neuron_playground(perceptron, corners, tasks).opens(task="XOR"),
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -918,8 +918,8 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # </details>
 
 # %% slideshow={"slide_type": "subslide"}
-W1, b1, W2, b2 = (w[stuck] for w in train(2)[2000])
-h = f(corners @ W1 + b1)
+its_weights, its_bias, *_ = (w[stuck] for w in train(2)[2000])
+h = f(corners @ its_weights + its_bias)
 for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), strict=True):
     print(f"stuck network at {corner}: hidden {outputs}, slopes {slopes_there}")
 

@@ -594,9 +594,7 @@ show.predict(
 # **How far back does a convolution look?** At each position, a layer with kernel $k$ sees $k$ of its inputs: the current one and
 # the previous $k - 1$. Stacked layers add up. A layer with a **dilation** of $\delta$ leaves gaps. It takes only every
 # $\delta$-th input, so it reaches $(k - 1)\,\delta$ back. The **receptive field** contains all words that can influence one
-# prediction. Its size is
-#
-# $$1 + \sum_{\text{layers}} (k - 1)\,\delta.$$
+# prediction.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as reach:
@@ -614,6 +612,10 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# In general, the size of the receptive field is
+#
+# $$1 + \sum_{\text{layers}} (k - 1)\,\delta.$$
+#
 # <details><summary><b>The answer explained</b></summary>
 #
 # It sees 16 words instead of 5, with the same number of parameters. If the dilations double, the receptive field doubles with
@@ -767,7 +769,7 @@ show.predict(
     choices={"about 10": 10, "about 500": 500, "more than 10,000": 20_000},
     answer=felt[-1] / felt[0],
     why="In principle it sees everything, in practice only nearby words. Compare the *tints*:",
-    reveals=widgets.reach_playground(measure, sentence),
+    reveals=widgets.reach_playground(measure, sentence).opens(kind="recurrent"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

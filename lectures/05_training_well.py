@@ -88,10 +88,9 @@ def loss_of(model, batch):
 # the mean over this sample:
 #
 # $$g = \frac{1}{B} \sum_{n \in \text{batch}} \nabla \ell_n, \qquad \mathbb{E}[g] = \nabla L, \qquad
-#   \text{error} = \sqrt{\mathbb{E}\,\|g - \nabla L\|^2} = \frac{s}{\sqrt{B}},$$
+#   \text{error} = \sqrt{\mathbb{E}\,\|g - \nabla L\|^2}.$$
 #
-# where $s$ measures how much the gradients of single examples disagree. On average the estimate is right. Its error depends on
-# $B$ only through a square root. Let us look at real gradients. We train for 200 steps and then compute, for each of 2,048
+# On average the estimate is right. How does its error depend on $B$? Let us look at real gradients. We train for 200 steps and then compute, for each of 2,048
 # windows, the gradient with respect to the 82 output biases, which is $p - y$ ([lecture 3](03_backpropagation.ipynb)).
 
 
@@ -139,6 +138,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# So the error is $s / \sqrt B$, where $s$ measures how much the gradients of single examples disagree.
+#
 # <details><summary><b>What to notice</b></summary>
 #
 # - The gradient of a single example often points *backwards*, so a step that helps this example raises the loss on the whole text.
@@ -282,7 +283,9 @@ show.predict(
 # > **Ask yourself.** You rotate the valley by 45°, and the starting point with it. Which optimisers' loss curves change?
 
 # %% slideshow={"slide_type": "fragment"}
-widgets.optimiser_race(adam, {"SGD": sgd, "momentum": momentum, "AdamW": adamw}, name="Adam")
+widgets.optimiser_race(
+    adam, {"SGD": sgd, "momentum": momentum, "AdamW": adamw}, name="Adam"
+).opens(step=60)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -352,7 +355,7 @@ show.predict(
     why="With that rate, 1,000 steps are simply too few. On a logarithmic axis each curve of the test loss is a bowl. Its bottom is flat, "
     "so a factor of two hardly matters. Left of the bottom training is slow, right of it training is noisy, and SGD at a rate of 10 diverges. So start "
     "a sweep with factors of three.",
-    reveals=lambda: widgets.sweep_explorer(race),
+    reveals=lambda: widgets.sweep_explorer(race).opens(name="Adam"),
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}

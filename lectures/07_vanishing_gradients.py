@@ -150,7 +150,7 @@ draw = torch.Generator().manual_seed(0)
 matrices = {
     "random": rescale(torch.randn(16, 16, generator=draw), 1.0),
     "rotation (orthogonal)": torch.linalg.qr(torch.randn(16, 16, generator=draw)).Q,
-    "chain (not normal)": torch.eye(6) + torch.diag(torch.ones(5), 1),
+    "chain": torch.eye(6) + torch.diag(torch.ones(5), 1),
 }
 
 
@@ -170,7 +170,9 @@ show.predict(
     choices=[*matrices, "none: all shrink from the start"],
     answer=max(peaks, key=peaks.get),
     why=f"Its norm first climbs to {max(peaks.values()):.0f}. Eigenvalues tell you where the norm ends, not how it gets there.",
-    reveals=widgets.matrix_powers(power_norms, matrices, steps=100),
+    reveals=widgets.matrix_powers(power_norms, matrices, steps=100).opens(
+        radius=0.8, matrix="chain"
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -243,7 +245,7 @@ show.predict(
     answer=torch.linalg.matrix_norm(product, ord=2).item(),
     why="Large inputs drive units towards $\\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**. "
     "A radius above 1 does not make a gradient explode; it only allows it to. Try smaller inputs:",
-    reveals=widgets.jacobian_playground(rnn_jacobians, U, x),
+    reveals=widgets.jacobian_playground(rnn_jacobians, U, x).opens(size=3.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -334,7 +336,6 @@ def state_norms(cell, inputs):
 
 
 texts = 0.3 * torch.randn(4, 101, 8, generator=draw, dtype=torch.float64)
-print(f"RNN, distance 100: {state_norms(build('rnn', 'uniform', 1.0), texts)[0]:.0e}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We compare four cells: the plain recurrent network (RNN) and three *gated* cells, UGRNN, GRU and LSTM, which remain black boxes

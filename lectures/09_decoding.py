@@ -256,14 +256,14 @@ show.predict(
     choices=["step 2", "step 3", "step 4"],
     answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
     why=f"After step 2 an open text still has {best_open(2):.2f}; after step 3 the best one has only {best_open(3):.3f}, and "
-    "the probability of an open text can only fall. Watch the search:",
-    reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home"),
+    "the probability of an open text can only fall. In the picture each box shows the word, its probability given the preceding text, and in its "
+    "second line $P$ and $\\ln P$ of the whole text. Odd half-steps show the candidates, even half-steps show which of them are kept.",
+    reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home").opens(
+        beam=3, half_step=6
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Each box shows the word, its probability given the preceding text, and in its second line $P$ and $\ln P$ of the whole text. Odd
-# half-steps show the candidates, even half-steps show which of them are kept.*
-#
 # <details><summary><b>What to notice</b></summary>
 #
 # - Not after step 2, because "without any" still has 0.27, and might end above 0.24. In step 3 the best open text has 0.189, so
@@ -439,10 +439,11 @@ ways = [way for way in example if way not in ("prompt", "Shakespeare")]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 tokens_of = {way: row["probability"] for way, row in measured["rows"]["SmolLM2"].items()}
+closest = min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"])))
 show.predict(
     "Over all passages, which way of writing comes closest to Shakespeare's mean probability per token?",
     choices=ways,
-    answer=min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"]))),
+    answer=closest,
     why="People do not write the most probable words, because they need not say what the reader already knows. "
     "Human text lies where the model's *samples* lie, not where its maximum is.",
     reveals=widgets.live(
@@ -450,7 +451,7 @@ show.predict(
         way=ipywidgets.ToggleButtons(
             options=ways, description="compare", style={"button_width": "auto"}
         ),
-    ),
+    ).opens(way=closest),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -538,13 +539,14 @@ show.predict(
     f"After “{prompts[0]}”, top-p = 0.9 keeps {kept[prompts[0]]} words. How many does it keep after “{prompts[1]}”?",
     choices={"about as many": kept[prompts[0]], "about 60": 60, "about 500": 500},
     answer=kept[prompts[1]],
-    why="The nucleus is small where the model is confident and large where many words are possible. Try top-k and min-p on both:",
-    reveals=widgets.sampler_playground(reshape, next_word, lambda i: tokenizer.decode([i])),
+    why="The nucleus is small where the model is confident and large where many words are possible. Grey is the model's own probability, blue the distribution to "
+    "sample from; the sliders act from left to right, row by row. Try top-k and min-p on both prompts:",
+    reveals=widgets.sampler_playground(reshape, next_word, lambda i: tokenizer.decode([i])).opens(
+        prompt=prompts[1], top_p=0.9
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Grey: the model's own probability; blue: the distribution to sample from. Sliders act from left to right, row by row.*
-#
 # <details><summary><b>What to notice</b></summary>
 #
 # - Top-p = 0.9 keeps ten words after "The capital of France is", 546 after "Once upon a time there was a". The nucleus is small where
@@ -718,7 +720,7 @@ show.predict(
             with_marks,
             name=widgets.choice(under, "θ"),
             passage=widgets.slider(1, 1, 8, 1, "passage"),
-        ),
+        ).opens(name="1.1"),
     ],
 )
 
@@ -833,12 +835,14 @@ with show.held_back() as by_lookahead:
         )
 show.predict(
     "The small model drafts 4 letters at a time. How many letters does one call of the large model yield, on average?",
-    choices={"about 1": 1, "between 2 and 3": 2.5, "about 5": 5},
+    choices={"about 1": 1, "about 3": 3, "about 5": 5},
     answer=mean(per_call[4]),
     why="A call yields at most the 4 drafted letters and one of its own, but a refusal discards all letters drafted after it.",
     reveals=[
         by_lookahead,
-        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")),
+        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")).opens(
+            ahead=4
+        ),
     ],
 )
 

@@ -484,7 +484,9 @@ show.predict(
     choices=list(schedules),
     answer=max(schedules, key=lambda name: schedules[name](100, 400)),
     why="It keeps the true words at first, then lets go. If one step reads a sampled word, must the next one as well?",
-    reveals=widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins),
+    reveals=widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins).opens(
+        step=100, schedule="inverse sigmoid"
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -753,7 +755,7 @@ def retrieved(play, name):
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
-def cost(answer, prompt):
+def cost_of(answer, prompt):
     """Nats per token of an answer after a prompt."""
     read, said = llm_tokens.encode(prompt), llm_tokens.encode(" " + answer)
     with torch.no_grad():
@@ -766,7 +768,7 @@ asked_about = people[7 :: len(people) // 8]
 unrelated = retrieved(*people[0][:2])  # a control: one document, for all questions
 costs = [
     [
-        cost(who, document + question(play, name))
+        cost_of(who, document + question(play, name))
         for document in ("", unrelated, retrieved(play, name))
     ]
     for play, name, who in asked_about

@@ -186,16 +186,16 @@ HTML(
 scores = [1.5, 0.9, 0.3, -0.5]
 exponentials = [math.exp(e) for e in scores]
 total = sum(exponentials)
-weights = [x / total for x in exponentials]
+shares = [x / total for x in exponentials]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as softmax:
     print("exp(e)  ", *[f"{x:.2f}" for x in exponentials], "  sum", f"{total:.2f}")
-    print("weights ", *[f"{w:.2f}" for w in weights], "  sum", f"{sum(weights):.2f}")
+    print("weights ", *[f"{w:.2f}" for w in shares], "  sum", f"{sum(shares):.2f}")
 show.predict(
     "Which weight does the first state get?",
     choices={"0.30": 0.3, "0.50": 0.5, "0.70": 0.7},
-    answer=weights[0],
+    answer=shares[0],
     why="A negative score gives a small weight, never a negative one, because the exponential is positive.",
     reveals=softmax,
 )
@@ -218,7 +218,8 @@ def attend_in_two_lines(scores, values):
 
 
 states = torch.eye(4)  # four "encoder states" that are easy to tell apart
-context, weights = attend_in_two_lines(torch.tensor(scores), states)
+other_scores = [1.0, 0.5, 0.0, -0.5]
+context, weights = attend_in_two_lines(torch.tensor(other_scores), states)
 print("weights", weights)
 print("context", context)
 
@@ -228,13 +229,13 @@ print("context", context)
 # them by 0?
 
 # %% slideshow={"slide_type": "fragment"}
-widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
+widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Adding 1 changes nothing, because $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
-# - At a factor of 3 the first takes 0.84, and at a factor of 8 it takes 0.99, so softmax becomes a choice of one state. At 0 all
+# - At a factor of 3 the first takes 0.78, and at a factor of 8 it takes 0.98, so softmax becomes a choice of one state. At 0 all
 #   get 0.25, and the context is an average.
 # - Between these extremes softmax is a *soft* choice. Its derivative is useful everywhere, so gradients can teach it. A hard choice of
 #   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
@@ -463,12 +464,12 @@ def crossings(read):
     return sum(a > b for i, a in enumerate(read) for b in read[i + 1 :])
 
 
-parts, _, weights = aligned(465_721)
+parts, _, german_weights = aligned(465_721)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 crossed = {
     "the Hindi sentence": crossings(list(answers.values())),
-    "the German number, 465,721": crossings(weights[:-1].argmax(-1).tolist()),
+    "the German number, 465,721": crossings(german_weights[:-1].argmax(-1).tolist()),
 }
 with show.held_back() as counted:
     print(*(f"{name}: {count} crossings" for name, count in crossed.items()), sep="\n")
@@ -621,7 +622,7 @@ show.predict(
     choices={"about 0.4": 0.4, "about 0.6": 0.6, "above 0.9": 0.95},
     answer=undivided.max(-1).values.mean().item(),
     why="Wide vectors make large scores, and large scores make softmax a hard choice. With the division the largest weight hardly changes:",
-    reveals=widgets.width_playground(attend),
+    reveals=widgets.width_playground(attend).opens(d=512),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -687,7 +688,7 @@ show.curves(
 
 # %% slideshow={"slide_type": "fragment"}
 words = ["the", "cat", "sat", "<pad>"]
-scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))
+of_words = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))  # scores
 masks = {
     "none": torch.ones(4, 4, dtype=torch.bool),
     "causal": causal_mask(4),
@@ -697,13 +698,13 @@ masks = {
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-_, of_nothing = attend(scores, torch.eye(4), masks["all padding"])
+_, of_nothing = attend(of_words, torch.eye(4), masks["all padding"])
 show.predict(
     "Under the mask “all padding” none of the four words may be read. What do our rows sum to?",
     choices=["0", "1", "nan"],
     answer=f"{of_nothing[0].sum().item():g}",
     why="A plain softmax of nothing is 0/0, *not a number*, and many a training run has died of it. Ours gives no weight at all.",
-    reveals=widgets.mask_playground(attend, words, scores, masks),
+    reveals=widgets.mask_playground(attend, words, of_words, masks).opens(mask="all padding"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -719,8 +720,8 @@ show.predict(
 # > **What goes wrong.** Masking *after* the softmax looks right and is not:
 
 # %% slideshow={"slide_type": "fragment"}
-_, right = attend(scores, torch.eye(4), causal_mask(4))
-_, unmasked = attend(scores, torch.eye(4))
+_, right = attend(of_words, torch.eye(4), causal_mask(4))
+_, unmasked = attend(of_words, torch.eye(4))
 wrong = unmasked * causal_mask(4)
 print("row sums, masked before softmax:", right.sum(-1))
 print("row sums, masked after softmax: ", wrong.sum(-1))
@@ -820,7 +821,7 @@ for name, weights in tape.items():
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The text is cut into *tokens*, here words and two special ones, `[CLS]` and `[SEP]`, which models of BERT's form put around every text.
-# The weights of each layer have the axes (batch, head, query, key). Below are all 72 heads at a glance, one small heatmap each. Dark
+# The weights of each layer have the axes (batch, head, query, key). Below are all 72 heads at a glance, one small heatmap each. Strong colour
 # means much weight. There is a row for each word that reads and a column for each word that is read, so a thin diagonal means that words
 # read themselves.
 
@@ -1013,8 +1014,8 @@ optimiser = torch.optim.AdamW(captioner.parameters(), lr=0.01)
 schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=250)
 draw = torch.Generator().manual_seed(0)
 for _ in range(250):
-    scene, words, _ = scenes("train", 32, draw)
-    loss = F.cross_entropy(captioner(scene, words)[0].flatten(0, 1), words.flatten())
+    scene, digits, _ = scenes("train", 32, draw)
+    loss = F.cross_entropy(captioner(scene, digits)[0].flatten(0, 1), digits.flatten())
     optimiser.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_(captioner.parameters(), 1.0)

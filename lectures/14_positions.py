@@ -213,7 +213,7 @@ show.predict(
     why="For two positions $k$ apart the dot product is $\\sum_i \\cos(k\\,\\omega_i)$, where $\\omega_i$ is the angle by which pair $i$ advances per position. "
     "It is the same for $k$ and $-k$, so dot products reveal the distance, not the direction. The curve to the right of the table shows the "
     "dot products of one position with all others:",
-    reveals=widgets.positions_playground(sinusoidal, d_model=128),
+    reveals=widgets.positions_playground(sinusoidal, d_model=128).opens(position=20),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -420,10 +420,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Rotary.** Take the entries of $q$ in pairs. At position $m$ rotate pair $i$ by the angle $m\,\theta_i$, with
-# $\theta_i = 10000^{-2i/I}$, where $I$ is the width of the head. Rotate $k$ at position $n$ likewise. Rotations keep lengths, so the dot
-# product depends only on the angle *between* the two vectors:
-#
-# $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}).$$
+# $\theta_i = 10000^{-2i/I}$, where $I$ is the width of the head. Rotate $k$ at position $n$ likewise.
 
 # %% slideshow={"slide_type": "fragment"}
 query, key = torch.tensor([1.0, 0.4, 0.9, 0.5]), torch.tensor([0.8, 0.7, 0.3, 1.0])
@@ -452,6 +449,10 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# Rotations keep lengths, so the dot product depends only on the angle *between* the two vectors:
+#
+# $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}).$$
+#
 # <details><summary><b>What to notice</b></summary>
 #
 # - Moving both does not change the score. It is 0.869 both times, because query and key rotate by the same angle.
@@ -469,8 +470,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** You mistake the **layout of rotary positions**. Two neighbours can form a pair, $(0, 1), (2, 3), \dots$
 # > ("interleaved", as in the paper), or one entry of each half, $(0, I/2), (1, I/2 + 1), \dots$ ("half", as in Hugging Face's models and
-# > SmolLM2). Both are valid, but the wrong one for given weights fails silently. *Or you rotate the values as well.* Then the output
-# > depends on where a text begins.
+# > SmolLM2). Both are valid, but the wrong one for given weights fails silently. *Or you rotate the values as well.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(2)
@@ -544,7 +544,7 @@ comparison = {
     },
     "ALiBi: two of eight heads": {f"slope 1/{2 ** (h + 1)}": penalty[h] for h in (2, 4)},
     "T5's buckets, learned": {f"head {h}": t5[h] for h in (0, 3)},
-    "Shaw et al., clipped at 16": {"one query": clipped[0], "another query": clipped[1]},
+    "Shaw et al.": {"one query": clipped[0], "another query": clipped[1]},
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}

@@ -104,7 +104,7 @@ show.predict(
                 "To be, or not to be",
                 "What light through yonder window breaks?",
             ],
-        ),
+        ).opens(place=4),
     ],
 )
 
@@ -161,7 +161,7 @@ widgets.added_player(
         "The young doctor opened the door.",
         "To be, or not to be",
     ],
-)
+).opens(place=4)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **Ask yourself.** Step through the sentence. Which kind of sublayer adds most to *Paris*, and in which layers? Is it the same for *of*?
@@ -222,7 +222,9 @@ show.predict(
         else ("LayerNorm", "RMSNorm").index(unmoved[0])
     ],
     why="A factor cancels in both. A constant is part of the mean, which only LayerNorm subtracts.",
-    reveals=widgets.norm_playground({"LayerNorm": layer_norm, "RMSNorm": rms_norm}, x.tolist()),
+    reveals=widgets.norm_playground(
+        {"LayerNorm": layer_norm, "RMSNorm": rms_norm}, x.tolist()
+    ).opens(times=10.0, plus=3.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -489,7 +491,9 @@ show.predict(
     why="The final norm divides the gradient by the size of the pathway, which grows like $\\sqrt L$, and $\\sqrt 8 = 2.8$. What does post-norm do?",
     reveals=[
         gradients_told,
-        widgets.depth_playground(through, ["post-norm", "pre-norm"], [4, 8, 16, 32]),
+        widgets.depth_playground(through, ["post-norm", "pre-norm"], [4, 8, 16, 32]).opens(
+            depth=32
+        ),
     ],
 )
 
@@ -569,16 +573,14 @@ show.predict(
     "Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, some 77,000 characters?",
     choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
     answer=after_100,
-    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer.",
+    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer. Press *train*: it runs in the background, so you can continue to read. *stop* waits for the current step, *train* "
+    "resumes from there, exactly. The slider and its play button show what was written at each stage.",
     reveals=widgets.training_player(
         {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
-    ),
+    ).opens(mark=100),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Press *train*.** It runs in the background, so you can continue to read. *stop* waits for the current step, *train* resumes from
-# there, exactly. The slider and its play button show what was written at each stage.
-#
 # <details><summary><b>What to notice</b></summary>
 #
 # - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
@@ -697,7 +699,7 @@ widgets.cache_player(
 #
 # | answer | our measurement |
 # |---|---|
-# | *faster at equal size?* Not on one core. | Predict it below. On many cores a Transformer gains, because its positions do not wait for each other. |
+# | *faster at equal size?* | Predict it below. On many cores a Transformer gains, because its positions do not wait for each other. |
 # | *better at translation?* Not by itself. | Letters to phonemes, equal parameters and time: 32.35 % of the words wrong with a Transformer, 32.91 % with a recurrent network and attention. One run each; a difference of up to 1.6 points may be chance. |
 # | *nothing but attention?* No. | The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 8). |
 # | *vectors that depend on the context?* No. | An LSTM's states do as well; the next cell measures both. |
@@ -845,7 +847,9 @@ show.predict(
                 width=1000,
             )
         ),
-        widgets.removed_explorer(stored("changes_of_2017")),
+        widgets.removed_explorer(stored("changes_of_2017")).opens(
+            row="without residual connections"
+        ),
     ],
 )
 

@@ -281,8 +281,8 @@ print(f"the whole model:   {card['parameters']:,}")
 # At each position it predicts the word that the target has there, $y_1, \dots, y_m$ with $y_m$ = `<eos>`. The loss is the mean of
 # $-\ln P(y_i \mid y_1, \dots, y_{i-1}, x)$ over all real words of the batch.
 #
-# A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. Here nothing waits. In each layer position $i$ reads the positions up to its own, which are
-# computed at the same time, and the causal mask hides the later ones.
+# A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. In each layer of this decoder, position $i$ reads the previous layer at the positions up to its own, and the causal mask hides
+# the later ones.
 #
 # We train a small Transformer on numbers of up to six words, and stop it early, so that it still makes mistakes. Step through one training step.
 
@@ -445,8 +445,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Decoding
 #
-# When the model writes, there is no reference to read. It writes a word, reads it, writes the next, in $m$ steps that do wait for each other. What does not wait is the source. It is
-# read **once**, and the keys and values $k = hW^K$ and $v = hW^V$ of every decoder layer are kept. So a decoder has two caches. One holds the keys and values of the source and never changes;
+# When the model writes, there is no reference to read. It writes a word, reads it, writes the next, in $m$ steps that wait for each other. The
+# keys and values of the source, $k = hW^K$ and $v = hW^V$ in every decoder layer, are kept. So a decoder has two caches. One holds the keys and values of the source and never changes;
 # the other holds those of the target and grows by one position per step, as in [lecture 15](15_transformer_language_model.ipynb).
 
 

@@ -16,7 +16,7 @@
 # - write Linformer in three lines, and say why it cannot be a language model;
 # - draw the patterns of Longformer and BigBird, and count after how many layers everything is reached;
 # - design a test that separates *reachable* from *learned*;
-# - compute the size of a cache, and say why a window must keep the first tokens;
+# - compute the size of a cache, and say what a window may forget, and what it must keep;
 # - answer "do we even need to remove the quadratic cost?" with measurements.
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (heads, masks, attention sinks) and [lecture 15](15_transformer_language_model.ipynb) (blocks, the key–value cache). Singular values are
@@ -356,12 +356,14 @@ def layers_to_reach(mask):
 
 alone, with_global = layers_to_reach(window(48, 4)), layers_to_reach(longformer(48, 4))
 show.predict(
-    f"48 positions, a window of 4 to either side: after {alone} layers the first position has news of the last. Now one token becomes global. After how many layers does *every* position "
+    f"48 positions, a window of 4 to either side: after {alone} layers the first position has news of the last. Now one token becomes global, as in Longformer. After how many layers does *every* position "
     "have news of every other?",
     choices={"2": 2, "4": 4, "6": 6, str(alone): alone},
     answer=with_global,
     why="One layer brings everything to the global token, the next one brings it to everybody.",
-    reveals=widgets.pattern_playground(patterns, 48, size=4, layers=12),
+    reveals=widgets.pattern_playground(patterns, 48, size=4, layers=12).opens(
+        pattern="Longformer", layers=2
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -470,7 +472,7 @@ show.predict(
     choices={"about 15 %": 0.15, "about 50 %": 0.5, "about 95 %": 0.95},
     answer=mean(right["Linformer"]),
     why="It guesses. Its keys are mixed before anybody asks, by weights that do not depend on the words. Does it learn to ask later? Look at the last row.",
-    reveals=[cards_told, widgets.needle_explorer(needle)],
+    reveals=[cards_told, widgets.needle_explorer(needle).opens(second="Linformer")],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -504,7 +504,7 @@ show.predict(
             inside,
             directions,
             ["The teacher", "The river", "The old engine", "In the end, the doctor"],
-        ),
+        ).opens(layer=int(layer_of), strength=1.0),
     ],
 )
 

@@ -263,8 +263,21 @@ TOO_WIDE = """() => {
 }"""
 
 
+LETTERS = """() => {
+  // Letters of a drawing that are too small to be read, whether or not they are in view.
+  const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer'), found = [];
+  const name = e => (e.getAttribute('aria-label') ?? e.textContent).trim().slice(0, 60);
+  for (const words of panel.querySelectorAll('svg[aria-label] text')) {
+    const { a, b, c, d } = words.getScreenCTM() ?? { a: 0, b: 0, c: 0, d: 0 };
+    const size = parseFloat(getComputedStyle(words).fontSize) * Math.sqrt(Math.abs(a * d - b * c));
+    if (size > 0 && size < 8.7) found.push(`letters of ${size.toFixed(1)} px: ${name(words.ownerSVGElement)}`);
+  }
+  return [...new Set(found)];
+}"""
+
+
 NARROW = """() => {
-  // In a narrow window: what moves the page or a whole text sideways, and letters of a drawing that are too small.
+  // In a narrow window: what moves the page or a whole text sideways.
   const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer'), found = [];
   const name = e => (e.getAttribute('aria-label') ?? e.textContent).trim().slice(0, 60);
   for (const place of [panel, ...panel.querySelectorAll('.jp-RenderedMarkdown')]) {
@@ -272,11 +285,6 @@ NARROW = """() => {
     if (!place.clientWidth || wider <= 1) continue;
     const widest = [...place.querySelectorAll('*')].findLast(e => e.getBoundingClientRect().right > edge + 1) ?? place;
     found.push(`${wider} px to scroll sideways: ${widest.className?.baseVal ?? widest.className} ${name(widest)}`);
-  }
-  for (const words of panel.querySelectorAll('svg[aria-label] text')) {
-    const { a, b, c, d } = words.getScreenCTM() ?? { a: 0, b: 0, c: 0, d: 0 };
-    const size = parseFloat(getComputedStyle(words).fontSize) * Math.sqrt(Math.abs(a * d - b * c));
-    if (size > 0 && size < 8.7) found.push(`letters of ${size.toFixed(1)} px: ${name(words.ownerSVGElement)}`);
   }
   return [...new Set(found)];
 }"""
@@ -306,4 +314,36 @@ CRAMPED = """() => {
   for (const picture of notebook.querySelectorAll('.nlm-shown :is(svg, img)'))
     if (seen(picture) && picture.getBoundingClientRect().bottom > innerHeight) say('runs over the screen', picture);
   return [...new Set(found)];
+}"""
+
+
+ASK_AGAIN = """async () => {
+  // Run the cells of all predictions again, so that none has an answer.
+  const { content } = jupyterapp.shell.currentWidget;
+  for (const [index, cell] of content.widgets.entries()) {
+    if (cell.model.type !== 'code' || !cell.node.querySelector('.nlm-predict')) continue;
+    content.activeCellIndex = index;
+    await jupyterapp.commands.execute('notebook:run-cell');
+  }
+}"""
+
+
+UNANSWERED = """() => {
+  // Mark the first question on the screen that has no answer; false if there is none.
+  const seen = e => e.getClientRects().length > 0;
+  const button = [...document.querySelectorAll('.nlm-shown .nlm-show-me')].find(seen);
+  button?.closest('.nlm-predict').setAttribute('data-pressed', 'yes');
+  return Boolean(button);
+}"""
+
+
+OUT_OF_VIEW = """() => {
+  // Of the question that was marked: which of question, answer and picture is not wholly on the screen.
+  const box = document.querySelector('[data-pressed]'), revealed = box.lastElementChild.querySelector('svg, img, pre');
+  box.removeAttribute('data-pressed');
+  const parts = { question: box.firstElementChild, answer: box.querySelector('.nlm-told'), picture: revealed };
+  return Object.entries(parts).filter(([, part]) => part).filter(([, part]) => {
+    const { top, bottom, height } = part.getBoundingClientRect();
+    return !height || top < 0 || bottom > innerHeight;
+  }).map(([name]) => `after the press the ${name} is not in view: ${box.innerText.trim().slice(0, 60)}`);
 }"""

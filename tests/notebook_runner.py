@@ -6,8 +6,10 @@ Its cells reach no network: whatever asks for an address other than this machine
 
 import contextlib
 import html
+import inspect
 import os
 import re
+import symtable
 import sys
 import tempfile
 import time
@@ -18,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import torch
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -43,6 +46,8 @@ class Ran:
     """What the cells have defined, after the last of them."""
     seconds: dict[int, float] = field(default_factory=dict)
     """Seconds of the processor that each cell took, by the cell's place in the notebook."""
+    reads: dict[int, dict[str, str]] = field(default_factory=dict)
+    """What kind of thing each name was that a cell takes from other cells, when the cell ran; by the cell's place."""
     reached: list[str] = field(default_factory=list)
     """Addresses outside this machine that were asked for, in vain."""
     stray: str = ""
@@ -63,6 +68,16 @@ class Ran:
         for widget in self.widgets:
             if isinstance(widget, DOMWidget):
                 widget.close()
+
+    def not_repeatable(self) -> list[str]:
+        """Where a cell that is run again after the last one meets a name that has become something of another kind."""
+        cells = self.notebook.cells
+        return [
+            f"{name} was {kind} here, and is {_kind(self.names[name])} in the end:\n{cells[index].source}"
+            for index, reads in self.reads.items()
+            for name, kind in reads.items()
+            if name in self.names and _kind(self.names[name]) != kind
+        ]
 
     def errors(self) -> list[str]:
         return [
@@ -149,6 +164,7 @@ def run(notebook: nbformat.NotebookNode, folder: Path) -> Ran:
             if cell.cell_type != "code" or not cell.source.strip():
                 continue
             shell.shown = cell.outputs = []
+            ran.reads[index] = {name: _kind(vars(module)[name]) for name in _taken(cell.source, vars(module))}
             began = time.process_time()
             out, err = _Stream("stdout", shell.shown), _Stream("stderr", shell.shown)
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):  # type: ignore[type-var]
@@ -163,6 +179,42 @@ def run(notebook: nbformat.NotebookNode, folder: Path) -> Ran:
         "application/vnd.jupyter.widget-state+json": Widget.get_manager_state(widgets=ran.widgets)
     }
     return ran
+
+
+def _taken(source: str, names: dict[str, Any]) -> set[str]:
+    """The names that a cell, and the notebook's functions that it calls, take from other cells."""
+    top = symtable.symtable(source, "cell", "exec")
+    made, left = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned()}, [top]
+    found: set[str] = set()
+    while left:
+        table = left.pop()
+        left += table.get_children()
+        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and (table is top or s.is_global())}
+    found, new = set(), (found - made) & names.keys()
+    while new:
+        found |= new
+        functions = [names[name] for name in new if isinstance(names[name], types.FunctionType)]
+        read = {
+            name for function in functions if function.__globals__ is names for name in _global_names(function.__code__)
+        }
+        new = (read & names.keys()) - found - made
+    return found
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    inside = (part for part in code.co_consts if isinstance(part, types.CodeType))
+    return {*code.co_names}.union(*map(_global_names, inside))
+
+
+def _kind(value: Any) -> str:
+    """As far as code that reads a name has to know what is in it."""
+    if isinstance(value, (bool, int, float)):
+        return "a number"
+    if isinstance(value, (torch.Tensor, np.ndarray)):
+        return f"{type(value).__name__} with {value.ndim} axes"
+    if isinstance(value, types.FunctionType):
+        return f"a function with the arguments {inspect.signature(value)}"
+    return type(value).__name__
 
 
 @contextlib.contextmanager

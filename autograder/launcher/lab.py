@@ -13,6 +13,10 @@ FROM = "NLM_FROM"  # the variable that tells the second process in which folder 
 SETTINGS = "autograder/jupyter"
 """The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`) and the display of widgets
 without a kernel (`nlm-static`), both plain JavaScript."""
+READING = "autograder/jupyter/reading"
+"""More settings, for readers of the course: only what they open is listed, and Formgrader is not offered."""
+ALL = "--instructor"
+"""The option that leaves READING out."""
 
 
 def lecture_called(root: Path, name: str = "") -> Path | None:
@@ -45,8 +49,9 @@ def command(
     return [*line, *arguments]
 
 
-def variables(environment: Environment, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment variables: the course's settings first, and the environment's own kernel before all others.
+def variables(environment: Environment, environ: Mapping[str, str], *, reading: bool = False) -> dict[str, str]:
+    """The environment variables: the course's settings first, with `reading` also a reader's, and the environment's own
+    kernel before all others.
 
     A kernel called `python3` in the user's home folder, left there by another installation, would otherwise run the
     lectures with another Python.
@@ -54,7 +59,7 @@ def variables(environment: Environment, environ: Mapping[str, str]) -> dict[str,
     result = dict(environ)
     settings = environment.root / SETTINGS
     for name, first in {
-        "JUPYTER_CONFIG_PATH": [settings],
+        "JUPYTER_CONFIG_PATH": [*([environment.root / READING] if reading else []), settings],
         "JUPYTER_PATH": [environment.prefix / "share" / "jupyter", settings],
     }.items():
         result[name] = os.pathsep.join([*map(str, first), *filter(None, [environ.get(name, "")])])

@@ -224,7 +224,8 @@ def open_lab(place: Environment, rest: list[str]) -> int:
     lecture = lab.lecture_called(place.root)
     on = f" on {lecture.relative_to(place.root).as_posix()}" if lecture else ""
     say.line(f"Opening JupyterLab{on}. To stop it: Ctrl-C, twice.")
-    return _become_lab(place, lab.command(place, rest, os.environ))
+    options = [word for word in rest if word != lab.ALL]
+    return _become_lab(place, lab.command(place, options, os.environ), reading=lab.ALL not in rest)
 
 
 def present(place: Environment, rest: list[str]) -> int:
@@ -239,13 +240,13 @@ def present(place: Environment, rest: list[str]) -> int:
     if code:
         return code
     say.line(f"Presenting {lecture.stem}. Page Down goes on, n opens your notes, Escape shows the notebook.")
-    return _become_lab(place, lab.command(place, options, os.environ, present=lecture))
+    return _become_lab(place, lab.command(place, options, os.environ, present=lecture), reading=True)
 
 
-def _become_lab(place: Environment, line: list[str]) -> int:
+def _become_lab(place: Environment, line: list[str], *, reading: bool) -> int:
     if "--allow-root" in line:
         say.line("(You are root, so JupyterLab gets --allow-root.)")
-    return lab.become(line, lab.variables(place, os.environ), place.root)
+    return lab.become(line, lab.variables(place, os.environ, reading=reading), place.root)
 
 
 def run_tests(place: Environment, rest: list[str]) -> int:

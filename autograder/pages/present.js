@@ -14,6 +14,7 @@ function cellOf(node) {
   const metadata = { slideshow: { slide_type: notes ? 'notes' : slide }, jupyter: { source_hidden: input?.tagName === 'DETAILS' } };
   return {
     node: shown,
+    folded: !code && !notes && node.children.length > 0 && [...node.children].every(part => part.matches('details')),
     textLength: code ? Infinity : Number(text ?? Infinity),
     toggleClass: (name, on) => shown.classList.toggle(name, on),
     outputArea: { model: { get length() { return outputs.length; }, get: () => null } },
@@ -99,12 +100,18 @@ class Presentation extends Deck {
     reachable(this.notebook.node);
   }
 
-  resized(node) {
+  toldIn(question) { return question.querySelector('details[open] p'); }
+
+  showsAnswer(button) {
+    return !this.toldIn(button.closest('.nlm-predict')) && button.textContent === say('show me');
+  }
+
+  resized() {
     const { style } = document.documentElement;
     style.setProperty('--nlm-top', `${this.margins[0]}px`);
     style.setProperty('--nlm-bottom', `${this.barHeight}px`);
     style.setProperty('--nlm-text', `${this.type}px`);
-    super.resized(node);
+    super.resized();
   }
 
   toggleCode() {

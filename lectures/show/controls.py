@@ -6,6 +6,7 @@ Moving a control calls the function and replaces the HTML: about 40 ms from key 
 rebuilt and no image is encoded. Where no kernel runs (a web page, a printout) the same object shows the last picture.
 """
 
+import contextlib
 import html
 import inspect
 import re
@@ -14,6 +15,7 @@ from functools import partial, wraps
 from typing import Any
 
 import ipywidgets
+import traitlets
 
 __all__ = ["Live", "choice", "choose_or_type", "field", "live", "menu", "slider", "stops", "tick"]
 
@@ -50,6 +52,21 @@ class Live(ipywidgets.VBox):
             control.add_class(f"nlm-control-{name}")  # where `lectures.show.touch` finds it
             control.observe(self.redraw, names="value")
         self.redraw()
+
+    def opens(self, **values: Any) -> "Live":
+        """Begin with these values of the controls: the state that the text around the widget is about. A page without a
+        kernel shows it, too.
+
+        Raises ValueError for a control or a value that the widget does not have.
+        """
+        for name, value in values.items():
+            if name not in self.controls:
+                raise ValueError(f"opens must name a control, one of {list(self.controls)}, got {name!r}")
+            with contextlib.suppress(traitlets.TraitError):
+                self.controls[name].value = value
+            if self.controls[name].value != value:
+                raise ValueError(f"the control {name!r} has no value {value!r}")
+        return self
 
     def redraw(self, _change: object = None) -> None:
         """Draw for the controls' present values. A ValueError is shown in the picture's place, in words."""

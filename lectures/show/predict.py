@@ -85,8 +85,11 @@ class Prediction(ipywidgets.VBox):
         self.field.layout.width = "min(520px, 98%)"
         self.field.observe(self._typed, names="value")
         self.show_me = ipywidgets.Button(description="show me", tooltip="the answer without a guess")
+        self.show_me.add_class("nlm-show-me")  # what a clicker presses in the presenter view
         self.show_me.on_click(lambda _: self.show_answer())
-        self.in_the_room = ipywidgets.Button(description="in the room", tooltip="type in a show of hands")
+        self.in_the_room = ipywidgets.Button(
+            description="show of hands", tooltip="for a class: type in how many chose each answer"
+        )
         self.in_the_room.on_click(lambda _: self.count_hands())
         self.hands = [
             ipywidgets.BoundedIntText(
@@ -110,7 +113,9 @@ class Prediction(ipywidgets.VBox):
         hint = f"<p><small>({kind.hint})</small></p>" if kind.hint else ""
         words = f"<p><b>Predict.</b> {marked(question)}</p>{hint}"
         asked = ipywidgets.HTMLMath(f'{STYLE}<div class="nlm-says">{words}</div>')
-        rows = [ipywidgets.HBox(answers), ipywidgets.HBox(more), self.room]
+        self.room.add_class("nlm-room")
+        self.more = ipywidgets.HBox(more)
+        rows = [ipywidgets.HBox(answers), self.more, self.room]
         for row in rows:
             row.add_class("nlm-answers")
         super().__init__([asked, *rows, self.verdict, self.below])
@@ -172,7 +177,7 @@ class Prediction(ipywidgets.VBox):
         self.committed = True
         try:
             predictions.keep(self.question, how, self.guess, self.kind.answer, right, **more)
-            score = self.score()
+            score = self.score() if how == "guess" else ""
         except OSError as error:
             score = f"This could not be kept: {error}."
         for name, button in zip(self.kind.options, self.buttons, strict=True):
@@ -180,7 +185,9 @@ class Prediction(ipywidgets.VBox):
                 button.icon = "check"
             elif name == self.guess:
                 button.icon = "times"
+        self.more.layout = _NOWHERE
         self._draw_bars()
+        self.verdict.add_class("nlm-told")
         self.verdict.value = _says(f"{told} {marked(self.why)}", f"<small>{score}</small>" if score else "")
         self.below.children = [
             part if isinstance(part, ipywidgets.Widget) else ipywidgets.HTML(part) for part in self.revealed

@@ -32,9 +32,9 @@ def beam_player(
     trees = {b: search(b) for b in range(1, largest + 1)}
     deepest = {b: max(n.step for n in tree.nodes if n.log_prob > -math.inf) for b, tree in trees.items()}
 
-    def draw(beam: int, step: int) -> str:
+    def draw(beam: int, half_step: int) -> str:
         tree = trees[beam]
-        step = min(step, 2 * deepest[beam])
+        step = min(half_step, 2 * deepest[beam])
         shown, decided = (step + 1) // 2, step // 2
         title = f"“{prompt} …”, beam of {beam}"
         picture = search_tree_svg(tree.nodes, name, shown=shown, decided=decided, best=tree.best, title=title)
@@ -44,8 +44,8 @@ def beam_player(
     return live(
         draw,
         beam=choice(sizes, "beam", value=min(2, largest)),
-        play="step",
-        step=slider(2, 0, 2 * max(deepest.values()), 1, "half-step", "460px"),
+        play="half_step",
+        half_step=slider(2, 0, 2 * max(deepest.values()), 1, "half-step", "460px"),
     )
 
 

@@ -144,7 +144,7 @@ def lens_player(models: Mapping[str, tuple[nn.Module, _Tokenizer]], sentences: S
     def draw(model: str, sentence: str, place: int) -> str:
         read = reading(model, sentence)
         selected = min(place, len(read.words) - 1)
-        note = "the surer, the darker; low rows are read with a norm and a matrix made for the highest"
+        note = "the surer, the stronger the colour; low rows are read with a norm and a matrix made for the highest"
         grid = lens_svg(read.words, read.depths, read.guesses, read.chances, selected=selected, title=model, note=note)
         return beside(grid, _sizes(read, selected))
 

@@ -116,7 +116,7 @@ def test_the_alignment_crosses(ran: dict) -> None:
 
 
 def test_softmax_sharpens(prose: str) -> None:
-    scores = torch.tensor([1.5, 0.9, 0.3, -0.5])
+    scores = torch.tensor([1.0, 0.5, 0.0, -0.5])
     three, eight = (torch.softmax(factor * scores, dim=-1)[0].item() for factor in (3, 8))
     assert f"the first takes {three:.2f}, and at a factor of 8 it takes {eight:.2f}" in prose
 

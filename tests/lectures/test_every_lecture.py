@@ -3,9 +3,11 @@
 import os
 from pathlib import Path
 
+from lectures.show import Prediction
 from tests.lectures import outputs
 from tests.lectures.changed import topic
 from tests.lectures.conftest import LECTURES, ROOT
+from tests.lectures.openings import elsewhere
 from tests.lectures.predictions import asked_in, given_away
 from tests.notebook_runner import LIVE, Ran
 from tests.pictures import nameless_pictures, nameless_widgets
@@ -20,6 +22,10 @@ def test_it_runs_from_top_to_bottom(run: Ran) -> None:
     assert not run.errors(), run.errors()[0]
     for cell in run.code:
         assert cell.execution_count is not None or not cell.source.strip(), f"not run:\n{cell.source}"
+
+
+def test_a_cell_can_be_run_again_after_the_last(run: Ran) -> None:
+    assert not run.not_repeatable(), "\n\n".join(run.not_repeatable())
 
 
 def test_it_asks_for_nothing_outside_this_machine(run: Ran) -> None:
@@ -69,6 +75,13 @@ def test_predictions_are_made_before_their_answers_are_seen(run: Ran) -> None:
         assert cell.metadata.slideshow.slide_type != "skip"
         told = given_away(cells, prediction)
         assert not told, f"{prediction.question} ({prediction.answer}) is answered before: {told}"
+
+
+def test_what_an_answer_reveals_opens_with_what_was_asked(run: Ran) -> None:
+    asked = [widget for widget in run.widgets if isinstance(widget, Prediction)]
+    assert len(asked) >= LEAST_PREDICTIONS
+    found = [where for prediction in asked for where in elsewhere(prediction)]
+    assert not found, "\n".join(found)
 
 
 def test_every_picture_has_words(run: Ran) -> None:

@@ -16,11 +16,15 @@ import pytest
 
 from autograder.launcher import text
 from tests.lab import (
+    ASK_AGAIN,
     CRAMPED,
+    LETTERS,
     NARROW,
+    OUT_OF_VIEW,
     PATIENCE,
     SETTLED,
     TOO_WIDE,
+    UNANSWERED,
     Desk,
     run_all_cells,
     save,
@@ -35,6 +39,8 @@ LAPTOP, TALL = {"width": 1366, "height": 768}, {"width": 1366, "height": 2600}
 """As wide as on a laptop; the higher one is for reading, in fewer steps."""
 ZOOMED = {"width": 911, "height": 2600}
 """The same laptop at 150 %."""
+LAPTOPS = {"on a laptop": LAPTOP, "at 150 %": {"width": 911, "height": 512}}
+"""As high as they are, since how high a picture may be depends on that."""
 PROJECTOR = {"width": 1920, "height": 1080}
 LATENCY_MS, HEADROOM = 100, 3
 """From key to picture: what a widget should take, and how many times that a machine with much else to do may."""
@@ -158,12 +164,18 @@ def _read(page, folder: Path) -> list[str]:
             faults += [f"{name} {number}: mathematics that cannot be set: {what}" for what in seen["unset"]]
             height = seen["height"]  # cells take their height when they are first seen
             y, number = y + view["height"] - 90, number + 1
+    for name, view in LAPTOPS.items():
+        page.set_viewport_size(view)
+        small = page.evaluate(f"async () => {{ await ({SETTLED})(); return ({LETTERS})(); }}")
+        faults += [f"{name}: {what}" for what in small]
     return faults
 
 
 def _present(page, folder: Path) -> list[str]:
-    """The same notebook in the presenter view, screen by screen, as from a clicker; what is too wide, or dead."""
+    """The same notebook in the presenter view, screen by screen, as from a clicker, which also answers each prediction;
+    what is too wide, or dead, or out of view."""
     page.set_viewport_size(PROJECTOR)
+    page.evaluate(ASK_AGAIN)
     page.evaluate("() => document.querySelector('.jp-WindowedPanel-outer').scrollTo(0, 0)")
     page.locator(".jp-Notebook .jp-Cell").first.click()
     page.keyboard.press("Escape")  # out of the editor, if the click has led into one
@@ -197,7 +209,13 @@ def _present(page, folder: Path) -> list[str]:
             if not any(control.ms for control in move_all(page, live, 1, only_first=True)):
                 faults.append(f"slide {where}: the widget does not answer")
             page.evaluate("() => document.activeElement.blur()")
+        asks = page.evaluate(UNANSWERED)
         page.keyboard.press("PageDown")
+        if asks:
+            page.locator("[data-pressed] .nlm-told").wait_for(state="attached", timeout=20_000 * PATIENCE)
+            page.wait_for_timeout(400)  # the screen is cut anew when it has come to rest
+            page.evaluate(SETTLED)
+            faults += [f"slide {where}: {what}" for what in page.evaluate(OUT_OF_VIEW)]
     if not tried:
         faults.append("no widget is on a slide")
     page.keyboard.press("Escape")

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import NARROW, PATIENCE, Desk, run_all_cells
+from tests.lab import LETTERS, NARROW, PATIENCE, Desk, run_all_cells
 
 LAPTOP, ZOOMED = {"width": 1366, "height": 768}, {"width": 911, "height": 512}
 """At 100 % and at 150 %, where JupyterLab's list of files takes a third."""
@@ -55,5 +55,6 @@ def test_nothing_is_cut_or_too_small_to_read(desk: Desk) -> None:
         for box in (*map(text.locator, ("table", "mjx-container[display]", "p:has(img)")), own_boxes.last):
             page.wait_for_function(SCROLLS, arg=box.element_handle(), timeout=30_000 * PATIENCE)  # in its own box
         assert page.evaluate(NARROW) == []
+        assert page.evaluate(LETTERS) == []
         end, begin = (drawing.nth(i).evaluate(f"e => e.getBoundingClientRect().{side}") for i, side in ENDS)
         assert begin > end, "two that are too wide together: one below the other"

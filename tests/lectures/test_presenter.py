@@ -109,6 +109,72 @@ def a_lecture() -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=built, metadata={"kernelspec": kernel})
 
 
+ASKED = """show.predict('How tall?', choices=['tall', 'short'], answer='tall', why='See: ' + 20 * 'It is tall. ',
+             reveals=[PICTURE, widget])"""
+
+
+def a_question() -> nbformat.NotebookNode:
+    """Saved by an earlier kernel: all its cells have a number, and the output of the last one is from then."""
+    widget = "show.live(lambda n: PICTURE, n=show.slider(3, 1, 9, 1, 'n'))"
+    cells = [
+        ("markdown", "slide", "# First"),
+        ("code", "skip", f"from lectures import show\nPICTURE = {PICTURE!r}\nwidget = {widget}"),
+        ("markdown", "fragment", " ".join(["Before the question."] * 40)),
+        ("code", "fragment", ASKED),
+        ("markdown", "fragment", "<details><summary>What to notice</summary>It was tall.</details>"),
+        ("markdown", "slide", "## Second"),
+        ("code", "fragment", "print(*range(400), sep='\\n')\nraise ValueError('this is wrong')"),
+    ]
+    made = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
+    built = [made[kind](source, metadata={"slideshow": {"slide_type": place}}) for kind, place, source in cells]
+    built[3].metadata["jupyter"] = {"source_hidden": True}
+    for count, cell in enumerate((cell for cell in built if cell.cell_type == "code"), start=1):
+        cell.execution_count = count
+    built[3].outputs = [nbformat.v4.new_output("stream", name="stdout", text="from yesterday")]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return nbformat.v4.new_notebook(cells=built, metadata={"kernelspec": kernel})
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_clicker_asks_and_answers(desk: Desk) -> None:
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=10_000 * PATIENCE)
+    nbformat.write(a_question(), desk.work / "00_asked.ipynb")
+    with desk.notebook("00_asked.ipynb", {"width": 1920, "height": 1080}) as page:
+        page.evaluate("() => jupyterapp.shell.expandLeft()")
+        page.locator("[data-status=idle]").first.wait_for(timeout=60_000 * PATIENCE)
+        page.keyboard.press("Control+Alt+P")
+        page.locator(".nlm-shown p", has_text="Before the question.").wait_for(timeout=30_000 * PATIENCE)
+        page.keyboard.press("PageDown")
+        question = page.locator(".nlm-shown .nlm-predict")
+        expect(question).to_be_visible(timeout=30_000 * PATIENCE)  # what a kernel of yesterday has run runs again
+        expect(page.get_by_text("from yesterday")).to_have_count(0)
+        expect(page.locator(".nlm-shown summary")).to_be_in_viewport()
+        page.keyboard.press("PageDown")
+        for part in (
+            question.get_by_text("How tall?"),
+            question.get_by_text("The answer:"),
+            question.locator("svg").first,
+        ):
+            expect(part).to_be_in_viewport(ratio=1)
+        expect(question.get_by_text("show me")).to_be_hidden()
+        assert "0 of" not in question.inner_text(), "nobody has guessed"
+        assert page.evaluate(CRAMPED) == []
+        page.keyboard.press("PageDown")  # what else it reveals
+        expect(page.locator(".nlm-shown .nlm-live svg")).to_be_in_viewport(ratio=1)
+        page.keyboard.press("PageDown")
+        expect(page.locator(".nlm-shown").get_by_text("Second")).to_be_visible()
+        page.keyboard.press("PageDown")
+        page.keyboard.press("Shift+Enter")
+        expect(page.get_by_text("ValueError: this is wrong")).to_be_in_viewport(timeout=30_000 * PATIENCE)
+        page.keyboard.press("Escape")
+        expect(page.locator(".jp-DirListing").first).to_be_visible()
+
+
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.alone

@@ -21,8 +21,10 @@ def means_svg(
     title: str = "",
     level: float | None = None,
     width: float = 820,
+    numbers: bool = True,
 ) -> str:
-    """Per row a dot for each seed, their mean, and its 95 % interval as a bar. level: an upright line."""
+    """Per row a dot for each seed, their mean, and its 95 % interval as a bar. level: an upright line. numbers: the means
+    are also written."""
     left, canvas = label_width(rows, 16), Canvas(title, size=16)
     names = {i + 0.5: "" for i in range(len(rows))}
     axes = Axis(low, high, x_title, grid=False), Axis(len(rows), 0, ticks=names)
@@ -38,7 +40,8 @@ def means_svg(
             canvas.rect(plot.across(mean) - 1.5, plot.down(y) - 11, 3, 22, BLUE)
         plot.marks([v for v in values if low <= v <= high], [y for v in values if low <= v <= high], Look(ORANGE), 4)
         canvas.text(plot.left - 8, plot.down(y) + 6, name, 16, "end")
-        canvas.text(plot.right + 10, plot.down(y) + 6, f"{mean:.3f} ± {half:.3f}", 16)
+        if numbers:
+            canvas.text(plot.right + 10, plot.down(y) + 6, f"{mean:.3f} ± {half:.3f}", 16)
     return canvas.svg(alt)
 
 

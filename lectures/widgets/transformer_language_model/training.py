@@ -62,6 +62,10 @@ class TrainingPlayer(ipywidgets.VBox):
     def running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
+    def opens(self, **values: Any) -> "TrainingPlayer":
+        self.view.opens(**values)
+        return self
+
     def train(self) -> None:
         """Begin, or resume where it was stopped; returns immediately."""
         if self.running:

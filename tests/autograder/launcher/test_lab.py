@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -17,6 +18,7 @@ from autograder.launcher.environment import Environment
 from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
 
 ROOT = Path(__file__).resolve().parents[3]
+NBGRADER = re.compile("Validate|Nbgrader|Create Assignment|Assignment List")
 
 
 @pytest.fixture
@@ -78,6 +80,7 @@ def test_the_environments_own_kernel_and_settings_come_first(place: Environment)
     settings = str(place.root / "autograder" / "jupyter")
     assert result["JUPYTER_PATH"].split(os.pathsep) == [str(place.prefix / "share" / "jupyter"), settings, "/theirs"]
     assert result["JUPYTER_CONFIG_PATH"] == settings
+    assert lab.variables(place, given, reading=True)["JUPYTER_CONFIG_PATH"].split(os.pathsep)[1:] == [settings]
     assert result["PATH"].split(os.pathsep)[0] == str(place.python.parent)
     assert "PYTHONPATH" not in result
     assert given["PYTHONPATH"] == "/elsewhere"
@@ -105,7 +108,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str,
         port = probe.getsockname()[1]
     asked = ["--no-browser", "--ip=127.0.0.1", f"--port={port}", "--IdentityProvider.token=abc"]
     line = lab.command(place, asked, {})
-    environ = lab.variables(place, {**os.environ, "HOME": str(home)})
+    environ = lab.variables(place, {**os.environ, "HOME": str(home)}, reading=True)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "XDG_DATA_HOME", "JUPYTER_TOKEN"):
         environ.pop(name, None)
     log = home / "lab.log"
@@ -154,9 +157,18 @@ def test_no_news_are_fetched_and_no_updates_looked_for(server: tuple[str, str, P
 
 
 @pytest.mark.slow
-def test_the_file_browser_shows_the_notebook_and_not_its_text(server: tuple[str, str, Path]) -> None:
+def test_the_file_browser_shows_what_is_read_and_nothing_else(server: tuple[str, str, Path]) -> None:
     listed = {entry["name"] for entry in ask(server, "/api/contents/lectures")["content"]}
-    assert listed == {"01_first.ipynb", "figures"}
+    assert listed == {"01_first.ipynb"}
+    assert {entry["name"] for entry in ask(server, "/api/contents/")["content"]} == {"lectures"}
+
+
+def test_an_instructor_is_offered_formgrader_and_a_reader_is_not() -> None:
+    disabled = [
+        json.loads((ROOT / folder / "labconfig" / "page_config.json").read_text("utf-8"))["disabledExtensions"]
+        for folder in (lab.SETTINGS, lab.READING)
+    ]
+    assert ["@jupyter/nbgrader:formgrader" in names for names in disabled] == [False, True]
 
 
 @pytest.mark.slow
@@ -211,6 +223,10 @@ def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
         # A server that is ended while a kernel starts waits for it for ever.
         expect(page.locator("[data-status=idle]").first).to_be_visible(timeout=60_000 * PATIENCE)
         page.screenshot(path=artefacts / "lab_double_click.png")
+        expect(page.locator(".lm-MenuBar, .jp-NotebookPanel-toolbar, .jp-SideBar").get_by_text(NBGRADER)).to_have_count(
+            0
+        )
+        expect(page.locator(".jp-mod-dirty")).to_have_count(0)  # nobody has changed anything
         expect(page.locator(".jp-Dialog")).to_have_count(0)  # neither "Select Kernel" nor a question about news
         expect(page.locator(".Toastify__toast")).to_have_count(0)
         browser.close()

@@ -21,6 +21,16 @@ def test_the_picture_follows_a_control() -> None:
     assert widget.picture.value == "<b>5</b>"
 
 
+def test_a_widget_opens_with_what_the_text_is_about() -> None:
+    widget = widgets.live(
+        lambda n, way: f"{n} {way}", n=show.slider(3, 1, 9, 1, "n"), way=show.choice(["up", "down"])
+    ).opens(n=5, way="down")
+    assert widget._repr_mimebundle_()["text/html"] == "5 down"
+    for wrong in ({"n": 10}, {"way": "sideways"}, {"m": 1}):
+        with pytest.raises(ValueError, match=r"opens must name|has no value"):
+            widget.opens(**wrong)
+
+
 def test_a_value_that_cannot_be_drawn_is_explained_in_the_pictures_place() -> None:
     def draw(n: int) -> str:
         if n > 3:

@@ -94,8 +94,17 @@ def test_shown_is_not_guessed() -> None:
     asked.show_me.click()
     assert "The answer: <b>about 50" in asked.verdict.value
     assert "right" not in asked.verdict.value
+    assert asked.more.layout.display == "none", "there is nothing left to show"
     factor().buttons[1].click()
     assert not predictions.first_guesses(predictions.kept()), "whoever has seen the answer does not guess it"
+
+
+def test_an_answer_that_was_only_shown_has_no_score() -> None:
+    predict("How much?", within=0.1, answer=0.5, why="So.").commit(9)
+    asked = factor()
+    asked.show_me.click()
+    assert "The answer:" in asked.verdict.value
+    assert "of 1 right" not in asked.verdict.value
 
 
 def test_a_room_is_counted() -> None:

@@ -83,11 +83,11 @@ def test_a_ranking_is_best_first() -> None:
 
 def test_the_beam_is_stepped_to_its_end() -> None:
     widget = widgets.beam_player(tree, name, prompt="cat")
-    widget.controls["step"].value = 0
+    widget.controls["half_step"].value = 0
     assert "Nothing has been written" in widget.picture.value
-    widget.controls["step"].value = 1
+    widget.controls["half_step"].value = 1
     assert "Which are kept?" in widget.picture.value
-    widget.controls["step"].value = widget.controls["step"].max
+    widget.controls["half_step"].value = widget.controls["half_step"].max
     assert "No open text can still win" in widget.picture.value
     assert "&lt;eos&gt; (0.500)" in widget.picture.value
     before = widget.picture.value

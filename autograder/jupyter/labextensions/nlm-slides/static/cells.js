@@ -42,6 +42,9 @@ export function codeIsHidden(cell) {
   );
 }
 
+/* Nothing but folded answers: no key press is spent on their titles. A page of the site knows this, but not the Markdown. */
+const isFolded = cell => cell.folded ?? (!isCode(cell) && /^\s*<details[\s\S]*<\/details>\s*$/.test(sourceOf(cell)));
+
 /* Every key press shows one more step: {screen, cells, notes} hold indices of cells. Skipped code goes with the step before it;
    it is seen only when code is asked for. */
 export function readSteps(cells) {
@@ -60,7 +63,7 @@ export function readSteps(cells) {
     }
     const begins = type === 'slide' || type === 'subslide' || !steps.length;
     if (begins) screen += 1;
-    if (begins || type === 'fragment') steps.push({ screen, cells: [], notes: [] });
+    if (begins || (type === 'fragment' && !isFolded(cell))) steps.push({ screen, cells: [], notes: [] });
     steps[steps.length - 1].cells.push(index);
   });
   return joined(steps, cells);

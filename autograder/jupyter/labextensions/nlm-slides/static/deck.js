@@ -32,10 +32,11 @@ export class Deck {
 
   help() {
     return [
-      ['Page Down, →', this.say('go on: the next part, the next page, the next screen')],
+      ['Page Down', this.say('answer the question on the screen, else go on: the next part, the next page, the next screen')],
+      ['→', this.say('go on without the answer')],
       ['Page Up, ←', this.say('go back')],
       ['c', this.say('show or hide the code of pictures and the setup')],
-      ['d', this.say('open or close the answers on the screen')],
+      ['d', this.say('answer the question on the screen; open or close what is folded')],
       ['o', this.say('an overview of all screens')],
       ['n', this.say('a second window with notes, the next title and the time')],
     ];
@@ -53,7 +54,8 @@ export class Deck {
     this.ends = new AbortController();
     this.on(window, 'keydown', event => this.key(event), true);
     this.on(window, 'resize', () => this.resized());
-    this.on(this.notebook.node, 'toggle', event => this.resized(event.target), true);
+    this.on(this.notebook.node, 'toggle', () => this.resized(), true);
+    for (const touched of ['click', 'focusin']) this.on(this.notebook.node, touched, ({ target }) => this.touched(target), true);
     this.sizes = new ResizeObserver(() => this.soon());
     this.notebook.widgets.forEach(cell => this.sizes.observe(cell.node));
     this.resized();
@@ -95,6 +97,7 @@ export class Deck {
   /* Show a step. One that has nothing to see is passed by in the direction `by`, after its code was run, and one that would
      stand alone with a line or two is shown together with the next. */
   show(at, { page = 0, by = 1 } = {}) {
+    this.held = null;
     const wanted = Math.max(0, Math.min(at, this.steps.length - 1));
     this.at = this.firstSeen(wanted, by) ?? this.firstSeen(wanted, -by) ?? wanted;
     this.list = this.pages.cut(this.shownSteps());
@@ -153,15 +156,39 @@ export class Deck {
     this.sizesShown = this.pages.sizes();
   }
 
-  /* Cut the screen anew: it has changed. The page that shows `node`, or the same page, stays. */
-  resized(node = null) {
+  /* What somebody uses stays in view, however often the screen changes, until somebody goes on: of a question, its answer. */
+  touched(node) {
+    const question = node.closest('.nlm-predict');
+    if (question) this.held = node.closest('.nlm-answers, .answers') ? question : node;
+    else this.held = node.closest('details') ?? this.held;
+  }
+
+  /* Cut the screen anew: it has changed. The page that shows what is held stays, or else the page of this number. */
+  resized() {
     document.body.style.setProperty('--nlm-scale', this.pages.scale.toFixed(4));
     if (!this.list) return;
-    const anchor = node || (this.list[this.page] || [])[0]?.node;
-    const focused = document.activeElement;
+    const { activeElement: focused } = document;
     this.list = this.pages.cut(this.shownSteps());
-    const found = this.list.findIndex(leaves => leaves.some(leaf => leaf.node.contains(anchor) || anchor?.contains(leaf.node)));
-    this.turn(node && found >= 0 ? found : this.page, focused !== this.notebook.node && this.notebook.node.contains(focused));
+    const kept = this.held && [this.toldIn(this.held), this.held.contains(focused) && focused, this.held].filter(Boolean);
+    this.turn((kept && this.pageOf(kept)) ?? this.page, focused !== this.notebook.node && this.notebook.node.contains(focused));
+  }
+
+  /* The page that shows the first of these nodes that is on any; if none is, go back to the step that has them. */
+  pageOf(nodes) {
+    const found = nodes.map(node => this.list.findIndex(page => page.some(leaf => leaf.node.contains(node) || node.contains(leaf.node))));
+    const page = found.find(at => at >= 0);
+    if (page !== undefined) return page;
+    const holds = step => step.cells.some(index => this.notebook.widgets[index].node.contains(nodes[0]));
+    const before = this.shownSteps().slice(0, -1).findLast(holds);
+    if (!before) return undefined;
+    this.at = this.steps.indexOf(before);
+    this.list = this.pages.cut(this.shownSteps());
+    return this.pageOf(nodes);
+  }
+
+  /* The answer that a question has been given, as a node. */
+  toldIn(question) {
+    return question.querySelector('.nlm-told');
   }
 
   /* After a change of size that is not this view's own: at once if the screen runs over, else when it has come to rest. */
@@ -178,12 +205,19 @@ export class Deck {
     return this.notebook.node;
   }
 
+  /* Page Down, which is all that a clicker has: the answer to a question on the screen, or what comes next. */
+  goOn() {
+    if (!this.answer()) this.next();
+  }
+
   next() {
+    this.held = null;
     if (this.page < this.list.length - 1) this.turn(this.page + 1);
     else if (this.at < this.steps.length - 1) this.show(this.at + 1);
   }
 
   previous() {
+    this.held = null;
     if (this.page) this.turn(this.page - 1);
     else if (this.at) this.show(this.at - 1, { page: -1, by: -1 });
   }
@@ -210,7 +244,7 @@ export class Deck {
   keys(event, typing) {
     const [next, previous] = [() => this.next(), () => this.previous()];
     return {
-      PageDown: next,
+      PageDown: () => this.goOn(),
       ArrowRight: next,
       ArrowDown: next,
       PageUp: previous,
@@ -226,14 +260,35 @@ export class Deck {
 
   toggleCode() {
     this.code = !this.code;
+    this.held = null;
     document.body.classList.toggle('nlm-with-code', this.code);
     this.resized();
   }
 
+  /* What is seen now of the screen. */
+  seen(which) {
+    return [...this.notebook.node.querySelectorAll(`.nlm-shown ${which}`)].filter(node => node.getClientRects().length);
+  }
+
+  /* Answer the first question on the screen that has no answer yet; false if there is none. */
+  answer() {
+    const [button] = this.seen('.nlm-predict button').filter(node => this.showsAnswer(node));
+    if (button) button.click();
+    return Boolean(button);
+  }
+
+  showsAnswer(button) {
+    return button.matches('.nlm-show-me');
+  }
+
+  /* Answer a question, or open or close what is folded. */
   answers() {
-    const all = [...this.notebook.node.querySelectorAll('.nlm-shown details')].filter(answer => answer.getClientRects().length);
+    if (this.answer()) return;
+    const all = this.seen('details');
     const open = all.some(answer => !answer.open);
     all.forEach(answer => (answer.open = open));
-    if (all.length) this.resized(all[0]);
+    if (!all.length) return;
+    [this.held] = all;
+    this.resized();
   }
 }

@@ -73,13 +73,18 @@ export class Pages {
     return all;
   }
 
-  /* A prediction is one leaf, unless what it has revealed leaves no room for a picture: then that is a leaf by itself. */
+  /* A prediction is one leaf, unless that leaves no room for what it has revealed: then its choices go, which the answer
+     repeats, and if that is not enough, what was revealed is leaves by itself. */
   prediction(leaf) {
     const box = leaf.node.querySelector('.nlm-predict');
-    if (!box || leaf.node.getBoundingClientRect().height <= this.room) return [leaf];
+    const fits = () => leaf.node.getBoundingClientRect().height <= this.room;
+    if (!box || fits()) return [leaf];
+    const told = this.slides.toldIn(box);
+    if (told) box.classList.add('nlm-spare');
+    if (told && fits()) return [leaf];
     const parts = [...box.children].flatMap(child => (child === box.lastElementChild ? [...child.children] : [child]));
     const shown = parts.filter(isShown);
-    return shown.map((node, i) => ({ node, index: leaf.index, height: 0, asks: i === 0 }));
+    return shown.map((node, i) => ({ node, index: leaf.index, height: 0, asks: i === 0, told: node === told }));
   }
 
   opened(leaf) {
@@ -118,7 +123,8 @@ export class Pages {
     const pages = [[]];
     for (const leaf of own) {
       const page = pages[pages.length - 1];
-      if (!page.length || tall([...page, leaf]) <= room) {
+      const shrinks = leaf.picture && page.some(one => one.told); // a picture gives way to the answer that it belongs to
+      if (!page.length || (shrinks ? tall(page) + leaf.least : tall([...page, leaf])) <= room) {
         page.push(leaf);
         continue;
       }
@@ -126,7 +132,8 @@ export class Pages {
       while (page.length > 1 && isHeading(page[page.length - 1])) moved.unshift(page.pop());
       const question = page.findLast(isQuestion);
       const goes = question && leaf.picture && (question === page[page.length - 1] || question.index === leaf.index);
-      const lead = goes && question.height + leaf.least <= room ? [question] : [];
+      const leads = [page.filter(one => one === question || (one.told && one.index === leaf.index)), [question]];
+      const lead = (goes && leads.find(some => some.reduce((sum, one) => sum + one.height, leaf.least) <= room)) || [];
       pages.push([...lead, ...moved, leaf]);
     }
     const last = pages.pop();
@@ -183,7 +190,7 @@ export class Pages {
       node.style.setProperty('--nlm-strip', `${step}px`);
       node.scrollTop = from;
     }
-    const seen = new Set(page.map(leaf => leaf.index));
+    const seen = new Set(page.length ? page.map(leaf => leaf.index) : this.slides.shownCells()); // not drawn yet: watch them
     this.slides.notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', seen.has(index)));
     const holders = new Set();
     for (const { node } of this.lists) {
@@ -230,6 +237,7 @@ export class Pages {
   clear() {
     const { notebook } = this.slides;
     const shown = new Set(this.slides.shownCells());
+    notebook.node.querySelectorAll('.nlm-spare').forEach(node => node.classList.remove('nlm-spare'));
     notebook.node.querySelectorAll('.nlm-off').forEach(node => node.classList.remove('nlm-off'));
     notebook.node.querySelectorAll('.nlm-strip').forEach(node => {
       node.classList.remove('nlm-strip');

@@ -13,10 +13,12 @@ function currentNotebook(app) {
   return panel && panel.content && panel.content.widgets && panel.sessionContext ? panel : null;
 }
 
-function present(app) {
+async function present(app) {
   if (Slides.now) return Slides.now.stop();
   const panel = currentNotebook(app);
   if (!panel) return;
+  await Promise.all([panel.revealed, panel.context.ready]);
+  if (Slides.now) return;
   const slides = new Slides(app, panel);
   if (slides.start()) Slides.now = slides;
 }
@@ -56,10 +58,24 @@ function hideNotes(panel) {
   });
 }
 
-function watchNotes(app) {
+/* A kernel writes its version into the notebook as soon as it runs. That is no change that anybody has made. */
+const whole = new WeakSet();
+function staySaved({ context }) {
+  const { model } = context;
+  if (whole.has(model)) return;
+  whole.add(model);
+  model.metadataChanged.connect((_, { key }) => {
+    if (model.dirty || !['language_info', 'kernelspec'].includes(key)) return;
+    queueMicrotask(() => (model.dirty = false));
+  });
+}
+
+function watchNotebooks(app) {
   const look = () => {
     const panel = currentNotebook(app);
-    if (panel) Promise.all([panel.revealed, panel.context.ready]).then(() => hideNotes(panel));
+    if (!panel) return;
+    staySaved(panel);
+    Promise.all([panel.revealed, panel.context.ready]).then(() => hideNotes(panel));
   };
   if (app.shell.currentChanged) app.shell.currentChanged.connect(look);
   app.restored.then(look);
@@ -94,7 +110,7 @@ export function plugin(palette, wantsToStart) {
         isToggled: () => document.body.classList.contains(NOTES),
         execute: () => localStorage.setItem(NOTES, document.body.classList.toggle(NOTES) ? 'yes' : 'no'),
       });
-      watchNotes(app);
+      watchNotebooks(app);
       fitEquations();
       keepReadable();
       if (wantsToStart) whenReady(app);

@@ -3,7 +3,7 @@
 deck.js says which cells make a screen. Code that is skipped runs by itself once the lecture has come past it, and code that is
 not projected (cells.js says which) when its picture is due; all other code waits for Shift-Enter. */
 
-import { codeIsHidden, isCode, slideType } from './cells.js';
+import { codeIsHidden, isCode, slideType, sourceOf } from './cells.js';
 import { Deck } from './deck.js';
 import { buildHandout, dropHandout, printHandout } from './handout.js';
 
@@ -21,6 +21,7 @@ export class Slides extends Deck {
     const { app, notebook } = this;
     if (!this.steps.length) return false;
     this.mode = app.shell.mode;
+    this.sides = { left: app.shell.leftCollapsed, right: app.shell.rightCollapsed };
     this.config = notebook.notebookConfig;
     notebook.notebookConfig = { ...this.config, windowingMode: 'none' }; // cells stay where they are in the page
     app.shell.mode = 'single-document';
@@ -30,6 +31,7 @@ export class Slides extends Deck {
     this.hidden.forEach(widget => widget.hide());
     this.begin();
     this.place.setAttribute('role', 'status');
+    this.forget();
     this.on(window, 'beforeprint', () => buildHandout(this.panel));
     this.on(window, 'afterprint', dropHandout);
     this.on(this.scroller(), 'scroll', () => (this.scroller().scrollTop = 0)); // focus would scroll
@@ -57,6 +59,8 @@ export class Slides extends Deck {
     this.end();
     this.hidden.forEach(widget => widget.show());
     this.app.shell.mode = this.mode;
+    if (this.sides.left === false) this.app.shell.expandLeft();
+    if (this.sides.right === false) this.app.shell.expandRight();
     this.notebook.notebookConfig = this.config;
     this.notebook.activeCellIndex = step.cells[0];
     this.notebook.scrollToItem(step.cells[0]);
@@ -83,6 +87,27 @@ export class Slides extends Deck {
 
   scroller() {
     return this.notebook.outerNode || this.notebook.node.querySelector('.jp-WindowedPanel-outer') || this.notebook.node;
+  }
+
+  /* A notebook keeps the outputs of the kernel that it was saved with. Cells that this kernel has not run are made what they are in
+     a new notebook: the view then runs, or waits for, each of them at its place, and widgets live. */
+  async forget() {
+    await this.panel.sessionContext.ready;
+    const { kernel } = this.panel.sessionContext.session || {};
+    const cells = this.notebook.widgets.filter(cell => isCode(cell) && cell.model.executionCount !== null);
+    if (!kernel || !cells.length) return;
+    const kept = new Map(cells.map(cell => [cell, cell.model.executionCount]));
+    const wanted = { hist_access_type: 'range', session: 0, start: 0, raw: true, output: false };
+    const { content } = await kernel.requestHistory(wanted);
+    if (content.status !== 'ok' || Slides.now !== this) return;
+    const ran = new Map(content.history.map(([, count, source]) => [count, source.trim()]));
+    const isStale = cell => cell.model.executionCount === kept.get(cell) && ran.get(kept.get(cell)) !== sourceOf(cell).trim();
+    const stale = cells.filter(isStale);
+    for (const { model } of stale) {
+      model.clearExecution();
+      this.ran.delete(model.id);
+    }
+    if (stale.length) this.show(this.at, { page: this.page });
   }
 
   /* Run, in order, skipped code that stands before a step, and the step's own code if it is not projected, with all code above
@@ -122,10 +147,12 @@ export class Slides extends Deck {
     cell.removeClass('nlm-running');
     await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     if (!Slides.now || !this.shownCells().includes(index)) return;
-    if (this.isEmpty(this.steps[this.at])) this.show(this.at); // it has shown nothing
-    else this.resized(asked ? cell.node.querySelector('.jp-OutputArea-child') : null);
+    if (this.isEmpty(this.steps[this.at])) return this.show(this.at); // it has shown nothing
+    const outputs = [...cell.node.querySelectorAll('.jp-OutputArea-child')];
+    const error = outputs.find(output => output.querySelector('[data-mime-type$=error]'));
+    if (error || asked) this.held = error ?? outputs[0] ?? this.held;
+    this.resized();
   }
-
 }
 
 Slides.now = null;
