@@ -151,7 +151,8 @@ def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list
         asked = master.signature(own)
         fixed = {name for name, one in known.items() if one.fixed}
         free = [c for c in cells if c is not cell and c.cell_type == "code" and grade_id(c) not in fixed]
-        others = [c for c in free if asked and asked <= defined(c.source) and says_something(c, own)]
+        others = [c for c in free if asked and asked <= defined(c.source)]
+        others = [c for c in others if says_something(c, own)] or (others if cell is None else [])
         if not others:
             continue
         answers[own.id] = others[-1]
