@@ -31,7 +31,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import index
-from typing import Any, Protocol, SupportsIndex, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeGuard, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -61,7 +61,9 @@ class NeuralLanguageModel(LanguageModel, Protocol):
         self, tokens: Int[Tensor, "batch time"], state: State = None
     ) -> tuple[Float[Tensor, "batch time d_model"], State]: ...
 
-    def output(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time vocab"]: ...
+    if TYPE_CHECKING:  # often a part of a module, and since Python 3.12 `isinstance` does not see those
+
+        def output(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time vocab"]: ...
 
 
 def shows_hidden(model: object) -> TypeGuard[NeuralLanguageModel]:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ if "jsonschema" not in sys.modules:  # it would compile grammars of addresses fo
 
 import pytest
 
-from tests.lectures.changed import TURNS, turn
+from tests.drawn import chosen, number, of_the_tree
 from tests.shapes import shapes_unchecked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,32 +28,46 @@ SECONDS = 120.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--everything", action="store_true", help="also what is marked so, as .ci/run does, without taking turns"
-    )
+    parser.addoption("--everything", action="store_true", help="also every test that is marked so")
+    seed = "in an order drawn by this seed, with a third of what is marked everything; .ci/run takes the tree's digest"
+    parser.addoption("--drawn", metavar="SEED", help=seed)
+    share = "only the tests marked every_python, and a drawn one in so many files of those that need no browser"
+    parser.addoption("--share", type=int, metavar="N", help=share)
 
 
-def everything(config: pytest.Config) -> bool:
-    """Whether the tests marked so run, too. Where this file is no plugin (`--noconftest`), the option is unknown."""
-    return bool(config.getoption("everything", default=False) or os.environ.get("CI"))
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("CI") and not config.getoption("drawn"):
+        config.option.drawn = of_the_tree(ROOT)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    seed = config.getoption("drawn")
+    return f"drawn by {seed}: --drawn={seed} repeats it" if seed else ""
+
+
+def takes(config: pytest.Config, name: str) -> bool:
+    """Whether this run takes what is dear and has this name. Where this file is no plugin (`--noconftest`), the options
+    are unknown."""
+    seed = config.getoption("drawn", default=None)
+    return bool(config.getoption("everything", default=False) or (seed and chosen(seed, name)))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """What fails quickly should be seen quickly: `slow` and `browser` after the rest.
 
-    Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; its slow tests,
+    Several workers (`make test`) share the tests by file, since a file's fixtures are often dear (the questions of all
+    assignments by assignment, since they are a third of all tests); its slow tests,
     with those for the browser, are a share of their own, so is all that one run of a lecture feeds, and so is what
     names its own group (`pytest.mark.xdist_group`). A test marked `alone` goes anywhere. The largest shares are handed
     out first and the smallest last, so that no worker waits long for another's end.
     """
-    if not config.getoption("everything"):
-        left = {item for item in items if item.get_closest_marker("everything")}
-        if everything(config):  # a continuous integration
-            now = turn(ROOT)
-            left = {item for item in left if (mark := item.get_closest_marker("turn")) and mark.args[0] % TURNS != now}
-        items[:] = [item for item in items if item not in left]
-        config.hook.pytest_deselected(items=[*left])
+    seed, share = config.getoption("drawn"), config.getoption("share")
+    left = {item for item in items if not _taken(config, item) or (share and not _shared(item, seed or "", share))}
+    items[:] = [item for item in items if item not in left]
+    config.hook.pytest_deselected(items=[*left])
+    if seed:
+        items.sort(key=lambda item: (number(seed, _part(item)), _place(item, seed)))
     for item in items:
         limit = item.get_closest_marker("timeout")
         seconds = limit.args[0] if limit else SECONDS
@@ -60,13 +75,37 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if _lecture(item):
             item.add_marker(pytest.mark.slow)
         if not _alone(item) and not item.get_closest_marker("xdist_group"):
-            group = _lecture(item) or f"{item.path}:{bool(_when(item))}"
+            group = _lecture(item) or f"{_part(item)}:{bool(_when(item))}"
             item.add_marker(pytest.mark.xdist_group(group))
     yield  # here a worker's xdist writes the group at the end of each name
-    items.sort(key=lambda item: (_when(item), _lecture(item)))
+    order = {lecture: number(seed, lecture) if seed else lecture for lecture in map(_lecture, items)}
+    items.sort(key=lambda item: (_when(item), bool(_lecture(item)), order[_lecture(item)]))
     if getattr(config.option, "loadgroup", False):
         for item in items:
             _keep_group_in_name(item)
+
+
+def _taken(config: pytest.Config, item: pytest.Item) -> bool:
+    """What is marked `everything` by one mark for a file is drawn by the file; about a lecture, by the lecture."""
+    marked = next(iter(item.iter_markers_with_node("everything")), None)
+    return marked is None or takes(config, _about(item) or marked[0].nodeid)
+
+
+def _shared(item: pytest.Item, seed: str, share: int) -> bool:
+    everywhere = item.get_closest_marker("every_python") is not None
+    return everywhere or not (item.get_closest_marker("browser") or number(seed, f"{_part(item)} shared") % share)
+
+
+def _place(item: pytest.Item, seed: str) -> int:
+    """Its place among the tests of its file, which keep their order where one needs what another has made."""
+    return 0 if item.get_closest_marker("in_order") else number(seed, item.nodeid)
+
+
+def _part(item: pytest.Item) -> str:
+    """What is left out or handed to a worker together: a file; where all questions are asked, an assignment's."""
+    path = item.nodeid.partition("::")[0]
+    question = re.search(r"[[-](\w+)\.", item.nodeid) if path.endswith("/test_checks.py") else None
+    return f"{path} {question[1]}" if question else path
 
 
 @pytest.hookimpl(wrapper=True)
@@ -100,10 +139,15 @@ def _when(item: pytest.Item) -> int:
     return (3 if _alone(item) else 1) if item.get_closest_marker("slow") else 0
 
 
+def _about(item: pytest.Item) -> str:
+    """The lecture that this test is about; empty for most."""
+    lecture = item.callspec.params.get("lecture") if hasattr(item, "callspec") else None
+    return lecture.stem if lecture else ""
+
+
 def _lecture(item: pytest.Item) -> str:
     """The lecture whose one run feeds this test; empty for most."""
-    lecture = item.callspec.params.get("lecture") if hasattr(item, "callspec") else None
-    return lecture.stem if lecture and not item.get_closest_marker("browser") else ""
+    return "" if item.get_closest_marker("browser") else _about(item)
 
 
 def _alone(item: pytest.Item) -> bool:

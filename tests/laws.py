@@ -4,10 +4,13 @@ Each takes a model and raises AssertionError with the numbers that break the law
 these; `tests/test_laws.py` checks the laws themselves on models that were broken on purpose.
 """
 
+import inspect
+
 import torch
 from torch import Tensor
+from typing_extensions import get_protocol_members
 
-from nlmcore.language_model import LanguageModel, State, select
+from nlmcore.language_model import LanguageModel, NeuralLanguageModel, State, select, shows_hidden
 from tests.shapes import shapes_unchecked
 
 
@@ -89,8 +92,16 @@ def assert_selectable(model: LanguageModel, tokens: Tensor, state: State = None,
     assert_close(gathered, straight[rows], "rows gathered by select", tolerance)
 
 
+def assert_recognised(model: LanguageModel) -> None:
+    """`isinstance` knows it by its attributes. Since Python 3.12 those that `__getattr__` finds do not count."""
+    kind = NeuralLanguageModel if shows_hidden(model) else LanguageModel
+    unseen = [name for name in get_protocol_members(kind) if inspect.getattr_static(model, name, None) is None]
+    assert not unseen, f"isinstance does not see {unseen}"
+
+
 def assert_language_model(model: LanguageModel, tokens: Tensor, state: State = None, tolerance: float = 1e-5) -> None:
     """All laws. `tokens` should have at least two rows and four columns, all different lengths to the sizes."""
+    assert_recognised(model)
     with torch.no_grad():
         _, begun = model(tokens[:, :-1], state)
         model(tokens[:, -1:], begun)

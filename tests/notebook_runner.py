@@ -1,10 +1,12 @@
 """Run a notebook from top to bottom in this very process, as a kernel would, and keep all that it shows and defines.
 
 One run feeds every test of a lecture: what its cells print and display, what they cost, and the names they leave.
-Its cells reach no network: whatever asks for an address other than this machine's own is refused, and noted.
+Its cells reach no network: whatever asks for an address other than this machine's own is refused, and noted. And they
+leave the models that all callers share as they were; a change counts as an error of the notebook.
 """
 
 import contextlib
+import functools
 import html
 import inspect
 import os
@@ -14,13 +16,14 @@ import sys
 import tempfile
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import numpy as np
+import pytest
 import torch
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -29,6 +32,7 @@ from ipywidgets import DOMWidget, Widget
 from ipywidgets.widgets import widget as widgets
 from traitlets.config import Config
 
+from nlmcore.pretrained import minilm, minilm_weights, smollm2, smollm2_weights
 from tests.shapes import shapes_unchecked
 
 LIVE = "application/vnd.jupyter.widget-view+json"
@@ -53,6 +57,8 @@ class Ran:
     stray: str = ""
     """What was written to the process's stderr past Python."""
     widgets: list[Widget] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    """What it changed in a model that others share, like `smollm2(): layers.0.attention.step`."""
 
     @property
     def code(self) -> list[nbformat.NotebookNode]:
@@ -80,7 +86,8 @@ class Ran:
         ]
 
     def errors(self) -> list[str]:
-        return [
+        changed = [f"the notebook changed a model that others share, {what}" for what in self.changed]
+        return changed + [
             f"{cell.source}\n\n" + "\n".join(out.traceback)
             for cell in self.code
             for out in cell.outputs
@@ -159,7 +166,7 @@ def run(notebook: nbformat.NotebookNode, folder: Path) -> Ran:
     ran = Ran(notebook)
     module = types.ModuleType("lecture")
     before = set(widgets._instances)
-    with _shell(module) as shell, _apart(folder), _no_network(ran.reached), _stderr_kept(ran):
+    with _shell(module) as shell, _apart(folder), _no_network(ran.reached), _stderr_kept(ran), shared(ran):
         for index, cell in enumerate(notebook.cells):
             if cell.cell_type != "code" or not cell.source.strip():
                 continue
@@ -247,6 +254,43 @@ def _apart(folder: Path) -> Iterator[None]:
             torch.set_rng_state(state)
             torch.set_default_dtype(default)
             torch.set_grad_enabled(True)
+
+
+@contextlib.contextmanager
+def shared(ran: Ran) -> Iterator[None]:
+    """Notes what is changed meanwhile in a model that `nlmcore.pretrained` gives to every caller; the next caller then
+    gets a new one."""
+    loaders = {"smollm2()": (smollm2_weights, smollm2), "minilm()": (minilm_weights, minilm)}
+    before = {name: _state(load()[0]) for name, (_, load) in loaders.items() if load.cache_info().currsize}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, (module, _) in loaders.items():
+            patch.setattr(module, "filled", functools.partial(_noted, module.filled, name, before))
+        yield
+    for name, state in before.items():
+        after = _state(loaders[name][1]()[0])
+        changed = [part for part in {**state, **after} if state.get(part) != after.get(part)]
+        if changed:
+            ran.changed.append(f"{name}: {', '.join(changed[:3])}")
+            loaders[name][1].cache_clear()
+
+
+def _noted(filled: Callable[..., Any], name: str, states: dict[str, Any], *arguments: Any) -> Any:
+    model = filled(*arguments)
+    states[name] = _state(model)
+    return model
+
+
+def _state(model: torch.nn.Module) -> dict[str, Any]:
+    """Every attribute of every part of a model, and its weights by what shows a change: version, type, a column."""
+    found: dict[str, Any] = {}
+    for name, module in model.named_modules():
+        for key, value in vars(module).items():
+            plain = isinstance(value, bool | int | float | str | None)
+            found[f"{name}.{key}"] = value if plain else [*value] if isinstance(value, dict) else id(value)
+    for name, weight in model.named_parameters():
+        column = weight.detach()[..., 0].sum().item()
+        found[name] = (id(weight), weight._version, weight.dtype, weight.requires_grad, weight.grad is None, column)
+    return found
 
 
 _listening: list[list[str]] = []

@@ -318,3 +318,18 @@ def test_the_launcher_runs_without_any_package() -> None:
     answer = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     assert "python3 -m autograder lab" in answer.stdout
+
+
+@pytest.mark.every_python
+def test_every_module_can_be_imported() -> None:
+    """All but the lectures, which would run; with every warning an error, since a Python warns of what it will drop."""
+    ask = (
+        "import importlib, pkgutil, re, warnings; warnings.simplefilter('error');"
+        "names = [m.name for p in ('nlmcore', 'lectures', 'autograder')"
+        " for m in pkgutil.walk_packages(importlib.import_module(p).__path__, p + '.')];"
+        "[importlib.import_module(name) for name in names if not re.search(r'\\.(__main__|\\d\\w+)$', name)];"
+        "print(len(names))"
+    )
+    answer = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert int(answer.stdout) > 300

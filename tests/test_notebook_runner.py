@@ -72,3 +72,21 @@ def test_the_process_is_as_it_was(tmp_path: Path) -> None:
     ran(tmp_path, "import torch\ntorch.set_num_threads(3)\ntorch.set_default_dtype(torch.float64)\n1 / 0")
     assert (where, threads, modules) == (os.getcwd(), torch.get_num_threads(), sys.modules["__main__"])
     assert torch.get_default_dtype() is torch.float32
+
+
+@pytest.mark.parametrize(
+    ("source", "changed"),
+    [
+        ("encoder(torch.tensor([[2, 3]]))", ""),
+        ("encoder.layers[0].attention.step = lambda x: (x, None)", "layers.0.attention.step"),
+        ("encoder.layers[1].register_forward_hook(print);", "layers.1._forward_hooks"),
+        ("with torch.no_grad(): encoder.embedding_norm.weight.mul_(1.0);", "embedding_norm.weight"),
+        ("encoder.embedding.weight.data += 1", "embedding.weight"),
+    ],
+)
+def test_a_model_that_is_shared_stays_as_it_was(tmp_path: Path, source: str, changed: str) -> None:
+    """Whether this notebook loads it or an earlier one did; the next one gets a whole model."""
+    for _ in range(2):
+        page = ran(tmp_path, "import torch\nfrom nlmcore.pretrained import minilm\nencoder, _ = minilm()", source)
+        assert page.changed == ([f"minilm(): {changed}"] if changed else [])
+        assert bool(page.errors()) == bool(changed)

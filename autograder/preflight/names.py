@@ -1,7 +1,7 @@
 """Matches a submission's cells with those of the source notebook: foreign cells, lost names, copies, answers written
 elsewhere."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nbformat import from_dict
@@ -21,6 +21,7 @@ def name_cells(cells: list[Any], master: Master) -> Iterator[Finding]:
     `cells`."""
     known = {cell.id: cell for cell in master.cells}
     yield from _strangers(cells, known)
+    yield from _copies(cells, known)  # first, since a copy may be another cell that has lost its own name
     yield from _lost(cells, master)
     yield from _copies(cells, known)
 
@@ -56,8 +57,8 @@ def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Fi
         name = about.get("grade_id")
         if isinstance(name, int | float) and not isinstance(name, bool):
             about["grade_id"] = name = str(name)  # a name of digits, written as a number by another program
-        texts = known.values() if isinstance(name, str) and name in known and known[name].solution else ()
-        another = any(own.fixed and own.source.strip() and own.is_original(cell.source) for own in texts)
+        answer = isinstance(name, str) and name in known and known[name].solution
+        another = answer and _is_fixed_text(cell, known.values())
         if isinstance(name, str) and name in known and not another:
             continue
         del cell.metadata["nbgrader"]
@@ -66,18 +67,26 @@ def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Fi
             yield Finding("repaired", "unknown-cell", words)
 
 
+def _is_fixed_text(cell: Any, owns: Iterable[MasterCell]) -> bool:
+    return any(own.fixed and own.source.strip() and own.is_original(cell.source) for own in owns)
+
+
 def _lost(cells: list[Any], master: Master) -> Iterator[Finding]:
-    there = {grade_id(cell) for cell in cells}
+    """A fixed cell is known by its text. Cells with an answer's id are copies of it, if it is missing or empty."""
+    named = {grade_id(cell): cell for cell in cells}
     found = []
     for own in master.cells:
-        if own.id in there:
+        there = named.get(own.id)
+        if there is not None and (own.fixed or says_something(there, own)):
             continue
         nameless = [cell for cell in cells if grade_id(cell) is None]
-        by_id = (cell for cell in nameless if cell.id == own.id and not own.fixed)
-        by_text = (cell for cell in nameless if own.fixed and own.source.strip() and own.is_original(cell.source))
-        cell = next(by_id, None) or next(by_text, None)
-        if cell is not None:
+        if own.fixed:
+            known = [cell for cell in nameless if _is_fixed_text(cell, [own])][:1]
+        else:
+            known = [cell for cell in nameless if cell.id == own.id and not _is_fixed_text(cell, master.cells)]
+        for cell in known:
             cell.metadata["nbgrader"] = {"grade_id": own.id}
+        if known:
             found.append(own.id)
     if found:
         words = f"nbgrader's metadata was missing or foreign in {listed(found)}; known by their ids or texts."
@@ -166,6 +175,7 @@ def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list
         fixed = {name for name, one in known.items() if one.fixed}
         free = [c for c in cells if c is not cell and c.cell_type == "code" and grade_id(c) not in fixed]
         others = [c for c in free if asked and asked <= defined(c.source)]
+        others = [c for c in others if says_something(c, own)] or (others if cell is None else [])
         if not others:
             continue
         answers[own.id] = others[-1]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from operator import index
-from typing import Any, Protocol, SupportsIndex, runtime_checkable
+from typing import Any, Protocol, SupportsIndex
 
 import torch
 from torch import Tensor
@@ -11,7 +11,6 @@ from nlmcore.checks import described, check_tokens
 from nlmcore.language_model import LanguageModel, check_id, check_model
 
 
-@runtime_checkable
 class Tokenizer(Protocol):
     """Text to ids and back. Every tokenizer of this course is one."""
 

@@ -6,7 +6,7 @@ Each playground takes the function that it demonstrates; `yours`, a student's ow
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -225,7 +225,6 @@ def mask_playground(
 _ALL, _LONGEST = "all words", 40
 
 
-@runtime_checkable
 class Tokenizer(Protocol):
     def encode(self, text: str) -> list[int]: ...
     def pieces(self, text: str) -> list[str]: ...

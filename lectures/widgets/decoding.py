@@ -271,7 +271,7 @@ def sampler_playground(
     def draw(reshape: Reshape, prompt: str, temperature: float, top_k: int, **values: float) -> str:
         ln_p, ids = distributions[prompt], orders[prompt]
         filters: dict[str, float] = {"top_k": top_k} if top_k else {}
-        filters |= {name: value for name, value in values.items() if value != off[name]}
+        filters |= {which: value for which, value in values.items() if value != off[which]}
         before, after = ln_p.exp()[ids], reshape(ln_p, temperature=temperature, **filters).exp()[ids]
         rest = (before[words:].sum().item(), after[words:].sum().item())
         labels = [_shown(name(i)) for i in ids[:words].tolist()]

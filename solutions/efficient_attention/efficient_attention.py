@@ -25,6 +25,7 @@
 # results have the type of the inputs, float32 or float64: `torch.zeros(…)` is float32 unless you say `dtype=q.dtype`.
 
 # %%
+import copy
 import math
 import time
 
@@ -738,7 +739,7 @@ def decode(q, k, v, cache, sinks, base):
 # %% [markdown]
 # ## Quality against cost, for real
 #
-# The next cell puts *your* `decode` into every attention layer of a trained model. From then on the model reads one token per call, and remembers only
+# The next cell puts *your* `decode` into every attention layer of a copy of a trained model. The copy reads one token per call, and remembers only
 # what your cache holds. Several texts are read at once: the heads of all of them together are the heads of your cache. There is nothing to write here.
 
 # %%
@@ -746,8 +747,10 @@ CACHE = (remember, in_order, decode)
 ready = all(passes(f"efficient_attention.{f.__name__}", f) for f in CACHE)
 
 
-def use_my_cache(model, window, sinks):
-    """Every attention layer of the model decodes with your cache from now on, beginning with an empty one."""
+def with_my_cache(model, window, sinks):
+    """The same model, with the same weights, except that every attention layer decodes with your cache, which is empty at first."""
+    weights = {id(weight): weight for weight in [*model.parameters(), *model.buffers()]}
+    model = copy.deepcopy(model, weights)  # a model of its own, but no weight is stored twice
     for layer in model.layers:
         attention = layer.attention
         attention.memory = None
@@ -766,6 +769,7 @@ def use_my_cache(model, window, sinks):
             return attention.output(heads.transpose(1, 2).flatten(2)), None
 
         attention.step = step
+    return model
 
 
 def read_one(model, tokens):
@@ -794,10 +798,10 @@ if ready:
 
     def bits_per_character(window, sinks):
         """The mean over the second half of all pieces, and the seconds that reading took."""
-        use_my_cache(char_gpt, window, sinks)
+        reader = with_my_cache(char_gpt, window, sinks)
         begins, bits = time.perf_counter(), []
         for t in range(n):
-            chances = torch.log_softmax(read_one(char_gpt, pieces[:, t]), -1)
+            chances = torch.log_softmax(read_one(reader, pieces[:, t]), -1)
             bits.append(-chances.gather(1, pieces[:, t + 1, None]).mean() / math.log(2))
         return torch.stack(bits[n // 2 :]).mean().item(), time.perf_counter() - begins
 
@@ -833,15 +837,15 @@ beginning = (
 
 def continued(window, sinks, n=24):
     """What SmolLM2 writes through your cache, and the mean loss of the beginning's last 16 tokens, in bits."""
-    use_my_cache(smollm2_model, window, sinks)
+    reader = with_my_cache(smollm2_model, window, sinks)
     first, *others = tokenizer.encode(beginning)
-    logits, losses, written = read_one(smollm2_model, torch.tensor([first])), [], []
+    logits, losses, written = read_one(reader, torch.tensor([first])), [], []
     for token in others:
         losses.append(-torch.log_softmax(logits, -1)[0, token].item() / math.log(2))
-        logits = read_one(smollm2_model, torch.tensor([token]))
+        logits = read_one(reader, torch.tensor([token]))
     for _ in range(n):
         written.append(int(logits.argmax()))
-        logits = read_one(smollm2_model, torch.tensor(written[-1:]))
+        logits = read_one(reader, torch.tensor(written[-1:]))
     return tokenizer.decode(written), sum(losses[-16:]) / 16
 
 

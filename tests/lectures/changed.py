@@ -1,6 +1,6 @@
 """Which lectures a working copy has changed: `make test` opens those in a browser, and one more.
 
-`.ci/run` opens a third of the others as well, another third at each commit, and `--everything` opens them all.
+`.ci/run` opens a third of all lectures, drawn (`tests/drawn.py`), and `--everything` opens them all.
 
 What counts is what differs from the commit at which this branch left the default one; on the default branch itself,
 from the last commit but one. What is not committed yet counts too. A lecture is changed by its text, by a picture that
@@ -55,19 +55,11 @@ def changed(root: Path, lectures: list[Path]) -> list[Path]:
     return found
 
 
-def to_open(root: Path, lectures: list[Path]) -> list[Path]:
-    """What a browser opens where not everything is asked for."""
-    found = changed(root, lectures)
+def to_open(root: Path, lectures: list[Path], drawn: bool = False) -> list[Path]:
+    """What a browser opens where not everything is asked for. Where the rest is drawn, what has changed is no matter:
+    then the tree decides, and not the commits that led to it."""
+    found = [] if drawn else changed(root, lectures)
     return [path for path in lectures if path in found or topic(path) == SHORTEST]
-
-
-TURNS = 3
-
-
-def turn(root: Path) -> int:
-    """Whose turn it is at this commit: 0, 1 or 2."""
-    counted = _git(root, "rev-list", "--count", "HEAD")
-    return int(counted[0]) % TURNS if counted else 0
 
 
 def _git(root: Path, *words: str) -> list[str]:

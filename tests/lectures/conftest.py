@@ -31,12 +31,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         own = [path for path in LECTURES if metafunc.module.__name__.endswith(f"lectures.test_{topic(path)}")]
         browser = any(mark.name == "browser" for mark in metafunc.definition.iter_markers())
         browser |= "published" in metafunc.fixturenames
-        opened = to_open(ROOT, LECTURES) if browser else LECTURES
+        drawn = bool(metafunc.config.getoption("drawn", default=None))
+        opened = to_open(ROOT, LECTURES, drawn) if browser else LECTURES
         values = [
-            pytest.param(
-                path, id=path.stem, marks=() if path in opened else [pytest.mark.everything, pytest.mark.turn(at)]
-            )
-            for at, path in enumerate(own or LECTURES)
+            pytest.param(path, id=path.stem, marks=() if path in opened else pytest.mark.everything)
+            for path in own or LECTURES
         ]
         metafunc.parametrize("lecture", values, indirect=True, scope="session")
 

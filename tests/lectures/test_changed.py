@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lectures.changed import SHORTEST, TURNS, changed, to_open, topic, turn
+from tests.lectures.changed import SHORTEST, changed, to_open, topic
 from tests.lectures.conftest import LECTURES
 
 
@@ -75,9 +75,9 @@ def test_without_git_nothing_has_changed_and_one_is_opened(tmp_path: Path) -> No
     assert [path.stem for path in to_open(tmp_path, sorted(tmp_path.glob("*.py")))] == [f"02_{SHORTEST}"]
 
 
-def test_it_is_the_turn_of_another_third_at_each_commit(root: Path, tmp_path: Path) -> None:
-    seen = []
-    for _ in range(TURNS):
-        git(root, "commit", "-qm", "nothing", "--allow-empty")
-        seen.append(turn(root))
-    assert sorted(seen) == list(range(TURNS))
+def test_where_lectures_are_drawn_no_commit_matters(root: Path) -> None:
+    with (root / "lectures" / "02_two.py").open("a") as file:
+        file.write("# changed\n")
+    lectures = sorted((root / "lectures").glob("*.py"))
+    assert [path.stem for path in to_open(root, lectures)] == ["02_two"]
+    assert to_open(root, lectures, drawn=True) == []

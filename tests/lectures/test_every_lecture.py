@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from lectures.show import Prediction
 from tests.lectures import outputs
 from tests.lectures.changed import topic
@@ -12,6 +14,7 @@ from tests.lectures.predictions import asked_in, given_away
 from tests.notebook_runner import LIVE, Ran
 from tests.pictures import nameless_pictures, nameless_widgets
 
+pytestmark = pytest.mark.every_python
 LEAST_PREDICTIONS, MOST_PREDICTIONS = 5, 9
 """Of a lecture: fewer leave its reader a spectator, more tire."""
 LECTURE_SECONDS, CELL_SECONDS = 60.0, 20.0

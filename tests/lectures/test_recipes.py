@@ -75,12 +75,9 @@ DEAR = {
 """Two to a dozen seconds each, where the others take one."""
 
 
-@pytest.mark.parametrize(  # in the catalogue's order: some read what others wrote
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.everything, pytest.mark.turn(at)] if name in DEAR else ())
-        for at, name in enumerate(RECIPES)
-    ],
+@pytest.mark.in_order  # of the catalogue: some read what others wrote
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.everything if name in DEAR else ()) for name in RECIPES]
 )
 def test_a_quick_run_makes_everything_that_is_promised(name, place, unchecked):
     run = program.prepare(name, quick=True, work=place / "work", to=place)

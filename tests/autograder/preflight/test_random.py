@@ -5,7 +5,7 @@ import json
 import logging
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from autograder.preflight.master import same_text
@@ -84,6 +84,15 @@ def submission(_released):
     return content
 
 
+DOT_SCORE, ATTEND, CHECK_ATTEND = 3, 14, 15
+"""Where these cells are in the notebook."""
+COPY = [("copy", ATTEND, ATTEND), ("drop", ATTEND, "metadata")]
+"""A copy without metadata, above the cell itself."""
+
+
+@example([("flag", DOT_SCORE, "grade_id", "check_attend"), ("text", DOT_SCORE, "x")])
+@example([("text", DOT_SCORE, "def attend(): return 1"), *COPY, ("text", ATTEND, "x"), ("text", ATTEND + 1, "")])
+@example([("delete", ATTEND), ("key", ATTEND, "id", "attend"), *COPY, ("key", DOT_SCORE, "id", "attend")])
 @given(st.lists(damage, max_size=12))
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_damage_is_repaired_and_nothing_is_lost(submission, master, damages):

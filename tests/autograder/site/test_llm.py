@@ -19,7 +19,6 @@ from tests.lab import PATIENCE, ROOT
 
 in_browser = [
     pytest.mark.everything,
-    pytest.mark.turn(1),
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.timeout(600),

@@ -14,7 +14,6 @@ from tests.autograder.site.serving import served
 
 pytestmark = [
     pytest.mark.everything,
-    pytest.mark.turn(0),
     pytest.mark.xdist_group("attention as a page"),  # it is executed once
     pytest.mark.browser,
     pytest.mark.slow,

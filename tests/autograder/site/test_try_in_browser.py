@@ -19,7 +19,6 @@ from tests.lab import PATIENCE, ROOT
 
 pytestmark = [
     pytest.mark.everything,
-    pytest.mark.turn(2),
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.timeout(300),
