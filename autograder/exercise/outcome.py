@@ -92,8 +92,8 @@ def _chance(numpy: bool) -> bytes:
     """The state of the global generator."""
     if not numpy:
         return bytes(torch.get_rng_state().numpy())
-    _, numbers, position, *_ = np.random.get_state()
-    return bytes(numbers) + bytes([position // 256, position % 256])
+    state: Any = np.random.get_state()
+    return bytes(state[1]) + int(state[2]).to_bytes(4)
 
 
 @contextlib.contextmanager

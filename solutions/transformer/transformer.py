@@ -64,8 +64,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # [[hints]]
 # 1. The table of shapes says what the last axis is. Over which axis does each mean go, and which axes must still be there for the subtraction?
-# 2. Two means suffice: one of the entries, and one of the squares of what is left. The argument `keepdim` keeps an axis of size 1.
-# 3. `x.mean(-1, keepdim=True)` can be subtracted from `x`. What is left, squared and averaged in the same way, is the variance. Add `eps` to it before you
+# 2. Two means suffice: one of the entries, and one of the squares of what is left. The argument `keepdims` keeps an axis of size 1.
+# 3. `x.mean(-1, keepdims=True)` can be subtracted from `x`. What is left, squared and averaged in the same way, is the variance. Add `eps` to it before you
 #    take the root.
 
 
@@ -76,9 +76,9 @@ def layer_norm(x, gain, shift, eps):
     x (batch, time, d_model), gain and shift (d_model,) -> (batch, time, d_model)
     """
     ### BEGIN SOLUTION
-    centred = x - x.mean(-1, keepdim=True)
-    variance = (centred**2).mean(-1, keepdim=True)
-    return centred / torch.sqrt(variance + eps) * gain + shift
+    centred = x - x.mean(-1, keepdims=True)
+    variance = (centred**2).mean(-1, keepdims=True)
+    return centred / np.sqrt(variance + eps) * gain + shift
     ### END SOLUTION
 
 

@@ -207,7 +207,10 @@ class FakeBox:
         if function is None:
             gone = Outcome(fault=Fault(kind="NameError", words=f"there is no {asked.function!r}"))
             return CellResult(id=cell.id, outcomes=((gone,) * len(asked.calls),))
-        outcomes = tuple(call(function, arguments, asked.arguments, asked.returns) for arguments in asked.calls)  # type: ignore[arg-type]
+        outcomes = tuple(
+            call(function, arguments, asked.arguments, asked.returns, asked.numpy)  # type: ignore[arg-type]
+            for arguments in asked.calls
+        )
         return CellResult(id=cell.id, outcomes=(outcomes,))
 
 

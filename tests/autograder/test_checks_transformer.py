@@ -4,6 +4,7 @@ import ast
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
@@ -20,7 +21,8 @@ CALL = {name.partition(".")[2]: exercise.reference for name, exercise in EXERCIS
 
 def test_the_norms_are_pytorchs():
     x, gain, shift = torch.randn(2, 3, 5), torch.randn(5), torch.randn(5)
-    assert torch.allclose(CALL["layer_norm"](x, gain, shift, 0.1), F.layer_norm(x, (5,), gain, shift, 0.1), atol=1e-5)
+    ours = CALL["layer_norm"](x.numpy(), gain.numpy(), shift.numpy(), 0.1)
+    assert np.allclose(ours, F.layer_norm(x, (5,), gain, shift, 0.1), atol=1e-5)
     assert torch.allclose(CALL["rms_norm"](x, gain, 0.1), F.rms_norm(x, (5,), gain, 0.1), atol=1e-5)
 
 

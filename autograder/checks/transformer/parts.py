@@ -45,33 +45,33 @@ LAYER_NORM_QUESTION = question(
         values("where ε belongs", 0.5, _damped),
         values("equal entries, one token, float64", 0.5, _odd),
     ],
-    closed=(*CLOSED, LAYER_NORM),
+    numpy=True,
     mistakes="""
 mean-kept: You do not subtract the mean. LayerNorm centres each vector first; only RMSNorm leaves that out.
-- x - x.mean(-1, keepdim=True) → x
+- x - x.mean(-1, keepdims=True) → x
 
 eps-outside: You add ε to the standard deviation, after the root. It belongs to the variance, inside the root.
-- torch.sqrt(variance + eps) → (torch.sqrt(variance) + eps)
+- np.sqrt(variance + eps) → (np.sqrt(variance) + eps)
 
 eps-forgotten: There is no ε in your result. Without it, a vector of equal entries is 0 divided by 0.
 - variance + eps → variance
 
 unbiased: Your variance divides by d − 1. That is the estimate for a sample, and PyTorch's default in `var` and `std`;
 LayerNorm divides by d.
-- (centred**2).mean(-1, keepdim=True) → (centred**2).sum(-1, keepdim=True) / (x.shape[-1] - 1)
+- (centred**2).mean(-1, keepdims=True) → (centred**2).sum(-1, keepdims=True) / (x.shape[-1] - 1)
 
 over-time: You normalise over the tokens of a text. Each token is normalised alone, over the last axis, so that the
 result does not depend on its neighbours.
-* .mean(-1, keepdim=True) → .mean(1, keepdim=True)
+* .mean(-1, keepdims=True) → .mean(1, keepdims=True)
 
 over-everything: Your mean and variance are those of the whole batch. Each token's vector has its own.
-* .mean(-1, keepdim=True) → .mean()
+* .mean(-1, keepdims=True) → .mean()
 
 divided-by-variance: You divide by the variance. Divide by its root, the standard deviation.
-- torch.sqrt(variance + eps) → (variance + eps)
+- np.sqrt(variance + eps) → (variance + eps)
 
 shift-before-gain: You add the shift first and multiply it by the gain as well. The gain comes first, then the shift.
-- centred / torch.sqrt(variance + eps) * gain + shift → (centred / torch.sqrt(variance + eps) + shift) * gain
+- centred / np.sqrt(variance + eps) * gain + shift → (centred / np.sqrt(variance + eps) + shift) * gain
 
 gain-or-shift-forgotten: Your vectors are normalised, but the gain, the shift or both are not used.
 -  * gain + shift →
