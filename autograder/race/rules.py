@@ -47,7 +47,7 @@ SLACK, IMPORTS = 1.1, 3.0
 """How much more than its budget an entry may use; and seconds of processor time for what it imports."""
 MEASURING, OF_TRAINING = 25.0, 12
 """Processor time for encoding all texts, and for measuring them: so many seconds, and a twelfth of the budget. On a
-busy machine the slowest of ours need 19 of 30 in the sprint, and 21 of 75 in the long distance."""
+busy machine the slowest of ours needed 18 of 30 in the sprint, and 19 of 75 in the long distance."""
 LARGEST = 1 << 16  # pieces
 _ABSENT = frozenset(
     {"ClosedName", "FileNotFoundError", "ImportError", "MissingPackageError", "ModuleNotFoundError", "PermissionError"}

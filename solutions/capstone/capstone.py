@@ -28,7 +28,7 @@
 # - Every row must sum to 1. At secret places another process gets only the tokens so far, and must give what follows no less probability than was claimed.
 #   It is asked some places twice, so a model may not learn or remember anything while it is measured.
 # - Encoding all passages, and measuring them, may each take 30 seconds of processor time in the sprint, and 75 in the long distance. The slowest of our
-#   entries needed 19 and 21 on a busy machine.
+#   entries needed 18 and 19 on a busy machine.
 # - `write(model, prompt, length, seed)` continues a prompt with `length` bytes or a few more, and returns the continuation. The class's table shows what
 #   the best entry writes.
 # - Train on `texts`. The sandbox has no other text, no weights, no network and no files, and one thread. Of Python's packages it has only PyTorch, NumPy,

@@ -272,7 +272,12 @@ def test_no_question_of_the_audit_tells_the_answer_of_a_later_one() -> None:
 def test_places_change_with_the_secret_the_file_and_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[tuple[int, int]]] = []
     places = rules.places
-    monkeypatch.setattr(rules, "places", lambda *given: asked.append(places(*given)) or asked[-1])
+
+    def noted(*given: Any) -> list[tuple[int, int]]:
+        asked.append(places(*given))
+        return asked[-1]
+
+    monkeypatch.setattr(rules, "places", noted)
     more = "def train(t, s, seed, plain=train):\n    return plain(t, s, seed) | {'a': 1}\n"
     raced(secret=b"one")
     raced(secret=b"one")
