@@ -720,7 +720,7 @@ show.predict(
             with_marks,
             name=widgets.choice(under, "θ"),
             passage=widgets.slider(1, 1, 8, 1, "passage"),
-        ).opens(name="1.1"),
+        ).opens(name=1.1),
     ],
 )
 
