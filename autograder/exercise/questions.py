@@ -54,8 +54,8 @@ on which your function fails. With `failing` you get that input for debugging. R
 that you have not started says so and stops nothing: *Run → Run All Cells* always works up to your first mistake. Your
 mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
 
-A call may take {call} seconds of processor time, one of an experiment {experiment}, and all calls of a question together
-{together}. The check says so if yours comes near that.
+A call may take {call} seconds of processor time, one of an experiment {experiment}, and all calls of a question
+together {together}. The check says so if yours comes near that.
 
 If you are stuck, open the hints below a question in turn, and try again after each.
 
