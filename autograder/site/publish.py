@@ -272,10 +272,8 @@ class Site:
             shutil.copy(templates.FOLDER / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
-            content = (self.root / name).read_bytes()
-            write_whole(
-                self.out / name, content.replace(b"</svg>", _PHOTOGRAPHS) if _PHOTOGRAPH in content else content
-            )
+            drawn = (self.root / name).read_bytes()
+            write_whole(self.out / name, drawn.replace(b"</svg>", _PHOTOGRAPHS) if _PHOTOGRAPH in drawn else drawn)
 
 
 def translation(root: Path, lecture: Path, language: str) -> Translation:

@@ -69,7 +69,7 @@ class _Inside(Shared, JupyterHandler):  # type: ignore[misc]
     def initialize(self, course: _Marked) -> None:
         self.course = course
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # type: ignore[override]  # an option of theirs is for their own pages
         await JupyterHandler.prepare(self)
         if not self.current_user:
             return  # the method refuses
