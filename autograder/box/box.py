@@ -132,12 +132,13 @@ class _Parent:
                 places.link_ours(self._staging)
             self._scratch = str(temporary.folder("scratch"))
             self._warm = tempfile.mkdtemp(prefix="warm-", dir=self._scratch)
+        bare = self._numpy and not walled  # behind bubblewrap, other packages are not mounted at all
         walls = {
             "namespaces": walled,
             "landlock": tier.name != "none" and landlock.version() > 0,
             "seccomp": tier.name != "none",
-            "hidden": places.hidden(self._numpy, packages),
-            "read": places.readable(self._staging, self._numpy),
+            "hidden": places.hidden(bare, packages),
+            "read": places.readable(self._staging, bare),
             "warm": self._warm,
             "scratch": self._scratch or places.SCRATCH,
         }

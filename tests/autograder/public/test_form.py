@@ -13,7 +13,7 @@ from autograder.exercise.audit import verdict_on
 from autograder.exercise.find import exercises_of, find
 from autograder.exercise.interview import Recording, questions
 from autograder.exercise.judges import inputs_unchanged, same_values
-from autograder.exercise.public import read, read_exercises, write
+from autograder.exercise.public import VERSION, read, read_exercises, write
 from autograder.exercise.report import Report
 from autograder.exercise.specification import Case, Property, case
 from autograder.exercise.travel import CannotTravel, Made, make, recipe
@@ -177,4 +177,4 @@ def test_a_student_without_declarations_reads_the_data(tmp_path, monkeypatch):
 def test_another_version_of_the_form_is_refused():
     text, tensors = write({})
     with pytest.raises(ValueError, match="version 7"):
-        read(text.replace(b'"version": 4', b'"version": 7'), tensors)
+        read(text.replace(f'"version": {VERSION}'.encode(), b'"version": 7'), tensors)
