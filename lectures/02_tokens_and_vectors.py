@@ -428,15 +428,16 @@ near = {
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
+with_queen = next(name for name in near if "queen" in nearest[name])
 show.predict(
     "Which of the three tables has “queen” among the four nearest words to “king”?",
     choices=list(near),
-    answer=next(name for name in near if "queen" in nearest[name]),
+    answer=with_queen,
     why="Plain counts find words with the same *grammar*, PPMI those with the same *subject*. "
     "A million words are few for 64 learned dimensions per word.",
     reveals=widgets.neighbours(
         near, ["king", "love", "sword", "night", "sweet", "france", "thee", "horse"]
-    ),
+    ).opens(table=with_queen),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -393,16 +393,17 @@ with show.held_back() as leaks_told:
         print(
             f"{way:20} loss here {loss:.3f};   600 steps, five seeds: {min(five):.4f} to {max(five):.4f}"
         )
+lowest = min(at_the_end, key=at_the_end.get)
 show.predict(
     "Which of the three has the lowest training loss?",
     choices=list(ways),
-    answer=min(at_the_end, key=at_the_end.get),
+    answer=lowest,
     why="It only has to copy the word that it reads. A loss that falls too fast is the sign of a leak.",
     reveals=[
         leaks_told,
         widgets.training_step_player(
             {way: rows_of(model, **ways[way]) for way, (model, _) in trained.items()}, stage=3
-        ),
+        ).opens(way=lowest),
     ],
 )
 

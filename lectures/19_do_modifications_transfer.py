@@ -193,7 +193,7 @@ show.predict(
     why="RMS Norm and GLU are lost. The p values of the others are below 0.0001, so even 51 comparisons do not touch them.",
     reveals=widgets.correction_playground(
         {"none": dict, "Bonferroni": bonferroni, "Holm": holms}, columns
-    ),
+    ).opens(correction="Holm"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

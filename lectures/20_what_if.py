@@ -638,7 +638,7 @@ show.predict(
     if one_layer >= 1e-6
     else "with no number of layers",
     why="In one layer, the last word reads all words as a set. But the *other* words see different sets when they are shuffled, so their vectors change, and the second layer reads these.",
-    reveals=widgets.last_word_playground(moved),
+    reveals=widgets.last_word_playground(moved).opens(mask="causal"),
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -754,7 +754,10 @@ show.predict(
     },
     answer=fmean(hundred["post-norm"]),
     why="About 3.3 is what letter frequencies alone give: the model has learned which characters are frequent, and nothing about what follows what. See below how far the other rules get, and what changes with four times the steps.",
-    reveals=[widgets.deep_explorer(deep), listed(deep_findings)],
+    reveals=[
+        widgets.deep_explorer(deep).opens(view="training, 100 layers"),
+        listed(deep_findings),
+    ],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

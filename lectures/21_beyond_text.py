@@ -507,7 +507,7 @@ show.predict(
     answer=100 * fmean(attends["patches"]["in_box"]),
     unit=" %",
     why=f"{percent(attends['patches']['in_box'])} over five seeds; {percent(attends['patches']['in_other'])} lies in the other symbol's box. Attention that followed brightness would have half in each.",
-    reveals=widgets.caption_explorer(shown),
+    reveals=widgets.caption_explorer(shown).opens(model="patches"),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -460,7 +460,7 @@ show.predict(
     choices={"about 0.02": 0.02, "about 0.06": 0.06, "about 0.12": 0.12, "about 0.25": 0.25},
     answer=own_ends[-1],
     why="Each run ends with a flat tip, but the tips lie on a steep line. The model was not full: with a longer cosine it would have gone on.",
-    reveals=widgets.cosine_playground(ladder),
+    reveals=widgets.cosine_playground(ladder).opens(show="steepness"),
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}

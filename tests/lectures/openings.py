@@ -51,7 +51,7 @@ def _named(question: str, values: list[str], control: Any, name: str) -> set[str
     others; or any of its numbers that belong to this control."""
     for said in (" ".join(re.findall(r"“([^”]*)”", question)), question):
         found = [(m.end(), len(v), v) for v in values for m in re.finditer(rf"(?<!\w){re.escape(v)}(?!\w)", said)]
-        found = [place for place in found if not re.fullmatch(r"[\d.,]+|\w", place[2])]
+        found = [place for place in found if not re.fullmatch(r"[\d.,]+|\W*[a-z]{0,3}", place[2])]
         if found:
             whole = {value for *_, value in found if value.count(" ") > 2}  # sentences may all be meant
             return whole or {max(found)[2]}

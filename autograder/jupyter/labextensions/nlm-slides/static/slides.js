@@ -149,7 +149,7 @@ export class Slides extends Deck {
     if (!Slides.now || !this.shownCells().includes(index)) return;
     if (this.isEmpty(this.steps[this.at])) return this.show(this.at); // it has shown nothing
     const outputs = [...cell.node.querySelectorAll('.jp-OutputArea-child')];
-    const error = outputs.find(output => output.querySelector('[data-mime-type$=error]'));
+    const error = outputs.find((_, i) => cell.outputArea.model.get(i)?.type === 'error');
     if (error || asked) this.held = error ?? outputs[0] ?? this.held;
     this.resized();
   }
