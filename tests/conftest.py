@@ -104,7 +104,7 @@ def _place(item: pytest.Item, seed: str) -> int:
 def _part(item: pytest.Item) -> str:
     """What is left out or handed to a worker together: a file; where all questions are asked, an assignment's."""
     path = item.nodeid.partition("::")[0]
-    question = re.search(r"[[-](\w+)\.", item.nodeid) if path.endswith("/test_checks.py") else None
+    question = re.search(r"[\[-](\w+)\.", item.nodeid) if path.endswith("/test_checks.py") else None
     return f"{path} {question[1]}" if question else path
 
 
