@@ -45,7 +45,7 @@ class Asked:
         """All ids in one row, and how many each text has."""
         ids = [torch.as_tensor(self.entry["encode"](self.model, text)) for text in texts]
         if not all(one.ndim == 1 and len(one) and not one.is_floating_point() for one in ids):
-            raise ValueError("encode must return a list of ids, which are whole numbers")
+            raise ValueError("encode must return a list of ids, which are integers")
         return torch.cat(ids).long(), torch.tensor([len(one) for one in ids])
 
     def measure(self, rows):
