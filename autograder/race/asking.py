@@ -37,7 +37,7 @@ class Asked:
         pieces = self.model.get("pieces")
         if not isinstance(pieces, (list, tuple)) or not all(isinstance(p, (bytes, bytearray)) and p for p in pieces):
             raise TypeError(
-                "train must return a dictionary with 'pieces', the list of the bytes of each token: one or more"
+                "train must return a dictionary with 'pieces', a list with the bytes of each token, at least one each"
             )
         return torch.tensor([*b"".join(pieces)], dtype=torch.uint8), torch.tensor([len(piece) for piece in pieces])
 

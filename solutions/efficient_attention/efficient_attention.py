@@ -17,7 +17,7 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open, `torch.softmax` too. If you need a function from an earlier question, call yours.
+# Everything else is open, including `torch.softmax`. If you need a function from an earlier question, call yours.
 #
 # You need the lecture *Cheaper attention*. Nothing is downloaded.
 #
