@@ -17,8 +17,8 @@
 # - compute log loss, cross-entropy and perplexity, and interpret a table of them;
 # - play Shannon's game, and convert guesses into bits per character.
 #
-# *In the notebook* **Shift-Enter** runs a cell and goes to the next one; *Run → Run All Cells* runs all. Pictures and questions appear when
-# their cells have run.
+# *In the notebook* **Shift-Enter** runs a cell and moves to the next one; *Run → Run All Cells* runs all of them. Pictures and questions appear
+# once their cells have run.
 #
 # **You need** Python, probability (including conditional probability) and logarithms. This is the first lecture.
 #

@@ -732,7 +732,7 @@ five = {
     "the worst of 20 draws of five random heads": min(ablated["5"]["random"]),
 }
 show.predict(
-    f"With all its heads, the model gives “tickets” a probability of {whole:.2f}. You ablate five heads: the five that attend to “tickets” most, or, of 20 random draws of five, the one that does most harm. Which five lower it more?",
+    f"With all its heads, the model gives “tickets” a probability of {whole:.2f}. You ablate either the five heads that attend to “tickets” most, or, of 20 random sets of five, the one that does most harm. Which set lowers the probability more?",
     choices=list(five),
     answer=min(five, key=five.get),
     why=f"These leave {min(five.values()):.2f}, the others {max(five.values()):.2f}. The mean over the random draws would have hidden this, so give the range of a control as well.",

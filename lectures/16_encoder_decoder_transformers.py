@@ -446,7 +446,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Decoding
 #
-# When the model writes, there is no reference to read. It writes a word, reads it, writes the next, in $m$ steps that wait for each other. The
+# When the model writes, there is no reference to read. It writes a word, reads it, and writes the next, in $m$ steps, each of which waits for the previous one. The
 # keys and values of the source, $k = hW^K$ and $v = hW^V$ in every decoder layer, are kept. So a decoder has two caches. One holds the keys and values of the source and never changes;
 # the other holds those of the target and grows by one position per step, as in [lecture 15](15_transformer_language_model.ipynb).
 

@@ -356,8 +356,8 @@ def layers_to_reach(mask):
 
 alone, with_global = layers_to_reach(window(48, 4)), layers_to_reach(longformer(48, 4))
 show.predict(
-    f"48 positions, a window of 4 to either side: after {alone} layers the first position has news of the last. Now one token becomes global, as in Longformer. After how many layers does *every* position "
-    "have news of every other?",
+    f"48 positions, a window of 4 to either side: after {alone} layers the first position has information from the last. Now one token becomes global, as in Longformer. After how many layers does *every* position "
+    "have information from every other?",
     choices={"2": 2, "4": 4, "6": 6, str(alone): alone},
     answer=with_global,
     why="One layer brings everything to the global token, the next one brings it to everybody.",

@@ -111,7 +111,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Ask yourself.** The table comes with the answer above; press a row to open it. Sort by the number of parameters of theirs, then by the operations. Which rows buy their loss with parameters, and which of the printed values can you not believe?
+# > **Ask yourself.** The table comes with the answer above; press a row to open it. Sort by the parameters of their models, then by the operations. Which rows buy their loss with parameters, and which of the printed values can you not believe?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #

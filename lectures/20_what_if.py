@@ -278,7 +278,7 @@ unmixed = float((residual(only_values[-1]) / norm(only_values[-1])).mean())
 kept = relative(4.0, skips=True)
 stretched = relative(2.0)[2], relative(2.0, networks=True)[2]
 show.predict(
-    f"First weights of size 1, one head, after two layers. With attention only, the residual is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention, but no skips. By what factor does the residual change?",
+    f"The initial weights have size 1, and there is one head. With attention only, the residual after two layers is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention, but no skips. By what factor does the residual change?",
     choices={"about 1": 1.0, "about 100": 100.0, "about 10,000": 1e4, "about ten million": 1e7},
     answer=10 ** (with_networks[2] - alone[2]),
     why="A network maps equal vectors to equal vectors, so it cannot tell tokens apart that attention has made alike. It can only stretch what is left of their difference. Skips keep the difference itself.",

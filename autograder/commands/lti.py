@@ -22,7 +22,7 @@ MOST = 40  # names in a line
         option(
             "--by-name",
             action="store_true",
-            help="match by name whom your LMS gives neither an address nor a number: anybody may take a name",
+            help="match students by name if your LMS gives neither address nor number: anybody may take a name",
         ),
         option("--send", action="store_true", help="send them"),
         shared.STALE,
@@ -74,7 +74,7 @@ def lti(course: "shared.Course", given: Given) -> int:
         print(f"  There is no column for it yet: --send makes one, called {title!r}.")
     shared.names("  Without a mark, which is not a zero: {}. Nothing is sent for them.", found.without, MOST)
     shared.names("  WITH A MARK, AND NOT CERTAINLY IN THE COURSE THERE: {}.", found.unknown, MOST)
-    shared.names("  Of these, known there by name alone, which anybody may take (--by-name): {}.", found.named, MOST)
+    shared.names("  Of these, known there only by name, which anybody may take (--by-name): {}.", found.named, MOST)
     for words in failed[:MOST]:
         print(f"  NOT SENT: {words}")
     return 1 if failed or found.unknown else 0

@@ -70,7 +70,7 @@ def report(course: "shared.Course", given: Given) -> int:
     if old := stale_in(rows, assignment):
         print(f"  {old[0].upper()}{old[1:]}.")
     if any(row.state == "waiting" for row in rows):
-        print(f"  Who waits needs a person: python3 -m autograder mark {assignment} (for marks on code: Formgrader).")
+        print(f"  For those waiting: python3 -m autograder mark {assignment} (for marks on code: Formgrader).")
     return 0
 
 

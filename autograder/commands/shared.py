@@ -58,7 +58,7 @@ OF_A_COURSE = (
 STUDENTS = option(
     "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
 )
-STALE = option("--stale", action="store_true", help="pass on marks that were given before the assignment changed, too")
+STALE = option("--stale", action="store_true", help="also pass on marks that were given before the assignment changed")
 
 
 def refuse_stale(words: str, wanted: bool) -> None:

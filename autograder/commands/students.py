@@ -76,7 +76,7 @@ def _remove(course: "shared.Course", given: Given) -> int:
     for words in made.gone:
         print(f"  {words}")
     if made.left:
-        print("Named still in these files. Write them anew (report, feedback, race) or delete them:")
+        print("Still named in these files. Write them anew (report, feedback, race) or delete them:")
     for words in made.left:
         print(f"  {words}")
     print("Your LMS, its downloads, and copies that you keep elsewhere are not touched.")

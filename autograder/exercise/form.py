@@ -41,7 +41,7 @@ def form_faults(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iter
         if len(exercise.properties) < 2 and exercise.arguments:
             yield f"{exercise.name} has one property; with two or more, half a solution earns something"
     if (said := words.count("**Checked:**")) < len(exercises):
-        yield f"{len(exercises)} questions are checked and {said} say what is: write a line **Checked:** in each"
+        yield f"{len(exercises)} questions are checked, but only {said} say how: write a line **Checked:** in each"
     if len(re.findall(r"(?i)about [^.;|]* hours?\b", words)) > 1:
         yield "the time is stated more than once: the table of questions says it"
     rows = ROW.findall(words)
@@ -66,7 +66,7 @@ def course_faults(name: str, cells: Sequence[Any], exercises: Mapping[str, Exerc
     last = rows[-1][0] if rows else ""
     reminder = f"question {last} should be answered in your own words"
     if reminder not in words:
-        yield f"the last cell should remind of the written answer: “{reminder}”"
+        yield f"the last cell should remind students of the written answer: “{reminder}”"
     if not (root / INDEX).exists():  # a copy with some assignments
         return
     note = root / NOTE.format(name)
@@ -132,7 +132,7 @@ def _hints(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iterator[
                 if any(len(stage.split()) > HINT_WORDS for stage in (where, idea, line)):
                     yield f"a hint of {function} has more than {HINT_WORDS} words"
                 if re.findall(r"`(.+?)`", where) != re.findall(r"`([a-z]+)`", where):
-                    yield f"the first hint of {function} shows code; it says where to look: {where!r}"
+                    yield f"the first hint of {function} shows code; it should only say where to look: {where!r}"
                 if re.findall(r"`(.+?)`", idea) != re.findall(r"`([\w.]+)`", idea):
-                    yield f"the second hint of {function} shows code; it gives the idea: {idea!r}"
+                    yield f"the second hint of {function} shows code; it should only give the idea: {idea!r}"
             above = ""

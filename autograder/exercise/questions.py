@@ -131,7 +131,7 @@ def counts_if(exercise: Exercise) -> str:
         mended = exercise.together.rpartition(".")[2]
         return f"\n\n**Counts together with** `{mended}`, which you mend next: the number alone earns nothing."
     if "conclusion" in exercise.chosen:
-        return "\n\n**The conclusion counts** if your numbers are right to 5 %, for seeds not named here as well."
+        return "\n\n**The conclusion counts** if your numbers are right to 5 %, also for seeds not named here."
     return ""
 
 

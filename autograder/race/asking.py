@@ -37,7 +37,7 @@ class Asked:
         pieces = self.model.get("pieces")
         if not isinstance(pieces, (list, tuple)) or not all(isinstance(p, (bytes, bytearray)) and p for p in pieces):
             raise TypeError(
-                "train must return a dictionary with 'pieces', the list of the bytes of each token: one or more"
+                "train must return a dictionary with 'pieces', a list with the bytes of each token, at least one each"
             )
         return torch.tensor([*b"".join(pieces)], dtype=torch.uint8), torch.tensor([len(piece) for piece in pieces])
 
@@ -45,7 +45,7 @@ class Asked:
         """All ids in one row, and how many each text has."""
         ids = [torch.as_tensor(self.entry["encode"](self.model, text)) for text in texts]
         if not all(one.ndim == 1 and len(one) and not one.is_floating_point() for one in ids):
-            raise ValueError("encode must return a list of ids, which are whole numbers")
+            raise ValueError("encode must return a list of ids, which are integers")
         return torch.cat(ids).long(), torch.tensor([len(one) for one in ids])
 
     def measure(self, rows):

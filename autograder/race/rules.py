@@ -57,7 +57,7 @@ _EXACT, _SAME, _MORE = 1e-3, 1e-2, 1e-4  # nats; the last is what a claim may be
 SENTENCES = {
     "loses-bytes": (
         "Your tokenizer loses bytes: the pieces of the ids, joined, are not the text. Every byte needs a "
-        "piece, also one that the training text lacks, and no two texts may have the same ids. A token of no bytes may "
+        "piece, even one that the training text lacks, and no two texts may have the same ids. A token of no bytes may "
         "not occur in a text."
     ),
     "sum-not-one": (
@@ -78,7 +78,7 @@ SENTENCES = {
     ),
     "slow-to-measure": (
         "Encoding or measuring takes too long. Both have a budget of their own, and happen in other processes than "
-        "training: what can be computed beforehand belongs into the file that train returns."
+        "training: what can be computed beforehand belongs in the file that train returns."
     ),
     "foreign-text": (
         "Your entry opens a text, a package or a part of ours that is not there. Train on the argument `texts`: there "

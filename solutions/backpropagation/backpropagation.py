@@ -561,7 +561,7 @@ picture
 # use float64 and a step near 10⁻⁵, on both sides, and compare relative differences.
 #
 # In my five rows scale 10 ended with a higher loss than scale 0 each time, so I believe that. Between the scales 0 and 1 the seeds disagree: four favour
-# 0 and one favours 1, which chance alone may do. And this is one small network, one learning rate and 20 steps. I would first run twenty more seeds: if
+# 0 and one favours 1, which may be chance. And this is one small network, one learning rate and 20 steps. I would first run twenty more seeds: if
 # 0 is really better, about four in five of them should favour it; if not, about half. Then I would do the same after 200 steps.
 
 # %% [markdown]

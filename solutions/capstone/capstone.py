@@ -19,14 +19,14 @@
 #   that knows only the file of your model.
 # - `train(texts, seconds, seed)` gets the training texts and a budget in **seconds of processor time**. It returns a dictionary of tensors, numbers, text,
 #   bytes, lists and dictionaries, which is stored in a file. Its entry `"pieces"` is the list of the bytes of each token, one or more, for at most 65,536
-#   tokens. The grader reads it from the file. Everything counts towards the budget, also learning the tokenizer. An entry that exceeds its budget by more
+#   tokens. The grader reads it from the file. Everything counts towards the budget, including learning the tokenizer. An entry that exceeds its budget by more
 #   than a tenth has no result.
 # - `encode(model, text)` returns the ids of a text. The pieces of the ids, joined, must be exactly the text, in UTF-8.
 # - `log_probabilities(model, ids)` returns a tensor with a row for each id and a column for each piece. Row `i` is the logarithm of the distribution of
 #   token `i`, given `ids[:i]` and nothing else: neither the later ids, nor their number, nor another passage. The ids of a passage may be followed by
 #   others.
-# - Every row must sum to 1. At secret places another process gets only the tokens so far, and must give what follows no less probability than was claimed.
-#   It is asked some places twice, so a model may not learn or remember anything while it is measured.
+# - Every row must sum to 1. At secret places another process gets only the tokens so far, and must give the next token no less probability than was
+#   claimed. It is asked about some places twice, so a model may not learn or remember anything while it is measured.
 # - Encoding all passages, and measuring them, may each take 30 seconds of processor time in the sprint, and 75 in the long distance. The slowest of our
 #   entries needed 18 and 19 on a busy machine.
 # - `write(model, prompt, length, seed)` continues a prompt with `length` bytes or a few more, and returns the continuation. The class's table shows what
@@ -34,7 +34,7 @@
 # - Train on `texts`. The sandbox has no other text, no weights, no network and no files, and one thread. Of Python's packages it has only PyTorch, NumPy,
 #   `regex`, `tokenizers`, `safetensors`, `tqdm`, Matplotlib, SciPy and `einops` if they are installed, and what these need. The weights of an earlier
 #   training may not be carried along; a notebook may have 50,000 bytes of code.
-# - The grader holds out other plays than those that you measure with. They are drawn secretly, and trained on is what remains. Some plays are harder than
+# - The grader holds out other plays than those that you measure with. They are drawn secretly, and your entry trains on the rest. Some plays are harder than
 #   others, so the bits are scaled by what Kneser–Ney needs on both.
 #
 # **Marks.** There are two distances, and the better one counts. The *sprint* has 60 seconds of processor time and three seeds. In the *long distance* your entry has
@@ -254,7 +254,7 @@ curve()
 # table if your instructor shows names.
 #
 # ### BEGIN MARK SCHEME
-# `python -m autograder race capstone` writes these points, with the reasons as a comment.
+# `python3 -m autograder race capstone` writes these points, with the reasons as a comment.
 # ### END MARK SCHEME
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "race", "locked": false, "points": 24, "schema_version": 3, "solution": true, "task": false}

@@ -103,7 +103,7 @@ def average_words(table, tokens, lengths):
 # 1. Which of the steps above uses a word's row of $E$? Who receives the gradient of $h_t$, and how much of it?
 # 2. If $h = A x$ for a matrix $A$, the gradient of $x$ is the transpose of $A$ times the gradient of $h$. A word that occurs at several positions
 #    gets the sum over them.
-# 3. `np.add.at(d_E, words, d_x)` adds row by row, also where ids repeat; `d_E[words] += d_x` keeps one of the repeated rows only.
+# 3. `np.add.at(d_E, words, d_x)` adds row by row, also where ids repeat; `d_E[words] += d_x` keeps only one of the repeated rows.
 
 
 # %%

@@ -17,7 +17,7 @@
 # [[how it works]]
 #
 # [[closed]]
-# Everything else is open, `torch.softmax` too. If you need a function from an earlier question, call yours.
+# Everything else is open, including `torch.softmax`. If you need a function from an earlier question, call yours.
 #
 # You need the lecture *Cheaper attention*. Nothing is downloaded.
 #
@@ -239,8 +239,8 @@ def absorb(state, q, k, v, mask):
 #
 # Blocks that nobody sees may hold anything, even `inf` and `nan`, as memory does that was reserved and never filled. If you touch them, you notice.
 #
-# **Checked:** the shapes; the output; the number of scores, and that no others are computed; blocks that nobody may see; queries that see nothing; blocks of one token and one block for
-# all, a shorter last block, float64. The longest text of the check has a few dozen tokens.
+# **Checked:** the shapes; the output; the number of scores, and that no others are computed; blocks that nobody may see; queries that see nothing;
+# blocks of one token and one block for all, a shorter last block, float64. The longest text of the check has a few dozen tokens.
 #
 # [[hints]]
 # 1. How many pairs of blocks does a text of 5 blocks have, and which of your functions does the work for one pair?
@@ -750,7 +750,7 @@ ready = all(passes(f"efficient_attention.{f.__name__}", f) for f in CACHE)
 def with_my_cache(model, window, sinks):
     """The same model, with the same weights, except that every attention layer decodes with your cache, which is empty at first."""
     weights = {id(weight): weight for weight in [*model.parameters(), *model.buffers()]}
-    model = copy.deepcopy(model, weights)  # a model of its own, but no weight is stored twice
+    model = copy.deepcopy(model, weights)  # a separate model, but no weight is stored twice
     for layer in model.layers:
         attention = layer.attention
         attention.memory = None

@@ -527,7 +527,7 @@ def slower(d, base, factor, method):
 #
 # Every row moves by one column less than the row above it. There is a trick without any loop or index: memory is one long row. Widen each row by one
 # entry, and see what happens if the same line is cut into rows of a different length, or begins a few entries later. (Looking every entry up in a table
-# of indices is right as well.)
+# of indices is also right.)
 #
 # **Checked:** the shape; as many queries as keys, up to the query itself; nothing ahead; fewer queries than keys; one query, one key; `x` is unchanged.
 #

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Assignment: recurrence
 #
-# Eight small functions: one step of a recurrent network, the loop over it, labels for words and texts, its loss and perplexity, and the way back through
-# time by hand. At the end a network made of nothing else reads a comedy by Shakespeare and continues it. In between you derive a gradient, find a bug in somebody else's code, and run an
-# experiment.
+# Eight small functions: one step of a recurrent network, the loop over it, labels for words and texts, its loss and perplexity, and the way back
+# through time by hand. At the end a network made of nothing else reads a comedy by Shakespeare and continues it. In between you derive a gradient,
+# find a bug in somebody else's code, and run an experiment.
 #
 # [[questions]]
 #
@@ -94,7 +94,7 @@ def rnn_step(x, h, W, U, b):
 # ```
 #
 # > **Before you write it:** in a batch both cases occur at the same time. What can you compute for all texts at once, and how do you choose row by
-# row?
+# > row?
 #
 # **Checked:** the shapes; texts of equal length, all states and the last one; different lengths, and that a state stays unchanged after its text has
 # ended; a text of length 0 (its state is always `h0`), and a single step.
@@ -214,8 +214,8 @@ show.heatmap(
 # $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding included it would be 0.719, which looks better and is wrong.
 #
 # **Checked:** the shapes; loss and gradient for texts of equal length; that padding has no gradient; loss and gradient for different lengths; one
-# prediction; logits around 300 at one position and around −300 at another, and an empty text; a target whose logit is 1000 behind, so that in float32 its softmax is 0 and $-\ln 0$ is infinite,
-# although its loss is 1000. (The targets at padding are ids too, but mean nothing.)
+# prediction; logits around 300 at one position and around −300 at another, and an empty text; a target whose logit is 1000 behind, so that its softmax
+# is rounded to 0 and $-\ln 0$ is infinite, although its loss is 1000. (The targets at padding are also ids, but mean nothing.)
 #
 # [[hints on the padding]]
 # 1. Padding matters in three places: in the sum, in $N$ and in the gradient. Find them in the formulas.
@@ -509,7 +509,7 @@ def through_time(u, h_0, y, T):
 # [[hints]]
 # 1. In which line does the state of one chunk become the first of the next? Is anything lost there?
 # 2. Compare each line with the equation of 1a, including the order of the factors.
-# 3. In 1a the states are the rows of a matrix, in this function a state is a vector. With a vector, both orders of a product with a square matrix
+# 3. In 1a the states are the rows of a matrix; in this function a state is a vector. With a vector, both orders of a product with a square matrix
 #    run.
 
 
@@ -532,7 +532,7 @@ def wrong_line():
 # [[hints]]
 # 1. Take the input that the check shows and compute the first state on paper.
 # 2. For a row vector, $h U$ and $U h$ are different: one uses the columns of $U$, the other its rows.
-# 3. $U$ stands on the right of the state in the equation of 1a, and in your `rnn_step`.
+# 3. In the equation of 1a, and in your `rnn_step`, $U$ is to the right of the state.
 
 
 # %%
@@ -696,8 +696,8 @@ def write(begin, length, draw):
 print(write("\nDROMIO OF EPHESUS.\n", 350, np.random.default_rng(2)) if losses else "Come back later.")
 
 # %% [markdown]
-# Not bad for 600 steps, with gradients by hand. Does the network predict a play that it has not read, too? Your `perplexity` says so. For comparison: a
-# table of how often each character follows each other one, counted in the same comedy.
+# Not bad for 600 steps, with gradients by hand. How well does the network predict a play that it was not trained on? Your `perplexity` tells you. The
+# baseline is a table of how often each character follows each other one, counted in the same comedy.
 
 # %%
 if losses and passes("recurrence.perplexity", perplexity):
@@ -712,8 +712,8 @@ if losses and passes("recurrence.perplexity", perplexity):
     )
 
 # %% [markdown]
-# And how much does truncation lose? Here is the gradient of $U$ for 32 chunks of 100 characters, cut
-# off every $k$ steps by your `truncated_backward`, compared with the full gradient:
+# And how much does truncation lose? Here is the gradient of $U$ for 32 chunks of 100 characters, cut off every $k$ steps by your
+# `truncated_backward`, compared with the full gradient:
 
 # %%
 if losses and passes("recurrence.truncated_backward", truncated_backward):

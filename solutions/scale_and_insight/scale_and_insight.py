@@ -117,7 +117,8 @@ def robust_error(theta, N, losses, delta):
 #
 # By hand: losses 3, 2 and 1.5 at the sizes 1, 2 and 4 lie on $1 + 2 N^{-1}$ exactly, so the result is $(1, 2, 1)$.
 #
-# **Checked:** runs that lie on such a law; runs with noise, one of which failed; a pure power law of small and of large models, where $E$ is 0. Three digits are enough.
+# **Checked:** runs that lie on such a law; runs with noise, one of which failed; a pure power law of small and of large models, where $E$ is 0.
+# Three digits are enough.
 #
 # [[hints]]
 # 1. Your function of 1b has four arguments. Of which of them should the search know nothing?
@@ -383,7 +384,7 @@ def best_split(law, budget, text, largest):
 #
 # Return both as formulas with nothing but the symbols, without a search.
 #
-# **Checked:** the share and the operations at random points, one by one, to five digits; an exponent so small that the large one overtakes very late.
+# **Checked:** the share and the operations at random points, one by one, to five digits; an exponent so small that the large model overtakes very late.
 #
 # [[hints]]
 # 1. For the share, compare the two terms of the slope at the best split. For the race, write down both losses as functions of $C$ alone.

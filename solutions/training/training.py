@@ -242,8 +242,8 @@ def clip_gradients(gradients, max_norm):
 #
 # In training, each entry of `x` becomes 0 with probability `rate`, independently of all others; the remaining entries are scaled so that the *expected*
 # value of every entry is what it was. At evaluation (`training=False`) nothing is dropped and nothing is scaled. All randomness comes from `seed`: the
-# same seed gives the same result, another seed another one, and NumPy's global generator is left alone. Any way to draw is right here. But question 6
-# compares your losses with ours, so drop the entries at which `np.random.default_rng(seed).random(x.shape)` is below the rate.
+# same seed gives the same result, a different seed a different one, and NumPy's global generator is left alone. Any way to sample is right here. But
+# question 6 compares your losses with ours, so drop the entries at which `np.random.default_rng(seed).random(x.shape)` is below the rate.
 #
 # By hand: $x = (1, 2, 3, 4)$ with rate 0.2 may become $(1.25, 2.5, 0, 5)$.
 #
@@ -501,8 +501,8 @@ def train(run, plan, windows, dev, steps):
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
 # - **Run.** For each seed, `begin` makes a run and picks its 30 windows. Train for 20 steps, once with `SMALL` as it is and once with a dropout of
-#   0.5; both begin with the same run. `dev` decides which weights are the best. Then measure the loss on all windows of `test`, which nothing was
-#   chosen by. `losses` gets one row per seed, with four numbers: latest weights without dropout, latest with dropout, best without, best with. Set
+#   0.5; both begin with the same run. `dev` decides which weights are the best. Then measure the loss on all windows of `test`, which played no
+#   part in any choice. `losses` gets one row per seed, with four numbers: latest weights without dropout, latest with dropout, best without, best with. Set
 #   `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
@@ -693,7 +693,7 @@ print(write("\nHAMLET.\nTo be", 300, np.random.default_rng(1)) if ready else "Co
 #    directions); the number of the step (the schedule warms up again: losses as at a high rate); the key (other minibatches, but no jump). Half a
 #    point for each entry with its sign.
 # 3. **Forty settings** (1): the lowest of 40 noisy numbers is too low even if all settings are equally good (½); it must be measured again, with fresh
-#    seeds and on text by which nothing was chosen (½).
+#    seeds and on text that played no part in the choice (½).
 # ### END MARK SCHEME
 
 # %% [markdown]

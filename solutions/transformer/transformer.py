@@ -421,7 +421,7 @@ def language_model(tokens, weights, sizes, state=None):
 #                             result [9, 4, 9]; the state has read 5 8 2 9 4, which are 5 tokens
 # ```
 #
-# **Checked:** how many tokens are written, and read; the tokens; that each is read once; `end`; the state; a prompt of one token, $n = 1$, a given state.
+# **Checked:** how many tokens are written, and read; the tokens; that each token is read only once; `end`; the state; a prompt of one token, $n = 1$, a given state.
 #
 # [[hints]]
 # 1. Count the calls of the model in the example, and compare with the tokens that are written. When is the last of them read?

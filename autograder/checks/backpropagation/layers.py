@@ -59,10 +59,10 @@ bias-as-a-factor: Your d_b is the slope times b, as if b were a factor. But b is
 gradient on unchanged, so d_b is the slope itself.
 - slope * w, slope → slope * w, slope * b
 
-half-the-slope: Your slope is 1 − σ. It is (1 − σ) σ, which is small where the neuron is off as well.
+half-the-slope: Your slope is 1 − σ. It should be (1 − σ) σ, which is also small where the neuron is off.
 - (1 - value) * value → 1 - value
 
-value-for-slope: Your slope is σ itself. It is (1 − σ) σ, which is small where the neuron is on as well.
+value-for-slope: Your slope is σ itself. It should be (1 − σ) σ, which is also small where the neuron is on.
 - (1 - value) * value → value
 
 tanh-slope: Your slope is 1 − σ². That is the slope of a tanh; the sigmoid's is (1 − σ) σ.

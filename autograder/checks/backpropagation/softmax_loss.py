@@ -115,7 +115,7 @@ or
 or
 * axis=-1, keepdims=True → axis=-1
 
-softmax-over-the-batch: Your softmax runs down the batch, dim 0, so the examples compete for a word. The words should
+softmax-over-the-batch: Your softmax runs down the batch, axis 0, so the examples compete for a word. The words should
 compete within each example: every *row* of p sums to 1.
 * axis=-1 → axis=0
 

@@ -83,8 +83,8 @@ shared-by-the-wrong-count: You divide by the number of neighbours of the word th
 is the size of the context in which it was averaged, so the matrix of the averages is transposed on the way back.
 - average.T @ → average @
 
-repeated-rows-overwritten: Where a word occurs several times, your row of E keeps the gradient of one occurrence only:
-`d_E[words] = …`, and also `+=`, write repeated rows once. Add them all: `np.add.at`.
+repeated-rows-overwritten: Where a word occurs several times, your row of E keeps the gradient of only one occurrence:
+`d_E[words] = …` and `d_E[words] += …` write a repeated row only once. Add them all: `np.add.at`.
 - np.add.at(d_E, words, d_x) → d_E[words] += d_x
 or
 - np.add.at(d_E, words, d_x) → d_E[words[::-1]] = d_x[::-1]

@@ -246,8 +246,8 @@ nothing-skipped: You compute all pairs of blocks. Those in which the mask allows
 what saves.
 - if part.any(): → if True:
 
-only-reported: Your number is right, but you compute the scores of all pairs of blocks. Those in which the mask allows
-nothing should not be touched: that is what saves.
+only-reported: Your number is right, but you compute the scores of all pairs of blocks. Skip those in which the mask
+allows nothing: only that saves work.
 - if part.any():
 + if True:
 - computed += part.numel() → computed += part.numel() * bool(part.any())

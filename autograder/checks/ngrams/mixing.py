@@ -115,7 +115,7 @@ with its weight.
 - mixture += weight * counts → mixture = counts
 - share += weight → share = 1.0
 
-unigram-alone: You return the unigram alone, whatever the context. Mix all three orders, each with its weight.
+unigram-alone: You return just the unigram, whatever the context. Mix all three orders, each with its weight.
 - enumerate(weights) → enumerate(weights[:1])
 
 counts-mixed: You added weighted counts and divided at the end, so the unigram, which has the largest counts, dominates

@@ -93,7 +93,7 @@ them count. Use t < n, not t < n − 1.
 - t < lengths → t < lengths - 1
 
 time-before-texts: Time is the first axis of your states. `np.stack(states, axis=1)` makes it the second, after the
-texts; a `view` or `reshape` only relabels the axes and mixes up the texts.
+texts; a `reshape` only relabels the axes and mixes up the texts.
 - np.stack(states, axis=1) → np.stack(states).reshape(len(xs), xs.shape[1], -1)
 or
 - np.stack(states, axis=1) → np.stack(states)

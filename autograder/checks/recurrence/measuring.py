@@ -84,7 +84,7 @@ prediction fewer.
 not-shifted: Your targets are the inputs: the network is asked for the character that it has just read.
 - targets = ids[start + 1 : start + k + 1] → targets = ids[start : start + k][: len(ids) - 1 - start]
 
-rest-dropped: You leave out the end of the text if it does not fill a chunk. A shorter chunk is a chunk, too.
+rest-dropped: You leave out the end of the text if it does not fill a chunk. A shorter chunk is also a chunk.
 - range(0, len(ids) - 1, k) → range(0, max(1, (len(ids) - 1) // k) * k, k)
 
 output-bias-forgotten: You left out c. The logits are h V + c.

@@ -240,7 +240,7 @@ or
 start-returned: You return one of the points where you started. `downhill` returns a lower point: use it.
 - theta = downhill(lambda theta: robust_error(theta, N, losses, delta), start) → theta = start
 
-one-start: Your search starts at a single point, and with large models it ends in a law that is not the best one. Start
+one-start: Your search starts at a single point, and with large models it ends at a law that is not the best. Start
 from several points and keep the lowest.
 - found = []
 + theta = downhill(lambda theta: robust_error(theta, N, losses, delta), [0.0, 0.0, 0.5])

@@ -58,7 +58,7 @@ def _odd(draw: Draw) -> list[Case]:
         case("a parameter without a gradient", weights, without(gradients, "E"), memory, 0.3, 0.5),
         case("a first gradient at a later step", weights, gradients, late, 0.3, 0.5),
         case("one parameter, float64", one, slope, remembered(draw, one), 0.3, 0.5, 0.7, 0.9),
-        case("slices of larger tensors", {"W": draw.strided(2, n)}, {"W": draw.strided(2, n)}, {}, 0.2, 0.5),
+        case("slices of larger arrays", {"W": draw.strided(2, n)}, {"W": draw.strided(2, n)}, {}, 0.2, 0.5),
     ]
 
 

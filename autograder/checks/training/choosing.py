@@ -84,7 +84,7 @@ latest-for-best: Your last two columns are those of the latest weights again. Ea
 measured-with-dropout: You measured with dropout on. At evaluation it is off.
 * test, 0.0, False, 0 → test, rate, True, seed
 
-columns-in-another-order: Your columns are in another order. First the latest weights without and with dropout, then
+columns-in-another-order: Your columns are in a different order. First the latest weights without and with dropout, then
 the best ones without and with dropout.
 - losses.append(latest + best) → losses.append([latest[0], best[0], latest[1], best[1]])
 

@@ -36,7 +36,7 @@ def _odd(draw: Draw) -> list[Case]:
         case("zeros", {"W": torch.zeros(2, n), "b": torch.zeros(n)}, 1.0),
         case("no gradients", {}, 1.0),
         case("one parameter, float64", {"w": draw.normal(n).double() * 5}, 0.5),
-        case("slices of larger tensors", {"W": draw.strided(2, n), "b": draw.normal(n)}, 0.1),
+        case("slices of larger arrays", {"W": draw.strided(2, n), "b": draw.normal(n)}, 0.1),
     ]
 
 

@@ -141,11 +141,11 @@ of an uninterrupted run from the second one on: start from `run["memory"]`.
 - run["memory"], run["best"] → {}, run["best"]
 
 schedule-restarted: Your schedule counts the steps of this call, so a resumed run warms up again. The number of the
-step goes on from `run["step"]`.
+step continues from `run["step"]`.
 - schedule(step, → schedule(len(losses) + 1,
 
 step-forgotten: You count the steps from 1 in every call, so in a resumed run the schedule, the evaluations and the
-saved number are all wrong. Go on from `run["step"]`.
+saved number are all wrong. Continue from `run["step"]`.
 - run["step"], list → 0, list
 or
 - run["step"], list → 0, list
@@ -159,14 +159,14 @@ batches-repeated: The run that you return holds the key from *before* your steps
 minibatches again. Save the key that the last `sample` returned.
 - "key": key → "key": run["key"]
 
-generator-restarted: Your first key is not the saved one, so a resumed run gets other minibatches. Start from
+generator-restarted: Your first key is not the saved one, so a resumed run gets different minibatches. Start from
 `run["key"]`.
 - key, step, dev_losses, losses = run["key"], → key, step, dev_losses, losses = 0,
 or
 - key, step, dev_losses, losses = run["key"], → key, step, dev_losses, losses = run["step"],
 
-other-generator-saved: Your steps are right, but the run that you return holds another number than the next key, perhaps
-the seed of the dropout. `sample` returns the key last.
+other-generator-saved: Your steps are right, but as the key you save a different number, perhaps the seed of the
+dropout. `sample` returns the next key last.
 - "key": key → "key": seed
 or
 - "key": key → "key": step
@@ -243,7 +243,7 @@ same-batch: Your minibatch is the same at every step. Sample a new one each time
 + while len(losses) < steps:
 
 patience-restarted: Your early stopping counts only the evaluations of this call, so an interruption makes it patient
-again. Give it all development losses, those in `run["dev"]` too.
+again. Give it all development losses, including those in `run["dev"]`.
 - over = early_stopping(dev_losses, plan["patience"])
 + _ = early_stopping(dev_losses, plan["patience"])
 +         over = early_stopping(dev_losses[len(run["dev"]) :], plan["patience"])[1]

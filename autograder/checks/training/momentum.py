@@ -35,7 +35,7 @@ def _odd(draw: Draw) -> list[Case]:
     return [
         case("one parameter, β = 0", tensors(draw, one), tensors(draw, one), tensors(draw, one), 0.5, 0.0),
         case("float64", *twice, 0.25, 0.9),
-        case("slices of larger tensors", *slices, 0.1, 0.5),
+        case("slices of larger arrays", *slices, 0.1, 0.5),
     ]
 
 

@@ -195,8 +195,8 @@ hidden-scores-zero: You set the scores of later tokens to 0, which is an ordinar
 them.
 - -math.inf → 0.0
 
-hidden-not-low-enough: You give hidden scores a number that an ordinary score can be below: where all allowed scores
-are lower, the future gets all the weight. Only −∞ is below every score.
+hidden-not-low-enough: You give hidden scores a finite number. Where all allowed scores are below it, the future gets
+all the weight. Only −∞ is below every score.
 - -math.inf → -100.0
 
 zeros-hidden: You take every score of 0 for one that is hidden. A score can be 0 by itself, and then its token counts.

@@ -327,8 +327,8 @@ GENERATE = question(
     closed=CLOSED,
     counted=True,
     mistakes="""
-no-cache: You read the whole text again for each new token. The result is the same and the work is not: with a state,
-only the newest token is new.
+no-cache: You read the whole text again for each new token. The result is the same, but the work is not: with a
+state, you read only the newest token.
 - logits, state = language_model(torch.tensor([new]), weights, sizes, state)
 + logits, read = language_model(torch.tensor([new]), weights, sizes, state)
 - return written, state → return written, read

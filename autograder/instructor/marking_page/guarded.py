@@ -57,7 +57,7 @@ class Shared(RequestHandler):
     methods: tuple[str, ...] = ("get",)
     base = ""  # what the pages' addresses begin with
     start = "/"
-    strangers = "This page is for the one who started it. Open the address that the terminal says."
+    strangers = "This page is for the one who started it. Open the address that the terminal prints."
 
     def hidden(self) -> dict[str, str]:
         """Fields without which the server takes no form."""
@@ -84,7 +84,7 @@ class Shared(RequestHandler):
         if isinstance(error, GradebookBusy):
             self.set_status(503)
             words = f"Nothing was saved: {error}."
-        links = [(self.start, "Go on marking")]
+        links = [(self.start, "Continue marking")]
         self.finish(render("marked.html", base=self.base, title="Not possible", words=words, links=links))
 
 
