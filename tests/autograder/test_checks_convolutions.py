@@ -1,6 +1,5 @@
 """What the exercises of "convolutions" promise beyond what every assignment must (`test_checks.py`)."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import torch.nn.functional as F
 
 from autograder.check import examine
 from autograder.checks.convolutions import EXERCISES
-from autograder.exercise.interview import cases_of, questions
 from nlmcore.convolutional import GatedConvolution, TextCNN
 from tests.autograder.answers import answers, second
 
@@ -67,23 +65,6 @@ def test_autograd_is_absent_where_the_gradient_is_the_question_and_only_there():
 
     assert examine(EXERCISES["convolutions.cbow"], by_autograd, 7).points == 0
     assert examine(EXERCISES["convolutions.train"], SOLUTIONS["train"], 7).passed
-
-
-def test_the_experiments_data_are_those_of_its_check():
-    """The page makes its lines itself, because students have no declaration."""
-    cells = re.split(
-        r"^# %%.*$", (ROOT / "solutions" / "convolutions" / "convolutions.py").read_text("utf-8"), flags=re.M
-    )
-    makes = next(cell for cell in cells if "def lines_of(" in cell)
-    uses = next(cell for cell in cells if "data = [lines_of(" in cell)
-    space = {"re": re, "torch": torch}
-    exec(makes, space)
-    for line in re.findall(r"^    ((?:pairs|data) = .*)$", uses, flags=re.M):
-        exec(line, space)
-    page = cases_of(questions(EXERCISES["convolutions.what_filters_use"]))[0].calls[0]
-    (batches, held_out), (declared, declared_held_out) = space["data"], page[:2]
-    for mine, theirs in zip([*batches, held_out], [*declared, declared_held_out], strict=True):
-        assert all(map(torch.equal, mine, theirs))
 
 
 @pytest.mark.parametrize("filling", [0.0, 1.0])
