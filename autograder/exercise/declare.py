@@ -103,12 +103,12 @@ def inputs_too(row: Row) -> Row:
 
 
 def frugal(name: str, points: float, cases: Cases, times: float = 2.0) -> Row:
-    """The matrix products take at most so many times the multiplications that the reference's take; for a question with
-    `counted=True`."""
+    """The results are right, and the matrix products take at most so many times the multiplications that the
+    reference's take; for a question with `counted=True`."""
 
     def row(names: tuple[str, ...]) -> Property:
         judge = at_most(len(names), times)
-        return Property(name=name, points=points, cases=cases, judge=judge, outputs=(len(names),))
+        return Property(name=name, points=points, cases=cases, judge=judge, outputs=tuple(range(len(names) + 1)))
 
     return row
 
