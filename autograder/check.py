@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from autograder.exercise.find import find, is_asked_for
 from autograder.exercise.interview import heard_answers, questions
 from autograder.exercise.mentions import mentioned_by
-from autograder.exercise.outcome import arrays, call
+from autograder.exercise.outcome import COUNTED, arrays, call
 from autograder.exercise.report import Report
 from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
@@ -127,11 +127,12 @@ def failing(name: str) -> Failing:
     results: Any = tuple(
         None if result in exercise.chosen else tensor.clone() if tensor.ndim else tensor.item()
         for result, tensor in zip(exercise.returns, right, strict=True)
+        if result != COUNTED
     )
     inputs = copy.deepcopy(finding.case.calls[index])
     if exercise.numpy:
         inputs, results = arrays(inputs), arrays(results)
-    return Failing(inputs, results if len(exercise.returns) > 1 else results[0])
+    return Failing(inputs, results if len(results) > 1 else results[0])
 
 
 def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:

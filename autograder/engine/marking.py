@@ -22,6 +22,7 @@ from autograder.engine.attempt import Attempt
 from autograder.engine.bound import is_bound_nowhere
 from autograder.engine.plan import Plan, Test
 from autograder.engine.records import Mark, NotebookResult
+from autograder.exercise.closed import ALONE
 from autograder.exercise.interview import Answers, cases_of, spread
 from autograder.exercise.outcome import TOO_LONG, UNREAD, Fault, Outcome
 from autograder.exercise.report import MACHINE, Report
@@ -170,7 +171,12 @@ def counted_together(plan: Plan, result: NotebookResult) -> NotebookResult:
     outputs, marks = dict(result.outputs), []
     for mark in result.marks:
         other = found.get(together.get(mark.exercise, ""))
-        if mark.points and other is not None and not other.unsure and other.points < other.of / 2:
+        if mark.points and other is not None and other.points < other.of / 2:
+            if other.unsure:  # or the number alone would earn its points
+                mended = other.exercise.rpartition(".")[2]
+                marks.append(replace(mark, unsure=f"it counts together with {mended}, which has to be marked by hand"))
+                outputs[places[mark.cell]] = [_no_mark(), *outputs[places[mark.cell]]]
+                continue
             function, mended = (name.rpartition(".")[2] for name in (mark.exercise, other.exercise))
             words = f"{function}: right, but it counts together with {mended}, which is not mended. 0 of {mark.of:g}."
             machine = mark.verdict | {"points": 0.0, "headline": words}
@@ -216,13 +222,17 @@ def _mark(
     )
     shown = [_display(report), _display(fresh)]
     if mark.unsure:
-        shown.insert(0, {"output_type": "stream", "name": "stdout", "text": "No mark yet: mark it by hand.\n"})
+        shown.insert(0, _no_mark())
     elif stopped:
         shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"{stopped}\n"})
     if not verdict.passed:
         words = f"Hidden inputs of {name}: NLM_HIDDEN_SEED={test.seed} repeats them.\n"
         shown.append({"output_type": "display_data", "data": {"text/plain": words}, "metadata": INSTRUCTOR})
     return mark, [*shown, _number(points, of)]
+
+
+def _no_mark() -> dict[str, Any]:
+    return {"output_type": "stream", "name": "stdout", "text": "No mark yet: mark it by hand.\n"}
 
 
 def _number(points: float, of: float) -> dict[str, Any]:
@@ -290,6 +300,8 @@ def nothing_new(fault: Fault, sources: Sequence[str]) -> Fault:
         return Fault(kind="NameError", words=fault.words)
     if kind not in ("Stopped", "ClosedName") and not isinstance(getattr(builtins, kind, None), type):
         kind = "Exception"
+    if kind == "ClosedName" and message == ALONE:
+        return Fault(kind=kind, words=fault.words)
     text = "\n".join(sources)
     at = re.fullmatch(r"line (\d{1,5}) of your cell: (.+)", fault.line)
     there = at is not None and any(

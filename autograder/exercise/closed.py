@@ -138,6 +138,11 @@ class Part:
     __radd__ = __rsub__ = __rmul__ = __rmatmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __use
     __lt__ = __le__ = __gt__ = __ge__ = __use
 
+    def __instancecheck__(self, value: object) -> bool:
+        return False  # of what is absent, nothing is there
+
+    __subclasscheck__ = __instancecheck__
+
     def __or__(self, other: object) -> "Part":  # of types
         return self
 
@@ -153,8 +158,8 @@ def without(function: Callable[..., Any], absent: Absent, refuse: Refuse) -> Cal
     """The function, called where these modules are absent although this process has them: what the notebook and the
     function itself have of them is replaced while it runs, and imports find nothing. For the check at home, which shows
     what the sandbox, where they are missing, will say."""
-    if absent(_home(function)):  # wrapped by one of theirs
-        return Part(_home(function), refuse)
+    if home := _gone(function, absent):  # wrapped by one of theirs
+        return Part(home, refuse)
     scope, cells = _globals(function), getattr(function, "__closure__", None) or ()
     loaded = list(sys.modules.items())
     here = {name: module for name, module in loaded if name.partition(".")[0] in _REPLACED and absent(name)}
@@ -168,14 +173,14 @@ def without(function: Callable[..., Any], absent: Absent, refuse: Refuse) -> Cal
                 if parent in sys.modules and parent not in gone:
                     _swap(undo, vars(sys.modules[parent]), last, room)
             for name, value in list(scope.items()):
-                if absent(_home(value)):
-                    _swap(undo, scope, name, _stand_in(value, refuse))
+                if home := _gone(value, absent):
+                    _swap(undo, scope, name, _stand_in(value, home, refuse))
             for cell in cells:
                 with contextlib.suppress(ValueError):  # an empty one
                     value = cell.cell_contents
-                    if absent(_home(value)):
+                    if home := _gone(value, absent):
                         undo.callback(setattr, cell, "cell_contents", value)
-                        cell.cell_contents = _stand_in(value, refuse)
+                        cell.cell_contents = _stand_in(value, home, refuse)
             undo.callback(sys.modules.update, here)
             undo.callback(finder.forget)
             undo.callback(sys.meta_path.remove, finder)
@@ -192,9 +197,16 @@ def _swap(undo: contextlib.ExitStack, names: dict[str, Any], name: str, value: A
         names[name] = value
 
 
-def _stand_in(value: Any, refuse: Refuse) -> Any:
-    home = _home(value)
+def _stand_in(value: Any, home: str, refuse: Refuse) -> Any:
     return Room(home, refuse) if isinstance(value, types.ModuleType) else Part(home, refuse)
+
+
+def _gone(value: object, absent: Absent) -> str:
+    """The module that a value comes from, or the decorator that has wrapped it, if that is absent; else ""."""
+    homes = [_home(value)]
+    if isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):  # whose name the decorator's took over
+        homes.append(str(value.__globals__.get("__name__")))
+    return next(filter(absent, homes), "")
 
 
 def _home(value: object) -> str:

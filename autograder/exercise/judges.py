@@ -111,7 +111,8 @@ def at_most(case: Case, got: Outcomes, expected: Outcomes, which: int, times: fl
             return "the results are not the expected ones"
         took, needed = float(mine.outputs[which]), float(right.outputs[which])
         if took > times * needed:
-            return f"{took / needed:.1f} times as much is computed as is needed"
+            much = f"{took / needed:.1f} times as much" if needed else "more"
+            return f"{much} is computed {'as' if needed else 'than'} is needed"
     return None
 
 

@@ -47,12 +47,13 @@ def run(
 ) -> rules.Run:
     """cells: the notebook's code, `borrowed` its parts that are ours: see `parts.read`; seconds, factor: see `race`.
 
-    Raises BoxFault if the sandbox itself fails; whatever else happens is the entry's fault."""
+    Raises BoxFault if the sandbox itself fails, without the entry too; whatever else happens is the entry's fault."""
     ask = _Asking(box, cells, borrowed, seconds, factor)
     try:
         found = rules.judged(ask, split.train, split.held, seconds * factor, seed, secret)
     except BoxFault:
-        raise
+        box.run(Job(name="race: nothing", cells=(), closed=ask.closed, lean=True))
+        found = rules.Run("raised", "The sandbox does not start with this code, and starts without it.")
     except Exception as error:
         found = rules.Run("unreadable", f"{type(error).__name__}")
     return dataclasses.replace(found, seconds=ask.seconds_of_training)

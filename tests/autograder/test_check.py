@@ -1,3 +1,4 @@
+import sys
 import time
 
 import pytest
@@ -7,6 +8,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from autograder.check import CheckFailed, check, explain_missing, failing, passes, show_rows
 from autograder.exercise import report
 from autograder.exercise.find import find
+from autograder.exercise.interview import answers, questions
+from autograder.exercise.verdict import Finding
 
 
 def right(query, keys):
@@ -100,6 +103,16 @@ def test_of_a_number_the_right_one_is_a_number_and_of_several_results_a_tuple():
         with pytest.raises(CheckFailed):
             check(name, lambda *arguments: 0.5)
         assert isinstance(failing(name).expected, kind)
+
+
+def test_what_is_counted_is_no_result_of_the_function(monkeypatch):
+    exercise = find("efficient_attention.block_attention")
+    asked = questions(exercise)[:1]
+    (right_one,) = answers(exercise.reference, exercise, asked)
+    finding = Finding(about=asked[0].about, case=asked[0].case, got=right_one, expected=right_one)
+    monkeypatch.setitem(sys.modules["autograder.check"]._failed, exercise.name, finding)
+    assert len(right_one[0].outputs) == 3
+    assert len(failing(exercise.name).expected) == 2
 
 
 def test_passes_says_nothing(capsys):

@@ -31,12 +31,14 @@ def needed(
     tests: the text of cells that are run whole. functions: further names that are needed, dots allowed. plain: turns a
     cell's text with magics into Python.
     """
-    cells = [plain(source) for source in sources]
+    cells: list[str] = []
     statements: list[_Statement] = []
     whole = set()
-    for number, source in enumerate(cells):
+    for number, source in enumerate(sources):
+        cells.append(source)
         try:
-            statements += _statements(number, source)
+            cells[number] = plain(source)  # which raises for some indents
+            statements += _statements(number, cells[number])
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             whole.add(number)
     functions = [*functions, *(name for s in _parsed(tests, plain) for name in s.uses)]

@@ -21,6 +21,9 @@ from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 from nlmcore.metrics.significance import critical
 
+ROUNDING = 1e-6
+"""By so much a number may differ from a right one that is 0."""
+
 
 @travels
 def chooses(case: Case, got: Outcomes, expected: Outcomes, name: str, which: int, options: int) -> str | None:
@@ -62,7 +65,7 @@ def is_supported(
         return f"{name} is not one of the numbers 1 to {len(claims)}"
     if numbers.shape != right.shape or not numbers.isfinite().all():
         return f"there is no number for every seed yet, so nothing supports a {name}"
-    if ((numbers - right).abs() > within * right.abs()).any():
+    if ((numbers - right).abs() > within * right.abs() + ROUNDING).any():
         return f"the numbers are far from those of this experiment, so they support no {name}"
     if (numbers == numbers[:1]).all():
         return "the numbers are the same for every seed: nothing was repeated"

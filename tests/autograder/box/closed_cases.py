@@ -47,6 +47,7 @@ NUMPY = {
     "a cell that raises": "import numpy as np\n1 / 0\ndef f(x): return np.cumsum(x)",
     "a thread pool of arrays": "import numpy as np\nfrom concurrent.futures import ThreadPoolExecutor\ndef f(x):\n    with ThreadPoolExecutor(2) as pool: return np.array(list(pool.map(np.tanh, x)))",
     "PyTorch where there is one": "import torch\ndef f(x):\n    try: return torch.from_numpy(x)\n    except ImportError: return x",
+    "arrays or tensors": "import torch\nimport numpy as np\ndef f(x):\n    if isinstance(x, torch.Tensor): x = x.numpy()\n    return np.exp(x)",
     "a progress bar": "from tqdm.auto import tqdm\ndef f(x):\n    for _ in tqdm(range(3)): x = x + 1\n    return x",
 }  # fmt: skip
 

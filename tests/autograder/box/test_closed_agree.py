@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from typing import Any
 
 import pytest
 import torch
@@ -48,6 +49,18 @@ def test_in_the_sandbox(box: Box, use: Use) -> None:
     assert (None if fault is None else fault.kind) == ("ClosedName" if use.refused else None)
     if use.numpy and fault is not None:
         assert ALONE in fault.words
+
+
+def test_a_decorator_of_what_is_absent_is_refused_at_home_as_well() -> None:
+    """In the sandbox there is no such function then."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec("import numpy, torch\n@torch.no_grad()\ndef f(x): return numpy.exp(x)", scope)
+    exec("def g(x): return f(x)", scope)
+    exercise = doubling(properties=MATRIX, numpy=True, closed=())
+    for name in "fg":
+        ((outcome, *_), *_), _ = heard_answers(scope[name], exercise, questions(exercise)[:1], ())
+        assert outcome.fault is not None
+        assert outcome.fault.kind == "ClosedName"
 
 
 ROADS = {

@@ -14,7 +14,7 @@ from autograder.engine.attempt import attempt
 from autograder.engine.bound import is_bound_nowhere
 from autograder.engine.execute import run_plan, show
 from autograder.engine.gradebook import UNMARKED
-from autograder.engine.marking import Early, mark_notebook
+from autograder.engine.marking import Early, counted_together, mark_notebook
 from autograder.engine.plan import plan_notebook
 from autograder.engine.records import NotebookResult
 from autograder.exercise.find import exercises_of, find
@@ -100,6 +100,13 @@ def test_a_function_is_found_in_a_cell_that_did_not_reach_it(box: Box, before: s
     assert mark.again
 
 
+def test_a_cell_with_an_impossible_indent_costs_nothing(box: Box) -> None:
+    odd = new_code_cell("if True:\n        x = 1\n    y = 2")
+    (mark,) = graded(box, odd, answer("dot_score", BEFORE["an error"] + RIGHT)).marks
+    assert mark.points == mark.of
+    assert mark.again
+
+
 def test_eight_slow_cells_are_too_long_together_and_cost_nothing(box: Box) -> None:
     own = [new_code_cell("import time\ntime.sleep(0.9)") for _ in range(8)]
     result = graded(box, *own, answer("dot_score", RIGHT))
@@ -162,6 +169,11 @@ def test_the_number_of_a_wrong_line_counts_with_the_mended_code_alone(mended: An
     assert tuple(mark.points for mark in result.marks) == points
     numbers = [o["data"]["text/plain"] for o in result.outputs["0"] if o["output_type"] == "execute_result"]
     assert [float(number) for number in numbers] == [points[0]], "what nbgrader reads"
+    waiting = replace(result.marks[1], points=0.0, unsure="it has to be marked by hand")
+    line = replace(result.marks[0], points=1.0)
+    line, mend = counted_together(plan, replace(result, marks=[line, waiting])).marks
+    assert "witten_bell" in line.unsure, "whoever marks the code marks the number"
+    assert mend == waiting
 
 
 def test_what_our_own_code_cannot_read_has_no_mark_and_waits_for_a_person(box: Box) -> None:

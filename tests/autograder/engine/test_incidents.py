@@ -8,6 +8,7 @@ from autograder.box.session import KNOWN_INCIDENTS
 from autograder.engine.beside import NO_TIME
 from autograder.engine.incidents import for_students
 from autograder.engine.marking import LATE, nothing_new
+from autograder.exercise.closed import ALONE
 from autograder.exercise.outcome import Fault
 
 HIDDEN = "4711"
@@ -46,6 +47,7 @@ def test_a_fault_after_hidden_inputs_says_nothing_that_a_fault_can_choose(given,
         Fault(kind="NotImplementedError", words="NotImplementedError", function="attend"),
         Fault(kind="wrong return", words="it returned None, but y was asked for. Is a `return` missing?"),
         Fault(kind="NameError", words="there is no 'attend': the cell that defines it raised or is missing"),
+        Fault(kind="ClosedName", words=f"ClosedName: {ALONE}"),
     ],
 )  # fmt: skip
 def test_what_the_notebook_says_itself_stays(fault):

@@ -167,6 +167,9 @@ def test_what_supports_no_conclusion():
     assert "the same for every seed" in str(said([[1.0, 2.0]] * 5, 1))
     assert "far from those" in str(said(CLEAR, 1, [[5.0, 9.0]] * 5))
     assert "no number for every seed" in str(said([[1.0, math.nan]] * 5, 1, CLEAR))
+    nearly = [[0.0, b] for _, b in CLEAR]
+    assert said([[1e-8, b] for _, b in CLEAR], 1, nearly) is None, "a sum in another order"
+    assert "far from those" in str(said([[1e-3, b] for _, b in CLEAR], 1, nearly))
     assert "no number for every seed" in str(said(CLEAR[:1], 1, CLEAR))
     assert "holds for 0 of 5 seeds" in str(said(CLEAR, 2))
     assert "your own numbers decide it" in str(said(CLEAR, 3))

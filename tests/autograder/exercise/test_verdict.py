@@ -5,7 +5,8 @@ import torch
 
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.interview import questions
-from autograder.exercise.judges import and_inputs_unchanged, inputs_unchanged, same_shapes, same_values
+from autograder.exercise.judges import and_inputs_unchanged, at_most, inputs_unchanged, same_shapes, same_values
+from autograder.exercise.outcome import Outcome
 from autograder.exercise.specification import Property, case
 from autograder.exercise.verdict import GraderFault
 from tests.autograder.test_specification import NAMES, doubling, one_case
@@ -105,3 +106,10 @@ def test_a_tuple_of_one_number_is_a_list_of_one_or_the_number_as_was_asked():
     assert verdict_on(total, lambda x: (float(x.sum()),)).passed
     assert verdict_on(total, lambda x: x.sum()).passed
     assert not verdict_on(every, lambda x: 2 * x.sum()).passed
+
+
+@pytest.mark.parametrize(("took", "needed", "words"), [(6, 2, "3.0 times as much"), (6, 0, "more is"), (4, 2, None)])
+def test_what_is_counted_is_compared_also_where_nothing_is_needed(took, needed, words):
+    mine, right = ((Outcome(outputs=(torch.tensor(float(number)),)),) for number in (took, needed))
+    said = at_most(0, 2.0)(case("a case"), mine, right)
+    assert said is None if words is None else words in str(said)
