@@ -456,8 +456,7 @@ def mirage(written, wanted):
 #
 # Then look at your second formula. People say that longer answers make the jump sharper. Which symbols does the formula contain?
 #
-# **Checked:** the parameters and the slope at random points, one by one, to five digits; the slope where the match is almost 1. A formula is exact
-# there, and a quotient of small steps is not.
+# **Checked:** the parameters and the slope at random points, one by one, to five digits.
 #
 # [[hints]]
 # 1. Write the exact match as a single power of $e$. What is its exponent where the exact match is `q`?

@@ -8,15 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from numpy.lib.stride_tricks import sliding_window_view
 
 from autograder.check import examine
 from autograder.checks.training import EXERCISES
-from autograder.checks.training.choosing import _windows
 from autograder.checks.training.loop import FULL, small_task
 from autograder.exercise.draw import Draw
 from autograder.exercise.outcome import arrays
-from nlmcore.corpora import load
 from nlmcore.training import clip_gradients, cosine_schedule
 from tests.autograder.answers import answers, second
 
@@ -113,15 +110,9 @@ def test_a_constant_earns_next_to_nothing(exercise, filling):
     assert examine(exercise, constant, 5).points <= 0.2 * exercise.points
 
 
-def test_the_page_and_the_checks_have_the_same_windows_and_the_same_goal():
+def test_the_page_names_one_goal_and_a_ratio_that_is_derived():
     page = ROOT / "solutions" / "training" / "training.py"
     text = page.read_text(encoding="utf-8")
-    letters = text[text.index("def letters(") : text.index("def begin(")]
-    space = {"re": re, "np": np, "sliding_window_view": sliding_window_view}
-    exec(letters, space)
-    play = load("shakespeare").texts("train")[0]
-    for (start, count), ours in zip(((0, 300), (2_000, 150), (4_000, 150)), _windows(0, 0), strict=True):
-        assert np.array_equal(space["letters"](play, start, count), ours)
     (goal,) = re.findall(r"^GOAL = ([\d.]+)$", text, re.MULTILINE)
     assert f"a development loss of {goal} nats" in text
     derived = reference("same_gradient")(1.0, 0.9, 0.5, 0.9, 0.999, 1)
