@@ -96,6 +96,7 @@ def environment(warm: str = WARM) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "MPLBACKEND": "Agg",
         "TORCHDYNAMO_DISABLE": "1",  # a compiler is another process: `torch.compile` gives the function itself
+        "TORCHINDUCTOR_CACHE_DIR": SCRATCH if warm == WARM else warm,  # it is made all the same
         "OMP_NUM_THREADS": "1",
         "OMP_THREAD_LIMIT": "4",
         "MKL_NUM_THREADS": "1",
