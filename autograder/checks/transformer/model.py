@@ -269,7 +269,7 @@ def _free(draw: Draw) -> list[Case]:
 
 def _long(draw: Draw) -> list[Case]:
     weights, sizes, vocab = _writer(draw)
-    return [case("a long text", _prompt(draw, vocab, 3), weights, sizes, 16, NO_END)]
+    return [case("a long text", _prompt(draw, vocab, 3), weights, sizes, 9, NO_END)]
 
 
 def _ended(draw: Draw) -> list[Case]:
