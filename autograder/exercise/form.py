@@ -49,8 +49,8 @@ def form_faults(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iter
 
 
 def course_faults(name: str, cells: Sequence[Any], exercises: Mapping[str, Exercise], root: Path) -> Iterator[str]:
-    """The same for what only the course's own assignments must have; nothing for others."""
-    if name not in COURSE:
+    """The same for what only the course's own assignments must have; nothing for others, nor for a copy of some."""
+    if name not in COURSE or not (root / INDEX).exists():
         return
     words = _prose(cells)
     rows = ROW.findall(words)
@@ -67,8 +67,6 @@ def course_faults(name: str, cells: Sequence[Any], exercises: Mapping[str, Exerc
     reminder = f"question {last} should be answered in your own words"
     if reminder not in words:
         yield f"the last cell should remind students of the written answer: “{reminder}”"
-    if not (root / INDEX).exists():  # a copy with some assignments
-        return
     note = root / NOTE.format(name)
     said = note.read_text(encoding="utf-8") if note.exists() else ""
     parts = ("**Common mistakes**", "**By hand.**", "**For the oral**", f"Allow {in_hours(minutes)}")
