@@ -421,10 +421,10 @@ show.predict(
 )
 
 # %% slideshow={"slide_type": "fragment"}
-u_leaf, h, loss = torch.tensor(0.5, requires_grad=True), torch.tensor(0.0), 0.0
+u_leaf, h_t, loss = torch.tensor(0.5, requires_grad=True), torch.tensor(0.0), 0.0
 for x in (1.0, 0.0, 0.0):
-    h = torch.tanh(u_leaf * h + w * x)
-    loss = loss + 0.5 * (h - 1) ** 2
+    h_t = torch.tanh(u_leaf * h_t + w * x)
+    loss = loss + 0.5 * (h_t - 1) ** 2
 loss.backward()
 print(f"autograd: {u_leaf.grad:.4f}")
 

@@ -265,7 +265,7 @@ with show.held_back() as kindly:
     for prompt, row in read.items():
         print(f"{prompt:20}" + "".join(f"{100 * row[each][0]:18.0f} %" for each in does))
 show.predict(
-    "The *untuned* model with the message “Answer briefly.” and no rules: in what share of its replies to answerable questions does the answer occur?",
+    "The *untuned* model with nothing but the message “Answer briefly.”: in what share of its replies to answerable questions does the answer occur?",
     choices={"about 10 %, as tuned": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
     answer=read["short message"]["answered: holds"][0],
     why="In long sentences, with invented details, but the name is there. Tuning taught the form that we wanted and lost most of the answers.",
