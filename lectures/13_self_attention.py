@@ -266,9 +266,9 @@ W_Q[1, 1, 3] = 4  # head 2: "is a verb" asks for "can be eaten"
 with show.held_back() as by_hand:
     heads = []
     for k in range(2):
-        scores = X @ W_Q[k] @ X.T / math.sqrt(4)
-        weights = torch.softmax(scores, dim=-1)
-        print(f"head {k + 1}: scores of 'eats'", scores[1], " weights", weights[1])
+        scores_k = X @ W_Q[k] @ X.T / math.sqrt(4)
+        weights = torch.softmax(scores_k, dim=-1)
+        print(f"head {k + 1}: scores of 'eats'", scores_k[1], " weights", weights[1])
         heads.append(weights @ X)
     print("weights of 'cat' in both heads:", weights[0])
 
