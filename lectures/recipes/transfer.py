@@ -1,0 +1,420 @@
+"""Do modifications of the Transformer transfer? One model that reads a source and writes an answer, row by row.
+
+    python -m lectures.recipes.transfer                  what is done, what is left, what the gates say
+    python -m lectures.recipes.transfer --hours 2        trains for about two hours; any number of times, resumes
+
+Narang et al. (2021) trained text-to-text models, so each row of their table 1 is an encoder-decoder here as well. A
+prefix names the task, the source decides the answer, and each symbol is one token:
+
+    <sounds> r o u g h                       R AH F                      CMUdict
+    <german> four thousand seven             vier tausend sieben         numbers of 2 to 12 English words
+    <modern> h a u e                         h a v e                     Folio words that have changed
+
+The order of work is `jobs()`. First what shows that the set-up can measure anything: vanilla, its learning rate
+between worse ones, effects that everybody knows. `gates` looks at these and refuses the other rows unless they hold.
+Then all rows, seed by seed, so that an interrupted run has whole seeds; then ten rows in runs of a third and of a
+ninth of the steps, since a difference can change its sign with the length of the training; then other rates for rows
+that bring first weights of their own. A seed means the same first draw and the same order of batches in every row.
+
+Departs from the paper: a million times less training; AdamW, a warm-up and a cosine; Glorot's first weights for all
+rows, also (with their own rule on top) for those that bring some; 0.01 of the balance loss where there are experts.
+
+One file a run in `results/transfer/`, written when the run ends.
+"""
+
+import argparse
+import collections
+import json
+import math
+import os
+import random
+import re
+import statistics
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from nlmcore.corpora import load
+from nlmcore.ngram import NGramLM
+from nlmcore.training import clip_gradients, cosine_schedule
+from nlmcore.transformer import EncoderDecoder, TransformerConfig
+from nlmcore.transformer.config import initialise_normal
+from nlmcore.variants import CATALOGUE, embeddings
+from nlmcore.variants.experts import MixtureOfExperts, balance_loss
+from torch import Tensor, nn
+
+from lectures import FOLDER
+from lectures.recipes.initial_weights import initialise_glorot
+from lectures.recipes.narang import THEIRS
+from lectures.recipes.pairs import Ids, as_source, as_target, draw_many, english, german, load_dictionary
+from lectures.recipes.run import machine, parameters, write_json
+
+RUNS = FOLDER / "results" / "transfer"
+VANILLA = "Vanilla Transformer"
+SHARES = {"sounds": 2, "numbers": 1, "spelling": 2}
+"""Of each batch's pairs."""
+PAD = 0
+BATCH, CHUNK, MAX_LENGTH, LONGEST_WORD = 64, 40, 24, 14
+D_MODEL, N_HEADS, N_LAYERS = 48, 6, 4
+RATE, BETA_2, CLIP, BALANCE = 5.6e-3, 0.98, 1.0, 0.01
+STEPS = 5_400
+LENGTHS = (STEPS // 9, STEPS // 3)
+SEEDS = 3
+RATES = (2.8e-3, 4e-3, 8e-3)
+"""Around `RATE`; two seeds each."""
+CONTROLS = ("no cross-attention", "no positions in the encoder", "one layer", "an eighth of the width", "3 x the rate")
+FEW = (
+    *(VANILLA, "GeGLU", "SwiGLU", "ELU", "RMS Norm", "Rezero", "Synthesizer (random)", "Switch Transformer"),
+    *("Dynamic convolution", "Funnel Transformer"),
+)
+"""Rows that are also trained for fewer steps."""
+DEV, TEST = 645, 1_000
+"""Pairs of each task that are looked at."""
+MARGIN = 0.3
+"""Nats by which vanilla must beat the best n-gram of the answers, in each task."""
+SOURCE = 0.5
+"""Nats that another text's source must cost, in each task."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training."""
+
+    row: str = VANILLA
+    seed: int = 0
+    steps: int = STEPS
+    rate: float = RATE
+    control: str = ""
+
+    @property
+    def file(self) -> Path:
+        words = [self.row, self.control, f"{self.steps} steps", f"rate {self.rate:g}", f"seed {self.seed}"]
+        return RUNS / (re.sub(r"[^a-z0-9.]+", "-", " ".join(filter(None, words)).lower()) + ".json")
+
+
+def gate_jobs() -> list[Job]:
+    vanilla = [Job(seed=seed) for seed in range(SEEDS)]
+    rates = [Job(seed=seed, rate=rate) for rate in RATES for seed in range(2)]
+    controls = [Job(control=control, rate=RATE * (3 if control == CONTROLS[-1] else 1)) for control in CONTROLS]
+    return vanilla + rates + controls
+
+
+def jobs() -> list[Job]:
+    """All of them, in the order in which they are run."""
+    rows = [Job(row, seed) for seed in range(SEEDS) for row in THEIRS]
+    short = [Job(row, seed, steps) for steps in LENGTHS for seed in range(SEEDS) for row in FEW]
+    return list(dict.fromkeys([*gate_jobs(), *rows, *short, *other_rates()]))
+
+
+def other_rates() -> list[Job]:
+    """Rows that bring first weights of their own, or diverged at the common rate, at a third and at twice the rate."""
+    own = [row for row in THEIRS if CATALOGUE[row].config(8).initialise is not initialise_normal]
+    diverged = [row for row in THEIRS if (found := read(Job(row))) and "diverged" in found]
+    return [Job(row, rate=RATE * factor) for row in dict.fromkeys(own + diverged) for factor in (1 / 3, 2)]
+
+
+# --- the tasks --------------------------------------------------------------------------------------
+
+Pairs = list[tuple[Ids, Ids]]
+
+
+@lru_cache(maxsize=1)
+def tasks() -> tuple[dict[str, dict[str, Pairs]], int]:
+    """Pairs of ids by task and part, and the number of symbols. The most frequent symbols have the smallest ids, as the
+    rows with adaptive inputs and outputs need it."""
+    words: dict[str, dict[str, list[tuple[list[str], list[str]]]]] = {
+        "sounds": _sounds(),
+        "numbers": _numbers(),
+        "spelling": _spelling(),
+    }
+    counts: collections.Counter[str] = collections.Counter()
+    for parts in words.values():
+        for source, answer in parts["train"]:
+            for symbol in source + answer:
+                counts[symbol] += 1 / len(parts["train"])  # type: ignore[assignment]
+    ids = {symbol: 3 + i for i, (symbol, _) in enumerate(counts.most_common())}
+    coded = {
+        task: {
+            part: [([ids[s] for s in source], [ids[s] for s in answer]) for source, answer in pairs]
+            for part, pairs in parts.items()
+        }
+        for task, parts in words.items()
+    }
+    return coded, 3 + len(ids)
+
+
+def _sounds() -> dict[str, Any]:
+    dictionary = load_dictionary()
+    return {
+        part: [
+            (["<sounds>", *word], ["/" + sound for sound in said[0].split()])
+            for word, said in getattr(dictionary, part).items()
+            if len(word) <= LONGEST_WORD
+        ]
+        for part in ("train", "dev", "test")
+    }
+
+
+def _numbers() -> dict[str, Any]:
+    held = draw_many(1, 3_000, 2, 12)
+    trained = draw_many(2, 30_000, 2, 12, without=frozenset(held))
+
+    def said(numbers: list[int]) -> list[tuple[list[str], list[str]]]:
+        return [
+            (["<german>", *("en:" + word for word in english(n).split())], ["de:" + word for word in german(n).split()])
+            for n in numbers
+        ]
+
+    return {"train": said(trained), "dev": said(held[:1_500]), "test": said(held[1_500:])}
+
+
+def _spelling() -> dict[str, Any]:
+    folio, plain = load("shakespeare_folio", unit="word"), re.compile(rf"[a-z']{{1,{LONGEST_WORD}}}")
+
+    def changed(documents: Any) -> list[tuple[list[str], list[str]]]:
+        both = [tuple(str(w).lower().replace("’", "'") for w in (d.text, d.target)) for d in documents]
+        return [(["<modern>", *a], [*b]) for a, b in both if a != b and plain.fullmatch(a) and plain.fullmatch(b)]
+
+    return {"train": changed(folio.train), "dev": changed(folio.valid), "test": changed(folio.test)}
+
+
+def collate(pairs: Pairs) -> tuple[Tensor, Tensor]:
+    """Sources and answers, padded: (batch, source time), (batch, answer time)."""
+    return _padded([as_source(source) for source, _ in pairs]), _padded([as_target(answer) for _, answer in pairs])
+
+
+def _padded(rows: list[Ids]) -> Tensor:
+    return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=PAD)
+
+
+def batches(steps: int, seed: int) -> Iterator[Pairs]:
+    """The seed's batches, the same for every row: pairs of like length together, the tasks mixed by their shares."""
+    chance, mixed = random.Random(f"order/{seed}"), []
+    for task, share in SHARES.items():
+        pairs, needed = tasks()[0][task]["train"], -(-steps * BATCH * share // sum(SHARES.values()))
+        drawn: Pairs = []
+        while len(drawn) < needed:
+            drawn += chance.sample(pairs, min(len(pairs), needed - len(drawn)))
+        mixed += drawn
+    chance.shuffle(mixed)
+    for start in range(0, steps * BATCH, CHUNK * BATCH):
+        near = sorted(mixed[start : min(start + CHUNK * BATCH, steps * BATCH)], key=_lengths)
+        here = [near[i : i + BATCH] for i in range(0, len(near), BATCH)]
+        chance.shuffle(here)
+        yield from here
+
+
+def _lengths(pair: tuple[Ids, Ids]) -> tuple[int, int]:
+    return len(pair[0]), len(pair[1])
+
+
+# --- one model --------------------------------------------------------------------------------------
+
+
+def build(job: Job) -> EncoderDecoder:
+    width = D_MODEL // 8 if job.control == "an eighth of the width" else D_MODEL
+    layers = 1 if job.control == "one layer" else N_LAYERS
+    row = replace(CATALOGUE[job.row], family=EncoderDecoder)
+    config = row.config(tasks()[1], d_model=width, n_heads=N_HEADS, n_layers=layers, max_length=MAX_LENGTH)
+    config = replace(config, initialise=_first_weights(config))
+    if job.control != "no positions in the encoder":
+        return EncoderDecoder(config)
+    model = EncoderDecoder(config, replace(config, attention_positions=None))
+    model.encoder.embedding = model.decoder.embedding
+    initialise_glorot(model, config)
+    return model
+
+
+def _first_weights(config: TransformerConfig) -> Any:
+    own = config.initialise
+
+    def initialise(model: nn.Module, config: TransformerConfig) -> None:
+        if own in (initialise_normal, embeddings.initialise_factorised):
+            initialise_glorot(model, config)
+        else:  # Fixup: its rule for the matrices, the usual variance for the embeddings
+            own(model, config)
+            for part in model.modules():
+                if isinstance(part, nn.Embedding):
+                    nn.init.normal_(part.weight, std=config.d_model**-0.5)
+        for part in model.modules():  # two factors whose product has the variance of an embedding, 1 / d_model
+            if isinstance(part, embeddings.FactorisedEmbedding):
+                for factor in (part.narrow, part.widen):
+                    nn.init.normal_(factor.weight, std=(config.d_model * part.narrow.embedding_dim) ** -0.25)
+
+    return initialise
+
+
+def logits(model: EncoderDecoder, source: Tensor, answer: Tensor, control: str) -> Tensor:
+    real = torch.zeros_like(source, dtype=torch.bool) if control == "no cross-attention" else source != PAD
+    found: Tensor = model(answer[:, :-1], model.encode(source, real))[0]
+    return found
+
+
+@torch.no_grad()
+def measured(model: EncoderDecoder, part: str, most: int, control: str, another: bool = False) -> dict[str, Any]:
+    """By task: nats per token, and the share of answers whose tokens all have the largest logit. Greedy decoding
+    writes just these. `another` gives each answer the source of another pair of its task."""
+    model.eval()
+    found = {}
+    for task in SHARES:
+        pairs = tasks()[0][task][part][:most]
+        if another:
+            sources = [source for source, _ in pairs[len(pairs) // 2 + 1 :] + pairs[: len(pairs) // 2 + 1]]
+            pairs = [(source, answer) for source, (_, answer) in zip(sources, pairs, strict=True)]
+        pairs, nats, tokens, exact = sorted(pairs, key=_lengths), 0.0, 0, 0
+        for i in range(0, len(pairs), 2 * BATCH):
+            source, answer = collate(pairs[i : i + 2 * BATCH])
+            scores, wanted = logits(model, source, answer, control), answer[:, 1:]
+            nats += F.cross_entropy(scores.flatten(0, 1), wanted.flatten(), ignore_index=PAD, reduction="sum").item()
+            tokens += int((wanted != PAD).sum())
+            exact += int(((scores.argmax(-1) == wanted) | (wanted == PAD)).all(1).sum())
+        found[task] = {"loss": nats / tokens, "exact": exact / len(pairs)}
+    model.train()
+    return found
+
+
+def mean_loss(found: dict[str, Any]) -> float:
+    return statistics.fmean(task["loss"] for task in found.values())
+
+
+def train(job: Job) -> dict[str, Any]:
+    """One run. A loss that is no longer finite ends it; then `diverged` is the step."""
+    torch.set_num_threads(1)
+    began = time.process_time()
+    torch.manual_seed(1_000 + job.seed)
+    model = build(job)
+    weights = list(model.parameters())
+    optimiser = torch.optim.AdamW(weights, lr=job.rate, weight_decay=0.0, betas=(0.9, BETA_2), fused=True)
+    experts = any(isinstance(part, MixtureOfExperts) for part in model.modules())
+    found: dict[str, Any] = {"job": asdict(job), "parameters": parameters(model)}
+    for step, pairs in enumerate(batches(job.steps, job.seed), 1):
+        for group in optimiser.param_groups:
+            group["lr"] = job.rate * cosine_schedule(step, total=job.steps, warmup=job.steps // 10)
+        source, answer = collate(pairs)
+        scores = logits(model, source, answer, job.control)
+        loss = F.cross_entropy(scores.flatten(0, 1), answer[:, 1:].flatten(), ignore_index=PAD)
+        optimiser.zero_grad(set_to_none=True)
+        (loss + BALANCE * balance_loss(model) if experts else loss).backward()
+        if not (math.isfinite(clip_gradients(weights, CLIP)) and math.isfinite(loss.item())):
+            return found | {"diverged": step, "processor_seconds": round(time.process_time() - began, 1)}
+        optimiser.step()
+        if step == job.steps // 4:
+            found["early"] = mean_loss(measured(model, "dev", DEV, job.control))
+    found["dev"] = measured(model, "dev", DEV, job.control)
+    found["test"] = measured(model, "test", TEST, job.control)
+    found["final"] = mean_loss(found["dev"])
+    if job.row == VANILLA and not job.control:
+        found["another_source"] = measured(model, "dev", DEV, job.control, another=True)
+    return found | {"processor_seconds": round(time.process_time() - began, 1)}
+
+
+# --- the gates --------------------------------------------------------------------------------------
+
+
+def read(job: Job) -> dict[str, Any] | None:
+    return json.loads(job.file.read_text(encoding="utf-8")) if job.file.exists() else None
+
+
+@lru_cache(maxsize=1)
+def floors(orders: int = 6) -> dict[str, list[float]]:
+    """By task: nats per token of Witten-Bell n-grams of the answers, which see no source; orders 1, 2, …"""
+    found = {}
+    for task in SHARES:
+        data, symbols = tasks()
+        trained, held = ([as_target(b) for _, b in data[task][part]] for part in ("train", "dev"))
+        found[task] = []
+        for order in range(1, orders + 1):
+            model = NGramLM(order, symbols, smoothing="witten_bell").fit(trained)
+            nats = [-math.log(model.probability(b[i], b[:i])) for b in held[:DEV] for i in range(1, len(b))]
+            found[task].append(round(statistics.fmean(nats), 4))
+    return found
+
+
+def gates() -> list[str]:
+    """What does not hold yet, in sentences; nothing: the rows may be trained."""
+    found = {job: read(job) for job in gate_jobs()}
+    missing = sum(result is None for result in found.values())
+    if missing:
+        return [f"{missing} of the {len(found)} runs that the gates look at are not done"]
+    results: dict[Job, dict[str, Any]] = {job: result for job, result in found.items() if result is not None}
+    vanilla = [results[Job(seed=seed)] for seed in range(SEEDS)]
+    wrong = []
+    for task, orders in floors().items():
+        own = statistics.fmean(one["dev"][task]["loss"] for one in vanilla)
+        another = statistics.fmean(one["another_source"][task]["loss"] for one in vanilla)
+        if own > min(orders) - MARGIN:
+            wrong.append(f"{task}: {own:.3f} nats; an n-gram of the answers alone has {min(orders):.3f}")
+        if another < own + SOURCE:
+            wrong.append(f"{task}: another text's source costs only {another - own:.3f} nats: it is not used")
+    floor = statistics.fmean(min(orders) for orders in floors().values())
+    early = statistics.fmean(one["early"] for one in vanilla)
+    if early > floor - MARGIN:
+        wrong.append(f"the early reading, {early:.3f} nats, is at the floor of {floor:.3f}")
+    both = {
+        rate: statistics.fmean(_final(results[Job(seed=s, rate=rate)]) for s in range(2)) for rate in (*RATES, RATE)
+    }
+    best = min(both, key=lambda rate: both[rate])
+    if best in (min(both), max(both)):
+        wrong.append(f"the best rate, {best:g}, is at the edge of the grid: {both}")
+    deviation = statistics.stdev(one["final"] for one in vanilla)
+    for job in results:
+        if job.control and _final(results[job]) < vanilla[0]["final"] + 5 * deviation:
+            wrong.append(f"{job.control}: {_final(results[job]):.3f} nats; the known effect is not seen")
+    return wrong
+
+
+def _final(found: dict[str, Any]) -> float:
+    return float(found.get("final", math.inf))
+
+
+# --- the work ---------------------------------------------------------------------------------------
+
+
+def work(hours: float, workers: int) -> None:
+    """Trains what is left, in order; each finished run is written at once, so nothing but unfinished runs is lost."""
+    end = time.monotonic() + 3_600 * hours
+    queue = [job for job in jobs() if not job.file.exists()]
+    gated = set(gate_jobs())
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        running: dict[Future[dict[str, Any]], Job] = {}
+        while queue or running:
+            while queue and len(running) < workers and time.monotonic() < end:
+                if queue[0] not in gated:
+                    if gated & set(running.values()):
+                        break  # the gates wait for these
+                    if wrong := gates():
+                        raise SystemExit("The rows are not trained, since:\n  " + "\n  ".join(wrong))
+                job = queue.pop(0)
+                running[pool.submit(train, job)] = job
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                job, found = running.pop(future), future.result()
+                command = f"python -m {__spec__.name} --hours {hours:g} --workers {workers}"
+                made_by = {"command": command, "machine": machine(), "torch": torch.__version__}
+                write_json(job.file, found | {"made_by": made_by})
+                print(f"{job.file.stem}: {_final(found):.4f}, {found['processor_seconds']} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m lectures.recipes.transfer", description=__doc__.split("\n")[0])
+    parser.add_argument("--hours", type=float, default=0.0, help="start no training after so many hours")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="trainings at a time, one core each")
+    given = parser.parse_args()
+    if given.hours:
+        work(given.hours, given.workers)
+    planned = jobs()
+    print(f"{sum(job.file.exists() for job in planned)} of {len(planned)} runs are done")
+    for sentence in gates() or ["all gates hold"]:
+        print(f"  {sentence}")
+
+
+if __name__ == "__main__":
+    main()
