@@ -325,7 +325,7 @@ def read(job: Job) -> dict[str, Any] | None:
 @lru_cache(maxsize=1)
 def floors(orders: int = 6) -> dict[str, list[float]]:
     """By task: nats per token of Witten-Bell n-grams of the answers, which see no source; orders 1, 2, …"""
-    found = {}
+    found: dict[str, list[float]] = {}
     for task in SHARES:
         data, symbols = tasks()
         trained, held = ([as_target(b) for _, b in data[task][part]] for part in ("train", "dev"))
