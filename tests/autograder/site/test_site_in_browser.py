@@ -35,6 +35,7 @@ def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, o
     page = opened(site / LECTURE)
     uncover(page)
     box = page.query_selector(".nlm-live")  # six sliders, of which two are drawn at a time
+    start = [output.inner_text() for output in box.query_selector_all(".readout")]
     for slider in box.query_selector_all("input[type=range]")[:3]:
         slider.focus()
         slider.press("End")
@@ -42,8 +43,8 @@ def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, o
     says = box.query_selector(":scope > [role=status]")
     page.wait_for_function("says => says.textContent.includes('Back at the start: score of h1.')", arg=says)
     readouts = [output.inner_text() for output in box.query_selector_all(".readout")]
-    assert readouts[:4] == ["1.5", *readouts[1:3], "−0.5"]
-    assert readouts[1] == readouts[2] != "0.9"
+    assert readouts[:4] == [start[0], *readouts[1:3], start[3]]
+    assert readouts[1] == readouts[2] != start[1]
     assert f"h2: score {readouts[1]}" in box.query_selector("svg").get_attribute("aria-label")
 
 
@@ -78,7 +79,7 @@ def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) 
     slider.press("ArrowRight")
     says = box.query_selector(":scope > [role=status]")
     page.wait_for_function(
-        "says => says.textContent.startsWith('Scores und Softmax-Gewichte. h1: Score 2.10, Gewicht')", arg=says
+        "says => /^Scores und Softmax-Gewichte. h1: Score [0-9.]+, Gewicht/.test(says.textContent)", arg=says
     )
     first = page.locator(".nlm-predict").first
     first.get_by_role("button", name="etwa 256").press("Enter")
