@@ -254,7 +254,7 @@ def scene_svg(
                 canvas.rect(left + thick / 2, up + thick / 2, wide - thick, high - thick, stroke=ORANGE, wide=thick)
                 canvas.text(left + 8, up + 20, f"{weight:.2f}", 14, bold=True, halo=True)
         if panel:
-            row, column = np.unravel_index(int(weights.argmax()), weights.shape)
+            row, column = np.unravel_index(int(np.argmax(weights)), weights.shape)
             most = f"most weight, {weights[row, column]:.2f}, on row {row + 1}, column {column + 1}"
             said.append(f"{word}: {most}")
     canvas.notes([note], gap=6)

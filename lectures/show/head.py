@@ -96,7 +96,7 @@ def head_html(head: Head, asks: int, step: int, *, at: int = 0, title: str = "")
     for j, weight in enumerate(alpha if step >= 7 else []):
         canvas.rect(704, _down(j), 58 * weight, _HIGH, BLUE)
         canvas.text(804, _down(j) + 15, number(weight), 15, "end")
-    best = int(alpha.argmax())
+    best = int(np.argmax(alpha))
     told = _told(head, asks, best, step, at)
     reads = ", ".join(f"{word} {w:.2f}" for word, w in zip(head.words, alpha, strict=True))
     seen = f" Weights of {head.words[asks]}: {reads}." if step >= 7 else ""

@@ -341,7 +341,7 @@ def product_key_player() -> Live:
         first, second = generator.normal(size=n), generator.normal(size=n)  # scores of the half keys
         rows, columns = np.argsort(-first)[:k], np.argsort(-second)[:k]
         scores = first[:, None] + second[None]
-        best = np.unravel_index(scores.argmax(), scores.shape)
+        best = np.unravel_index(int(np.argmax(scores)), scores.shape)
         canvas, cell = Canvas(f"{n}² = {n * n:,} memories, {k} best of each half", size=16), min(22, 352 // n)
         for i in range(n):
             for j in range(n):

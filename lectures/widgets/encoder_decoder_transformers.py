@@ -245,8 +245,8 @@ def decoding_svg(words: Sequence[str], steps: Sequence[Decoding], step: int) -> 
     y = _row(canvas, "target, cached", read, y + 8, ["#ffffff"] * (step - 1) + ["#fff0d8"] * (step > 0), DARK_GREEN)
     canvas.notes(["blue: attention to the source, mean of the last layer's heads"] if step else [], 15, gap=0)
     if step:
-        most = words[int(weights.argmax())]
-        alt = f"Step {step}: having read {' '.join(read)}, the decoder attends most to {most}, {weights.max():.2f}."
+        most = words[int(np.argmax(weights))]
+        alt = f"Step {step}: having read {' '.join(read)}, the decoder attends most to {most}, {np.max(weights):.2f}."
     else:
         alt = f"The source {' '.join(words)} has been read; nothing is written yet."
     return canvas.svg(alt, width=490)

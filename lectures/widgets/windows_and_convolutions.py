@@ -145,7 +145,7 @@ def filter_explorer(read: Callable[[str], Fired], texts: Sequence[str], *, top: 
 
         def spelled(i: int) -> str:
             width, answers = found.responses[i]
-            place = int(answers.argmax())
+            place = int(np.argmax(answers))
             return "".join(found.letters[place : place + width]).replace(" ", "␣")
 
         def pulls(i: int) -> str:
@@ -197,7 +197,7 @@ def fired_svg(
             f"{len(letters)} letters have {len(letters) - width + 1} windows of {width}, got {values.shape}"
         )
     cell, tall = min(26.0, 860.0 / len(letters)), 110.0
-    best, reach = int(values.argmax()), max(float(values.max()), 1e-9)
+    best, reach = int(np.argmax(values)), max(float(values.max()), 1e-9)
     canvas = Canvas(title)
     base = canvas.top + tall
     for i, value in enumerate(values):

@@ -99,7 +99,7 @@ def as_sequences(name: str, tokens: object, vocab_size: int) -> tuple[ndarray, n
         if part.ndim != 1:
             raise ValueError(f"{here} must be a sequence of ids, got shape {part.shape}")
     flat = np.concatenate(parts).astype(np.int64)
-    low, high = int(flat.min()), int(flat.max())
+    low, high = int(np.min(flat)), int(np.max(flat))
     if low < 0 or high >= vocab_size:
         raise ValueError(f"{name} must be ids in [0, {vocab_size}), the vocabulary, got ids from {low} to {high}")
     return flat, np.array([len(part) for part in parts])

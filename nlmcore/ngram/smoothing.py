@@ -206,5 +206,5 @@ class WittenBell(Interpolated):
 
 def leave_one_out_discount(counts: ndarray) -> float:
     """D = n₁ / (n₁ + 2 n₂), the leave-one-out estimate of Ney, Essen & Kneser (1994); 0.75 where n₁ or n₂ is 0."""
-    n1, n2 = np.count_nonzero(counts == 1), np.count_nonzero(counts == 2)
+    n1, n2 = (int(np.count_nonzero(counts == n)) for n in (1, 2))
     return n1 / (n1 + 2 * n2) if n1 and n2 else 0.75

@@ -40,7 +40,8 @@ def rank_player(models: Mapping[str, ArrayLike], shuffle: Mapping[str, Shuffle])
     def take(model: str, layer: int, head: int) -> _Taken:
         matrix = weights[model][layer, head]
         other = np.linalg.svd(shuffle[model](matrix), compute_uv=False)
-        return _Taken(matrix, *np.linalg.svd(matrix), other)
+        u, values, v = np.linalg.svd(matrix)
+        return _Taken(matrix, u, values, v, other)
 
     def draw(model: str, layer: int, head: int, rank: int) -> str:
         layers, heads, n, _ = weights[model].shape

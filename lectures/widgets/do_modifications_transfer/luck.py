@@ -63,7 +63,7 @@ def game_svg(runs: np.ndarray, beats: np.ndarray, words: str) -> str:
         plot.marks([at] * len(values), values, Look(FAINT if not won else ORANGE), 2.5)
         plot.line([at - wide, at + wide], [mean, mean], look if at else Look("#000000", wide=5))
     return canvas.svg(
-        f"{words}. The baseline's mean is {means[0]:.4f}; the lowest mean of another row is {means[1:].min():.4f}."
+        f"{words}. The baseline's mean is {means[0]:.4f}; the lowest mean of another row is {np.min(means[1:]):.4f}."
     )
 
 

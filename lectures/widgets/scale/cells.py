@@ -74,7 +74,7 @@ def crossing(small: Sequence[Point], large: Sequence[Point]) -> float:
     """Operations from which on the large model has the lower loss; NaN if that does not happen where both are known."""
     grid = np.geomspace(large[0].compute, min(small[-1].compute, large[-1].compute), 400)
     ahead = at_compute(large, grid) < at_compute(small, grid)
-    return float(grid[len(ahead) - np.argmin(ahead[::-1])]) if ahead[-1] and not ahead[0] else float("nan")
+    return float(grid[len(ahead) - int(np.argmin(ahead[::-1]))]) if ahead[-1] and not ahead[0] else float("nan")
 
 
 def best_size(ladder: Iterable[Point], compute: float) -> float:

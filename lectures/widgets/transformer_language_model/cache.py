@@ -210,7 +210,7 @@ def cache_svg(
         lines.append(f"faded: {held - seen} held until the buffer is full, but outside of the window")
     lines += notes
     canvas.notes(lines)
-    best = int(alpha.argmax())
+    best = int(np.argmax(alpha))
     return canvas.svg(
         f"{title} Of {len(words)} words the keys and values of {held} are held in {capacity} places, {first} are"
         f" forgotten. {words[-1]!r} reads most from {words[len(words) - seen + best]!r} ({alpha[best]:.2f})."

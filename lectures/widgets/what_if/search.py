@@ -17,7 +17,7 @@ def search_playground(losses: Mapping[str, Sequence[float]], plain: Sequence[flo
 
     def draw(tried: int, seed: int) -> str:
         first = runs[:tried, seed]
-        best = int(first.argmin())
+        best = int(np.argmin(first))
         again = np.delete(runs[best], seed)
         seeds = np.asarray(plain[:tried])
         words = (
