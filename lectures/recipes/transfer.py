@@ -53,7 +53,7 @@ from torch import Tensor, nn
 from lectures import FOLDER
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.narang import THEIRS
-from lectures.recipes.pairs import Ids, as_source, as_target, draw_many, english, german, load_dictionary
+from lectures.recipes.pairs import BOS, Ids, as_source, as_target, draw_many, english, german, load_dictionary
 from lectures.recipes.run import machine, parameters, write_json
 
 RUNS = FOLDER / "results" / "transfer"
@@ -324,7 +324,9 @@ def read(job: Job) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=1)
 def floors(orders: int = 6) -> dict[str, list[float]]:
-    """By task: nats per token of Witten-Bell n-grams of the answers, which see no source; orders 1, 2, …"""
+    """By task: nats per token of Witten-Bell n-grams of the answers, which see no source; orders 1, 2, …
+
+    <bos> is counted like any token and never asked for, so the others share its probability."""
     found: dict[str, list[float]] = {}
     for task in SHARES:
         data, symbols = tasks()
@@ -332,7 +334,11 @@ def floors(orders: int = 6) -> dict[str, list[float]]:
         found[task] = []
         for order in range(1, orders + 1):
             model = NGramLM(order, symbols, smoothing="witten_bell").fit(trained)
-            nats = [-math.log(model.probability(b[i], b[:i])) for b in held[:DEV] for i in range(1, len(b))]
+            nats = [
+                math.log((1 - model.probability(BOS, b[:i])) / model.probability(b[i], b[:i]))
+                for b in held[:DEV]
+                for i in range(1, len(b))
+            ]
             found[task].append(round(statistics.fmean(nats), 4))
     return found
 
