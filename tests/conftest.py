@@ -29,7 +29,7 @@ SECONDS = 120.0
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--everything", action="store_true", help="also every test that is marked so")
-    seed = "in an order drawn by this seed, with one in twelve of what is marked everything; .ci/run takes the tree's digest"
+    seed = "in an order drawn by this seed, with one in twelve of what is marked everything; for CI the tree's digest"
     parser.addoption("--drawn", metavar="SEED", help=seed)
     share = "only the tests marked every_python, and a drawn one in so many files of those that need no browser"
     parser.addoption("--share", type=int, metavar="N", help=share)
