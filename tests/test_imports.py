@@ -7,6 +7,7 @@ import ast
 import functools
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,8 @@ def files(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def imports(path: Path) -> set[str]:
+@functools.cache
+def imports(path: Path) -> frozenset[str]:
     """The modules that a file imports, by full name, wherever in the file the import stands."""
     package = path.relative_to(ROOT).with_suffix("").parts[:-1]
     found = set()
@@ -61,7 +63,7 @@ def imports(path: Path) -> set[str]:
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, [base, node.module or ""]))
             found |= {f"{module}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def rooms_imported(path: Path) -> set[str]:
@@ -79,12 +81,17 @@ def label(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", [p for p in files("nlmcore") if p != ROOT / "nlmcore" / "__init__.py"], ids=label)
-def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
-    room = room_of(path)
-    others = rooms_imported(path) - {room, "checks"}  # the door stands before every room
-    wrong = others - allowed(room)
-    assert not wrong, f"{label(path)} imports {sorted(wrong)}; {room} may import {sorted(allowed(room))}"
+def refused(paths: Iterable[Path], wrong: Callable[[Path], set[str]]) -> list[str]:
+    """What each file imports that it may not, in sentences."""
+    return [f"{label(path)} imports {sorted(found)}" for path in paths if (found := wrong(path))]
+
+
+def test_a_file_imports_only_what_its_room_may() -> None:
+    def wrong(path: Path) -> set[str]:
+        room = room_of(path)
+        return rooms_imported(path) - {room, "checks"} - allowed(room)  # the door, checks, stands before every room
+
+    assert refused((path for path in files("nlmcore") if path != ROOT / "nlmcore" / "__init__.py"), wrong) == []
 
 
 def test_no_room_is_reached_from_itself() -> None:
@@ -107,12 +114,9 @@ def test_no_room_is_reached_from_itself() -> None:
         visit(room, ())
 
 
-@pytest.mark.parametrize(
-    "path", [*files("nlmcore"), *files("lectures/recipes"), *files("lectures/prompting")], ids=label
-)
-def test_pictures_and_widgets_are_loaded_by_show_and_widgets_alone(path: Path) -> None:
-    heavy = {name.split(".")[0] for name in imports(path)} & HEAVY
-    assert not heavy, f"{label(path)} imports {sorted(heavy)}"
+def test_pictures_and_widgets_are_loaded_by_show_and_widgets_alone() -> None:
+    plain = [*files("nlmcore"), *files("lectures/recipes"), *files("lectures/prompting")]
+    assert refused(plain, lambda path: {name.split(".")[0] for name in imports(path)} & HEAVY) == []
 
 
 LECTURES = {
@@ -124,12 +128,17 @@ LECTURES = {
 """What a room of `lectures` may import of ours."""
 
 
-@pytest.mark.parametrize("path", [path for room in LECTURES for path in files(f"lectures/{room}")], ids=label)
-def test_a_room_of_the_lectures_imports_only_what_it_may(path: Path) -> None:
-    ours = {name for name in imports(path) if name.split(".")[0] in ("nlmcore", "lectures", "autograder", "tests")}
-    allowed = LECTURES[path.relative_to(ROOT).parts[1]]
-    wrong = {name for name in ours if not any(f"{name}.".startswith(f"{room}.") for room in allowed)}
-    assert not wrong, f"{label(path)} imports {sorted(wrong)}; it may import {sorted(allowed)}"
+def test_a_room_of_the_lectures_imports_only_what_it_may() -> None:
+    def wrong(path: Path) -> set[str]:
+        ours = {name for name in imports(path) if name.split(".")[0] in ("nlmcore", "lectures", "autograder", "tests")}
+        return outside(ours, LECTURES[path.relative_to(ROOT).parts[1]])
+
+    assert refused((path for room in LECTURES for path in files(f"lectures/{room}")), wrong) == []
+
+
+def outside(names: Iterable[str], rooms: Iterable[str]) -> set[str]:
+    """The modules that lie in none of these rooms."""
+    return {name for name in names if not any(f"{name}.".startswith(f"{room}.") for room in rooms)}
 
 
 def test_import_nlmcore_loads_torch_and_nothing_heavier() -> None:
@@ -144,17 +153,16 @@ def texts() -> list[Path]:
     return [path for pattern in ("lectures/*.py", "solutions/*/*.py") for path in sorted(ROOT.glob(pattern))]
 
 
-@pytest.mark.parametrize("path", texts(), ids=label)
-def test_notebooks_use_the_package_and_the_visible_check(path: Path) -> None:
-    ours = {name for name in imports(path) if name.split(".")[0] in ("autograder", "tests", "lectures", "solutions")}
-    rooms = {".".join(name.split(".")[:2]) for name in ours}
-    assert rooms <= {
-        "autograder.check",
-        "autograder.race",
-        "lectures.formulas",
-        *(f"lectures.{room}" for room in ("show", "widgets", "prompting", "recipes", "stored", "trained")),
-    }, ours
-    assert not {name.split(".")[0] for name in imports(path)} & {"transformers", "nltk", "gensim"}
+def test_notebooks_use_the_package_and_the_visible_check() -> None:
+    lectures = ("formulas", "show", "widgets", "prompting", "recipes", "stored", "trained")
+    may = {"autograder.check", "autograder.race", *(f"lectures.{room}" for room in lectures)}
+
+    def wrong(path: Path) -> set[str]:
+        ours = ("autograder", "tests", "lectures", "solutions")
+        names = {name for name in imports(path) if name.split(".")[0] in ours}
+        return outside(names, may) | {name.split(".")[0] for name in imports(path)} & {"transformers", "nltk", "gensim"}
+
+    assert refused(texts(), wrong) == []
 
 
 def test_the_package_knows_nothing_of_course_or_grading() -> None:
@@ -243,18 +251,16 @@ def grader_imports(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", files("autograder"), ids=label)
-def test_a_room_of_the_grader_imports_only_what_it_may(path: Path) -> None:
-    room = path.relative_to(ROOT / "autograder").parts[0].removesuffix(".py")
-    allowed = {f"autograder.{name}" for name in GRADER[room] | {room} | FOR_ALL}
-    wrong = {n for n in grader_imports(path) if not any(f"{n}.".startswith(f"{known}.") for known in allowed)}
-    assert not wrong, f"{label(path)} imports {sorted(wrong)}; {room} may import {sorted(allowed)}"
+def test_a_room_of_the_grader_imports_only_what_it_may() -> None:
+    def wrong(path: Path) -> set[str]:
+        room = path.relative_to(ROOT / "autograder").parts[0].removesuffix(".py")
+        return outside(grader_imports(path), {f"autograder.{name}" for name in GRADER[room] | {room} | FOR_ALL})
+
+    assert refused(files("autograder"), wrong) == []
 
 
-@pytest.mark.parametrize("path", files("autograder/box/inside"), ids=label)
-def test_the_students_side_of_the_box_imports_nothing_that_knows_an_answer(path: Path) -> None:
-    wrong = {n for n in grader_imports(path) if not any(f"{n}.".startswith(f"{known}.") for known in INSIDE)}
-    assert not wrong, f"{label(path)} imports {sorted(wrong)}"
+def test_the_students_side_of_the_box_imports_nothing_that_knows_an_answer() -> None:
+    assert refused(files("autograder/box/inside"), lambda path: outside(grader_imports(path), INSIDE)) == []
 
 
 def test_no_module_of_the_grader_is_reached_from_itself() -> None:
@@ -296,20 +302,21 @@ LAUNCHER = [ROOT / "autograder" / f"{name}.py" for name in ("__init__", "__main_
 LAUNCHER += files("autograder/launcher")
 
 
-@pytest.mark.parametrize("path", LAUNCHER, ids=label)
-def test_the_launcher_imports_the_standard_library_alone(path: Path) -> None:
+def test_the_launcher_imports_the_standard_library_alone() -> None:
     """At the top of the file: before anything is installed. Inside a function it may load what it needs."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        else:
-            continue
-        for name in names:
-            ours = name.startswith("autograder.launcher") or name in ("autograder", "autograder.files")
-            assert ours or name.split(".")[0] in sys.stdlib_module_names, f"{label(path)} imports {name}"
+
+    def wrong(path: Path) -> set[str]:
+        names: set[str] = set()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module or "")
+        ours = {name for name in names if name in ("autograder", "autograder.files")}
+        others = outside(names - ours, ["autograder.launcher"])
+        return {name for name in others if name.split(".")[0] not in sys.stdlib_module_names}
+
+    assert refused(LAUNCHER, wrong) == []
 
 
 def test_the_launcher_runs_without_any_package() -> None:

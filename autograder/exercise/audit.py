@@ -23,6 +23,8 @@ from autograder.exercise.travel import CannotTravel
 from autograder.exercise.verdict import GraderFault, Verdict, judge
 
 HIDDEN_SEEDS = range(3)
+RIGHT = re.compile(r"(?:^|[.:] )(?:The|Your|Both|This|Gate|the)\b[^.:]* (?:is|are|look) right\b")
+"""A message that praises a part."""
 SECONDS, EXPERIMENT = 2.0, 4.0
 """Processor time that the reference may take for all questions of one exercise, including hidden ones; an experiment
 runs the student's code for several seeds, and counting multiplications takes time."""
@@ -108,6 +110,8 @@ def _misconception_faults(exercise: Exercise) -> list[str]:
             verdict = judge(exercise, questions(exercise), known.given)
             what = f"{exercise.name}: the misconception {mistake.id!r}{f' (way {number + 1})' if number else ''}"
             names = {m.id for m in verdict.misconceptions}
+            if number == 0 and RIGHT.search(mistake.sentence) and verdict.points < 0.5:
+                found.append(f"{what} earns nothing, while its message calls something right: {mistake.sentence}")
             if verdict.passed:
                 found.append(f"{what} passes the visible check")
             elif not names & {mistake.id, *mistake.looks_like}:

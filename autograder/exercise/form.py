@@ -38,6 +38,9 @@ def form_faults(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iter
     for exercise in exercises.values():
         if len(exercise.misconceptions) < MISTAKES:
             yield f"{exercise.name} names {len(exercise.misconceptions)} mistakes; it should name {MISTAKES} or more"
+        for mistake in exercise.misconceptions:
+            if not mistake.sentence.rstrip(")").endswith((".", "!", "?", "…")) or len(mistake.sentence.split()) < 5:
+                yield f"{exercise.name}: the message about {mistake.id!r} is no sentence: {mistake.sentence}"
         if len(exercise.properties) < 2 and exercise.arguments:
             yield f"{exercise.name} has one property; with two or more, half a solution earns something"
     if (said := words.count("**Checked:**")) < len(exercises):
