@@ -7,8 +7,7 @@ import pytest
 
 from lectures.show import Prediction
 from tests.lectures import outputs
-from tests.lectures.conftest import topic
-from tests.lectures.conftest import LECTURES, ROOT
+from tests.lectures.conftest import LECTURES, ROOT, topic
 from tests.lectures.openings import elsewhere
 from tests.lectures.predictions import asked_in, given_away
 from tests.notebook_runner import LIVE, Ran
