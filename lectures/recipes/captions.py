@@ -161,7 +161,6 @@ def train(run: Run, row: str, seed: int) -> Any:
         file_of(row, seed),
         model,
         batches,
-        config(kind),
         training,
         loss=partial(caption_loss, penalty=penalty),
         warm_up=50,

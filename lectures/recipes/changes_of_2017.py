@@ -91,19 +91,18 @@ def built(row: str, sizes: TransformerConfig) -> TransformerLM:
 
 
 def train_model(
-    run: Run, row: str, seed: int, build: Any, text: Tensor, dev: Tensor, *, steps: int, batch: int, rate: float, what: str,
+    run: Run, row: str, seed: int, build: Any, text: Tensor, dev: Tensor, *, steps: int, batch: int, rate: float,
     loss: Any = next_loss,
 ) -> dict[str, Any]:  # fmt: skip
     """The training curve in stretches of 10 steps, and nats per character on dev, texts of its length.
 
     build: makes the model. All rows of a seed read the same batches and have the same first weights, as far as parts are
-    the same. what: the settings in words; if they change, the training starts over.
+    the same.
     """
     model: Any = run.build(str(seed), build)
     batches = Windows(text, batch, dev.shape[1] - 1, 1000 * seed)
-    settings = {"row": row, "seed": seed, "steps": steps, "what": what}
     history = run.fit(
-        f"{row}-{seed}".replace(" ", "_"), model, batches, settings, loss=loss, steps=steps, learning_rate=rate,
+        f"{row}-{seed}".replace(" ", "_"), model, batches, loss=loss, steps=steps, learning_rate=rate,
         warm_up=WARM_UP, checkpoint_every=1000,
     )  # fmt: skip
     curve = [round(mean(history.losses[i : i + 10]), 4) for i in range(0, steps, 10)]
@@ -117,7 +116,6 @@ def train(run: Run, row: str, seed: int, text: Tensor, dev: Tensor, vocab_size: 
         "steps": run.size(STEPS, 2),
         "batch": run.size(BATCH, 2),
         "rate": RATE,
-        "what": SETTINGS,
     }
     return train_model(run, row, seed, build, text, dev, **settings)
 

@@ -54,7 +54,7 @@ def cook(run: Run) -> None:
         "schedule": "cosine to 0, 100 steps of warm-up; state carried on, gradient cut (truncated backpropagation)",
         "state_forgotten_every": f"{stream.stretch} batches, so that the model learns to begin",
     }
-    run.fit_as("char_lstm", model, stream, config, training, warm_up=100, carry_state=True)
+    run.fit_as("char_lstm", model, stream, training, warm_up=100, carry_state=True)
     facts = {
         "what": "characters of Shakespeare, the next from all before it in the play",
         "data": {"source": shakespeare.source, "split": shakespeare.split},

@@ -189,10 +189,9 @@ def split_losses(nats: Tensor, windows: Tensor) -> dict[str, Any]:
 def train(run: Run, row: str, seed: int, rate: float, parts: dict[str, list[str]]) -> dict[str, Any]:
     model, time = run.build(f"{row}-{seed}", partial(transformer, run, row, WIDTH, COMPARED)), run.size(COMPARED, 16)
     steps = run.size(STEPS * ROWS[row][2], 2)
-    settings = {"row": row, "seed": seed, "rate": rate, "steps": steps, "what": SETTINGS, **config(run, WIDTH)}
     name = f"{row}-{seed}-{rate:g}".replace(" ", "_").replace(",", "")
     batches = Windows(parts["train"], run.size(BATCH, 2), time, 1000 * seed)
-    history = run.fit(name, model, batches, settings, loss=next_loss, steps=steps, learning_rate=rate, warm_up=WARM_UP)
+    history = run.fit(name, model, batches, loss=next_loss, steps=steps, learning_rate=rate, warm_up=WARM_UP)
     valid, test = (held_out(parts[split], time) for split in ("valid", "test"))
     curve = [round(mean(history.losses[i : i + 25]), 3) for i in range(0, steps, 25)]
     model.eval()
@@ -243,7 +242,7 @@ def cook(run: Run) -> None:
     sizes, training = config(run, 96), LONG | {"steps": run.size(LONG["steps"], 2)}
     model = run.build("chorales", partial(transformer, run, RELATIVE, 96, TIME))
     batches = Windows(parts["train"], run.size(BATCH, 2), sizes["max_length"], 0)
-    run.fit_as("chorales", model, batches, sizes, training, loss=next_loss, warm_up=WARM_UP)
+    run.fit_as("chorales", model, batches, training, loss=next_loss, warm_up=WARM_UP)
     facts = {
         "what": "Bach's chorales, the next pitch from those before it, four voices in turn",
         "data": {"source": f"{corpus.source}; {corpus.licence}", "split": corpus.split_rule},

@@ -183,7 +183,7 @@ def cook(run: Run) -> None:
     }
     model = run.build("edit", partial(build, "NeuralEditor", config))
     batches = EditBatches(pairs, run.seed_of("order"))
-    run.fit_as("edit", model, batches, config, training, loss=editing_loss, warm_up=100)
+    run.fit_as("edit", model, batches, training, loss=editing_loss, warm_up=100)
     facts = {
         "what": "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
         "data": {"source": f"{corpus.source}; {corpus.licence}", "split": f"plays only; {corpus.split_rule}"},

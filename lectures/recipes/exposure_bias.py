@@ -108,7 +108,7 @@ def cook(run: Run) -> None:
     folder = run.checkpoints if START in names(run.checkpoints) else FOLDER
     if START not in names(folder):
         raise MissingCheckpoint(f"this recipe goes on from {START}: first run python -m lectures.recipes pronunciation")
-    _, tokenizer, card = checkpoint(START, folder)
+    _, tokenizer, _card = checkpoint(START, folder)
     pairs = data.pairs(data.train, tokenizer.source, tokenizer.target)
     steps = run.size(2, 1) * -(-len(pairs) // BATCH)
     rows: dict[str, dict[str, Any]] = {}
@@ -126,7 +126,6 @@ def cook(run: Run) -> None:
             f"true-{end}",
             model.train(),
             PairBatches(pairs, BATCH, run.seed_of("order")),
-            {"from": card["weights"]["sha256"], "steps": steps, "batch": BATCH, "end": end},
             loss=loss,
             steps=steps,
             learning_rate=1e-3,

@@ -75,7 +75,7 @@ def cook(run: Run) -> None:
     model: Any = run.build("folio_to_modern", partial(Seq2Seq, **config))
     validation = list(PairBatches(watched, 256, 0)(0))
     batches = PairBatches(pairs, BATCH, run.seed_of("order"))
-    run.fit_as("folio_to_modern", model, batches, config, training, warm_up=100, validation=validation)
+    run.fit_as("folio_to_modern", model, batches, training, warm_up=100, validation=validation)
     facts = {
         "what": "words of the First Folio (1623) into modern spelling, letter by letter, with attention",
         "data": {

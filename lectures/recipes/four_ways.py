@@ -149,7 +149,7 @@ def cook(run: Run) -> None:
     learn, test = (sentences(part, run.size(None, 20_000)) for part in ("train", "test"))
     tests = half_each(test, run.size(TESTS, 4), 0)
     n, shots, steps = run.size(EXAMPLES, 8), run.size(SHOTS, 2), run.size(STEPS, 1)
-    settings = {"tests": len(tests), "rates": RATES, "rank": RANK, "instruction": INSTRUCTION}
+    {"tests": len(tests), "rates": RATES, "rank": RANK, "instruction": INSTRUCTION}
     writer = load_smollm2()
     rows: dict[str, list[dict[str, Any]]] = {}
     for seed in range(run.size(SEEDS, 2)):
@@ -166,7 +166,7 @@ def cook(run: Run) -> None:
             measures["prompting, no examples"] = partial(prompted, *writer, [], tests)
         for name, measure in measures.items():
             part = f"{name}-{seed}".replace(" ", "").replace(",", "")
-            rows.setdefault(name, []).append(run.kept(part, {**settings, "steps": steps}, measure))
+            rows.setdefault(name, []).append(run.kept(part, measure))
             run.say(f"{name}, seed {seed}: {rows[name][-1]}")
     found = {
         name: {key: [one[key] for one in of] for key in of[0] if key != "trained"}

@@ -128,7 +128,6 @@ def cook(run: Run) -> None:
                 name,
                 model,
                 NameBatches(train, run.seed_of(f"order-{seed}") % 2**31),
-                {"way": way, "steps": steps, "batch": BATCH, "rate": LEARNING_RATE, "k": K},
                 loss=loss,
                 steps=steps,
                 learning_rate=LEARNING_RATE,

@@ -235,7 +235,7 @@ def train_one(run: Run, pool: str, vocab_size: int, train: list, training: dict[
     }
     model = run.build(pool, lambda: build("SequenceClassifier", config))
     batches, decay = PassageBatches(train, BATCH, LONGEST, run.seed_of("order")), training["weight_decay"]
-    run.fit_as(pool, model, batches, config, training, loss=linear_gain_loss, weight_decay=decay, warm_up=20)
+    run.fit_as(pool, model, batches, training, loss=linear_gain_loss, weight_decay=decay, warm_up=20)
     return model.eval(), config
 
 

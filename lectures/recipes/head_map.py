@@ -253,11 +253,10 @@ def cook(run: Run) -> None:
     candidates = [candidate(looks, i) for i in range(len(looks["induction"]))]
     order = looks["induction"].mean(1).argsort(descending=True).tolist()[:READERS]
     run.say("looks: " + str({name: candidates.count(name) for name in TESTS}))
-    settings = {"tokens": torch.cat(draws).tolist(), "verses": texts.tolist(), "order": order}
-    kept = run.kept("together", settings, lambda: together(model, draws, texts, candidates, order, *sizes))
+    {"tokens": torch.cat(draws).tolist(), "verses": texts.tolist(), "order": order}
+    kept = run.kept("together", lambda: together(model, draws, texts, candidates, order, *sizes))
     changed = run.kept(
         "one by one",
-        settings,
         lambda: {name: each.tolist() for name, each in effects(model, draws, texts, marks, order).items()},
     )
     changes = {name: torch.tensor(each, dtype=torch.float64) for name, each in changed.items()}

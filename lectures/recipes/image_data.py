@@ -106,8 +106,7 @@ def pretrained(run: Run, seed: int) -> PatchPredictor:
     model: Any = run.build(f"pretraining-{seed}", lambda: PatchPredictor(encoder(VIT)))  # type: ignore[arg-type]
     steps = run.size(PRETRAINING, 2)
     batches = Images(*digits()["train"], seed=1000 * seed)
-    settings = {"seed": seed, "steps": steps, "share": HIDDEN}
-    run.fit(f"pretraining-{seed}", model, batches, settings, loss=restore_loss, steps=steps, learning_rate=3e-3,
+    run.fit(f"pretraining-{seed}", model, batches, loss=restore_loss, steps=steps, learning_rate=3e-3,
             warm_up=50, checkpoint_every=1000)  # fmt: skip
     return model
 
@@ -134,12 +133,11 @@ def train(run: Run, row: str, size: int, seed: int, rate: float) -> dict[str, fl
             model.encoder.load_state_dict(pretrained(run, seed).encoder.state_dict())
         chosen, (images, labels) = subset(size, seed), digits()["train"]
         batches = Images(images[chosen], labels[chosen], 1000 * seed, shift)
-        run.fit(name, model, batches, settings, loss=class_loss, steps=steps, learning_rate=rate,
+        run.fit(name, model, batches, loss=class_loss, steps=steps, learning_rate=rate,
                 warm_up=25, checkpoint_every=1000)  # fmt: skip
         return {split: accuracy(model, split) for split in ("valid", "test")}
 
-    settings = {"row": row, "size": size, "seed": seed, "rate": rate, "what": SETTINGS}
-    found: dict[str, float] = run.kept(f"{name}-found", settings, measure)
+    found: dict[str, float] = run.kept(f"{name}-found", measure)
     return found
 
 

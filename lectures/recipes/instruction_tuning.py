@@ -101,16 +101,16 @@ def cook(run: Run) -> None:
         return measured(tuned.tail) | ({"replies": replied(tuned.model, PROMPTS["short message"])} if shown else {})
 
     rows: dict[str, list[dict[str, Any]]] = {}
-    key = {"asked": [t.ask for t in asked], "epochs": EPOCHS, "rate": RATE, "layers": LAYERS}
+    {"asked": [t.ask for t in asked], "epochs": EPOCHS, "rate": RATE, "layers": LAYERS}
     todo = [(str(CHOSEN), CHOSEN, SEEDS, batches), (BOLD, CHOSEN, SEEDS, bold)]
     todo += [(str(rank), rank, FEWER, batches) for rank in run.size(RANKS, (CHOSEN,)) if rank != CHOSEN]
     for label, rank, count, data in todo:
         rows[label] = []
         for seed in range(run.size(count, 2)):
             name = f"{label}, seed {seed}"
-            rows[label].append(run.kept(name, key, partial(one, name, rank, seed, data)))
+            rows[label].append(run.kept(name, partial(one, name, rank, seed, data)))
     written_replies = {
-        name: run.kept(name, key, partial(untuned, prompt))["replies"] for name, prompt in PROMPTS.items()
+        name: run.kept(name, partial(untuned, prompt))["replies"] for name, prompt in PROMPTS.items()
     } | {"tuned": rows[str(CHOSEN)][0]["replies"]}
 
     # --- two adapters of the first seed, for the lecture ---

@@ -111,7 +111,7 @@ def train(
         model = run.build(f"{kind}-{rung}-{seed}", lambda: model_of(kind, texts, rung))
         batches = Windows(texts.train, run.size(BATCH, 2), TIME, 1000 * seed)
         history = run.fit(
-            f"{name}-weights", model, batches, {}, loss=next_loss, steps=steps, learning_rate=rate,
+            f"{name}-weights", model, batches, loss=next_loss, steps=steps, learning_rate=rate,
             warm_up=min(LONG_WARM_UP, steps - 1) if long_warm_up else max(1, round(WARM_UP * steps)),
             validation=lambda model: float(by_position(model.eval(), texts.dev).mean()),
             evaluate_every=max(1, steps // POINTS), keep_best=False,
@@ -124,7 +124,7 @@ def train(
             "loss": round(float(by_position(model.eval(), texts.test).mean()), 4),
         }
 
-    return run.kept(name, {"what": SETTINGS}, measure)
+    return run.kept(name, measure)
 
 
 def best_rate(run: Run, kind: str, rung: tuple[int, int]) -> float:

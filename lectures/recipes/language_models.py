@@ -124,7 +124,6 @@ def _train(
         name,
         model,
         stream,
-        {**config, **training},
         steps=steps,
         warm_up=WARM_UP,
         **options,

@@ -51,7 +51,7 @@ def cook(run: Run) -> None:
         for seed in range(run.size(SEEDS, 2)):
             model: Any = run.build(str(seed), partial(glorot, "EncoderDecoder", config))
             history = run.fit(
-                f"{way}-{seed}", model, PairBatches(pairs, BATCH, seed), {**config, "way": way, "steps": steps},
+                f"{way}-{seed}", model, PairBatches(pairs, BATCH, seed),
                 loss=partial(loss_of, shifted=shifted, masked=masked), steps=steps, learning_rate=RATE, warm_up=WARM_UP,
             )  # fmt: skip
             last = history.losses[-20:]

@@ -110,8 +110,7 @@ def cook(run: Run) -> None:
             name = f"copy-{cell}-{delay}"
             model: Any = run.build(name, partial(RecurrentLM, VOCAB, cell, hidden, d_hidden=hidden))
             batches = partial(epoch_of_copying, delay, batch, 100, run.seed_of(name))
-            settings = {"cell": cell, "hidden": hidden, "delay": delay, "steps": steps, "batch": batch}
-            run.fit(name, model, batches, settings, steps=steps, learning_rate=3e-3, checkpoint_every=500)
+            run.fit(name, model, batches, steps=steps, learning_rate=3e-3, checkpoint_every=500)
             accuracy[cell][delay] = round(copying_accuracy(model, delay), 4)
             if delay == trained_on:
                 gradients["trained to copy"][cell] = measured([model])
@@ -175,8 +174,7 @@ def cook_initialisation(run: Run) -> None:
             if delay == delays[0]:
                 gradients[name] = log10_norms(model, distance, texts, run.seed_of("texts"))
             batches = partial(epoch_of_copying, delay, batch, 100, run.seed_of(label))
-            settings = {"drawn": name, "hidden": hidden, "delay": delay, "steps": steps, "batch": batch}
-            run.fit(label, model, batches, settings, steps=steps, learning_rate=3e-3, checkpoint_every=500)
+            run.fit(label, model, batches, steps=steps, learning_rate=3e-3, checkpoint_every=500)
             accuracy[name][str(delay)] = round(copying_accuracy(model, delay), 4)
             run.say(f"{label}: {accuracy[name][str(delay)]:.1%} of symbols right")
     rows = [[name, *(f"{by[str(d)]:.1%}" for d in delays)] for name, by in accuracy.items()]

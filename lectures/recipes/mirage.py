@@ -108,13 +108,13 @@ def train(run: Run, width: int, seed: int, held: Tensor) -> dict[str, Any]:
         model = run.build(name, lambda: glorot("TransformerLM", sizes))
         batches = Sums(run.size(BATCH, 4), 1000 * seed + 1, frozenset(map(tuple, held.tolist())))
         run.fit(
-            f"{name}-weights", model, batches, {}, loss=answer_loss, steps=steps,
+            f"{name}-weights", model, batches, loss=answer_loss, steps=steps,
             learning_rate=RATE * (16 / width) ** 0.5, warm_up=run.size(100, 2),
         )  # fmt: skip
         found = {key: round(value, 4) for key, value in measures(model.eval(), held).items()}
         return {"width": width, "N": without_embeddings(model), "parameters": parameters(model), "seed": seed, **found}
 
-    return run.kept(name, {"what": SETTINGS, "steps": steps}, measure)
+    return run.kept(name, measure)
 
 
 def cook(run: Run) -> None:

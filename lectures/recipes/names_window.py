@@ -94,7 +94,6 @@ def cook(run: Run) -> None:
                 name,
                 model,
                 partial(batches, *data["train"], setting.batch, run.seed_of(name) % 2**31),
-                {"setting": repr(setting), "steps": steps},
                 warm_up=0 if setting.decays else None,
                 loss=surprise,
                 steps=steps,

@@ -161,9 +161,8 @@ def train(run: Run, row: str, seed: int, train_on: Tensor, test_on: Tensor, time
     """
     name, steps = f"{row}-{seed}".replace(" ", ""), times * run.size(STEPS, 2)
     model: Any = run.build(name, lambda: MaskedLM(config(row)))
-    settings = {"row": row, "seed": seed, "steps": steps, "what": SETTINGS, "characters": len(train_on)}
     batches = Passages(train_on, run.size(BATCH, 2), 1000 * seed)
-    run.fit(name, model, batches, settings, loss=loss, steps=steps, learning_rate=RATE, warm_up=run.size(50, 1))
+    run.fit(name, model, batches, loss=loss, steps=steps, learning_rate=RATE, warm_up=run.size(50, 1))
     tokens, asked_at, answers, cards = hide(test_on, run.size(TESTS, 8), torch.Generator().manual_seed(99))
     with torch.no_grad():
         right = named(model.eval(), tokens, asked_at).argmax(-1) == answers

@@ -113,7 +113,7 @@ def train(
     }
     training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
     model: Any = run.build(name, partial(Seq2Seq, **config))
-    run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), config, training, warm_up=WARM_UP)
+    run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), training, warm_up=WARM_UP)
     return model, config, training
 
 

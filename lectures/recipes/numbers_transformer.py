@@ -114,7 +114,7 @@ def cook(run: Run) -> None:
             training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
             model: Any = run.build(name, partial(glorot, "EncoderDecoder", config))
             batches = PairBatches(pairs[trained_to], BATCH, run.seed_of(name))
-            run.fit_as(name, model, batches, config, training, warm_up=WARM_UP)
+            run.fit_as(name, model, batches, training, warm_up=WARM_UP)
             facts = {
                 "what": f"numbers from English words into German words, by a Transformer with {title}",
                 "data": data_of(held),

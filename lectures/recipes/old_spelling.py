@@ -102,7 +102,7 @@ def cook(run: Run) -> None:
         tokens, labels = batch
         return F.cross_entropy(model(tokens, tokens > 0), labels)
 
-    run.fit_as("old-spelling", model, batches, config, training, loss=loss)
+    run.fit_as("old-spelling", model, batches, training, loss=loss)
     facts = {
         "what": "was a line printed in 1623 (class 1) or is it in modern spelling (class 0)? (Kim 2014)",
         "data": {

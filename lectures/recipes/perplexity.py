@@ -107,7 +107,7 @@ def train_neural(
     }
     if stream.stretch is not None:
         training["state_forgotten_every"] = f"{stream.stretch} batches, so that the model learns to begin"
-    run.fit_as(name, model, stream, config, training, warm_up=100, carry_state=True)
+    run.fit_as(name, model, stream, training, warm_up=100, carry_state=True)
     return model, training, name
 
 

@@ -147,8 +147,7 @@ def name_letters(run: Run, row: str, seed: int, train: Tensor, test: Tensor) -> 
     name, steps = f"letters-{row}-{seed}".replace(" ", "_"), run.size(250, 2)
     model: Any = run.build(name, lambda: MaskedLM(config(28, 32, LONGEST, *ROWS[row][:2])))
     batches = Words(train, run.size(64, 4), 1000 * seed)
-    settings = {"row": row, "seed": seed, "steps": steps, "words": len(train), "what": SETTINGS["letters"]}
-    run.fit(name, model, batches, settings, loss=letter_loss, steps=steps, learning_rate=4e-3, warm_up=50)
+    run.fit(name, model, batches, loss=letter_loss, steps=steps, learning_rate=4e-3, warm_up=50)
     with torch.no_grad():
         hidden, at, was = hide_one(test, torch.Generator().manual_seed(0))
         return round(float((letter_logits(model.eval(), hidden, at).argmax(-1) == was).float().mean()), 4)
@@ -189,8 +188,7 @@ def read_on(run: Run, kind: str, seed: int, train: Tensor, dev: Tensor, vocab_si
     name, steps = f"beyond-{kind}-{seed}".replace(" ", "_"), run.size(300, 2)
     model: Any = run.build(name, lambda: TransformerLM(config(vocab_size, 48, READ, *BEYOND[kind])))
     batches = Windows(train, run.size(12, 2), TRAINED, 1000 * seed)
-    settings = {"kind": kind, "seed": seed, "steps": steps, "what": SETTINGS["beyond"]}
-    run.fit(name, model, batches, settings, loss=next_loss, steps=steps, learning_rate=4e-3, warm_up=50)
+    run.fit(name, model, batches, loss=next_loss, steps=steps, learning_rate=4e-3, warm_up=50)
     return [round(float(part.mean()), 3) for part in by_position(model.eval(), dev).split(16)]
 
 

@@ -78,7 +78,7 @@ def cook(run: Run) -> None:
     answers = dict(
         zip(
             everyday["questions"],
-            run.kept("own answers", everyday, partial(own, everyday["questions"]))["answers"],
+            run.kept("own answers", partial(own, everyday["questions"]))["answers"],
             strict=True,
         )
     )
@@ -142,7 +142,7 @@ def cook(run: Run) -> None:
         for seed in range(run.size(SEEDS if label == f"{COUNTED:g}" else FEWER, 2)):
             name = f"{'supervised' if beta is None else f'{beta:g}'}, seed {seed}"
             its = settings | {"learning_rate": rate, "beta": beta}
-            found[label].append(run.kept(name, its, partial(one, name, beta, seed, its)))
+            found[label].append(run.kept(name, partial(one, name, beta, seed, its)))
     start = measured(reading)
 
     def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:

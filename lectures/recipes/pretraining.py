@@ -162,11 +162,10 @@ def arms(run: Run, seed: int, pretrained: dict[str, nn.Module]) -> dict[str, tup
 
 def pretrain(run: Run, family: str, seed: int, rows: Tensor) -> tuple[nn.Module, list[float]]:
     name, steps = f"{family}-{seed}", run.size(STEPS, 2)
-    settings = {**config(run), "steps": steps, "batch": BATCH, "rate": RATE, "words": len(rows)}
     model = run.build(name, partial(glorot, FAMILIES[family], config(run)))
     batches = partial(unlabelled, family, rows, run.size(BATCH, 16), seed)
     warm_up = run.size(WARM_UP, 1)
-    found = run.fit(name, model, batches, settings, warm_up, loss=loss, steps=steps, learning_rate=RATE)
+    found = run.fit(name, model, batches, loss=loss, steps=steps, learning_rate=RATE, warm_up=warm_up)
     return model, found.losses
 
 
@@ -197,11 +196,10 @@ def cook(run: Run) -> None:
             losses.setdefault(family, []).append(round(mean(history[-50:]), 3))
         for name, (build, more) in arms(run, seed, pretrained).items():
             for count, steps in counts.items():
-                settings = {"sizes": config(run), "pretraining": [STEPS, RATE], "steps": steps + more, "tests": tests}
+                {"sizes": config(run), "pretraining": [STEPS, RATE], "steps": steps + more, "tests": tests}
                 part = f"{name}-{count}-{seed}".replace(" ", "").replace(",", "")
                 right = run.kept(
                     part,
-                    {**settings, "rate": TUNING_RATE},
                     lambda: {"right": tuned(build(), count, steps + more, seed, tests)},  # noqa: B023 - called now
                 )["right"]
                 found.setdefault(name, {}).setdefault(str(count), []).append(right)

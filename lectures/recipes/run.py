@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import torch
 from nlmcore.pretrained import smollm2
+from lectures.recipes.fingerprint import fingerprint
 from lectures.trained import Checkpoint, checkpoint, names
 from nlmcore.training import History, cosine_schedule, fit
 from safetensors.torch import save
@@ -65,18 +67,20 @@ class MissingCheckpoint(Exception):  # noqa: N818
 class Run:
     """One run of one recipe."""
 
-    recipe: Recipe
-    work: Path
+    recipe: Recipe = field(compare=False)
+    work: Path = field(compare=False)
     """Where unfinished trainings are kept."""
-    checkpoints: Path
-    results: Path
+    checkpoints: Path = field(compare=False)
+    results: Path = field(compare=False)
     quick: bool = False
     """A smoke run of seconds: every line is executed, no figure means anything."""
     seed: int = 0
-    progress: bool = True
-    say: Callable[[str], None] = print
-    seconds: dict[str, float] = field(default_factory=dict)
+    progress: bool = field(default=True, compare=False)
+    say: Callable[[str], None] = field(default=print, compare=False)
+    seconds: dict[str, float] = field(default_factory=dict, compare=False)
     """Seconds that each training took, interruptions not counted."""
+    _begun: WeakKeyDictionary[nn.Module, str] = field(default_factory=WeakKeyDictionary, compare=False)
+    """Each model's first weights."""
 
     def size(self, full: T, quick: T) -> T:
         """A number that a quick run makes smaller."""
@@ -92,44 +96,36 @@ class Run:
         return int.from_bytes(hashlib.sha256(f"{self.recipe.name}/{name}/{self.seed}".encode()).digest()[:6])
 
     def fit(
-        self,
-        name: str,
-        model: nn.Module,
-        batches: Any,
-        settings: dict[str, Any],
-        warm_up: int | None = None,
-        **options: Any,
+        self, name: str, model: nn.Module, batches: Any, *, steps: int, warm_up: int | None = None, **options: Any
     ) -> History:
-        """`nlmcore.training.fit`, kept in the work folder and resumed from there.
+        """`nlmcore.training.fit`, kept in the work folder and resumed from there, if all that it is given is the same.
+        Called again for the same model with more steps, it goes on.
 
-        settings: what the training depends on (sizes, steps, data), so that a recipe that was changed starts over.
         warm_up: with it, the rate rises for so many steps and then falls to 0 along a cosine.
         """
         if warm_up is not None:
-            steps = options["steps"]
             options["schedule"] = partial(cosine_schedule, total=steps, warmup=min(warm_up, steps - 1))
-        file = self._file(name, settings, "safetensors")
+        every = options.pop("checkpoint_every", 200)
+        first = self._begun.setdefault(model, fingerprint(model))
+        file = self._file(name, (first, batches, options), "safetensors")
         self.say(f"{name}: {sum(p.numel() for p in model.parameters()):,} parameters")
         torch.manual_seed(self.seed_of(f"{name}: training"))
-        every = options.pop("checkpoint_every", 200)
-        history = fit(
-            model, batches, checkpoint=file, checkpoint_every=every, resume=True, progress=self.progress, **options
-        )
+        kept: dict[str, Any] = {"checkpoint": file, "checkpoint_every": every, "resume": True}
+        history = fit(model, batches, steps=steps, progress=self.progress, **kept, **options)
         if history.stopped == "interrupted":
             raise Interrupted(name)
         self.seconds[name] = self.seconds.get(name, 0.0) + history.seconds
         return history
 
-    def fit_as(
-        self, name: str, model: nn.Module, batches: Any, config: dict[str, Any], training: dict[str, Any], **more: Any
-    ) -> History:
+    def fit_as(self, name: str, model: nn.Module, batches: Any, training: dict[str, Any], **more: Any) -> History:
         """`fit` with the steps and the learning_rate of `training`, which the model's card will show."""
         given = {key: training[key] for key in ("steps", "learning_rate")}
-        return self.fit(name, model, batches, {**config, **training}, **given, **more)
+        return self.fit(name, model, batches, **given, **more)
 
-    def kept(self, name: str, settings: dict[str, Any], measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What `measure` returns; kept in the work folder as JSON, and read from there the next time."""
-        file = self._file(name, settings, "json")
+    def kept(self, name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What `measure` returns; kept in the work folder as JSON, and read from there the next time, if `measure` and
+        all that it holds are the same."""
+        file = self._file(name, measure, "json")
         if not file.exists():
             began = time.monotonic()
             write_json(file, {**measure(), "seconds": round(time.monotonic() - began, 2)})
@@ -137,10 +133,9 @@ class Run:
         self.seconds[name] = found.pop("seconds")
         return found
 
-    def _file(self, name: str, settings: dict[str, Any], kind: str) -> Path:
-        """In the work folder, a different one for each setting."""
-        key = json.dumps([settings, self.seed, self.quick, torch.__version__], sort_keys=True, default=str)
-        return self.work / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:10]}.{kind}"
+    def _file(self, name: str, given: Any, kind: str) -> Path:
+        """In the work folder, a different one for each thing that is given."""
+        return self.work / f"{name}-{fingerprint(given, self, torch.__version__)}.{kind}"
 
     def facts(self, *parts: str) -> dict[str, Any]:
         """What every card and result says about how it was made."""

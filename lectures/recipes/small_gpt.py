@@ -57,9 +57,9 @@ def train(run: Run, tokenizer: CharTokenizer, text: Tensor, sizes: dict[str, Any
     for step in run.size(WRITES_AT, (0, 2, 4)):
         if step:
             losses = run.fit(
-                "small_gpt", model, batches, sizes, loss=next_loss, steps=step, learning_rate=RATE, schedule=factor
+                "small_gpt", model, batches, loss=next_loss, steps=step, learning_rate=RATE, schedule=factor
             ).losses
-        kept = run.kept(f"written-{step}", sizes, lambda: {"text": write(model, tokenizer, letters)})
+        kept = run.kept(f"written-{step}", lambda: {"text": write(model, tokenizer, letters)})
         written[str(step)] = kept["text"]
     return model, {"written": written, "losses": [round(loss, 3) for loss in losses]}
 

@@ -160,7 +160,7 @@ def train(
         return {"test": measured(model, found.on["test"]), "dev": curve["dev"][-1], "curve": curve}
 
     settings = {**settings, "steps": steps, "batch": batch, "watch": watch, "points": points, "seed": seed}
-    return run.kept(f"{name}-{seed}", settings, once)
+    return run.kept(f"{name}-{seed}", once)
 
 
 def over_seeds(run: Run, name: str, count: int = SEEDS, first: int = 0, **training: Any) -> dict[str, Any]:

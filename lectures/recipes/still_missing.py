@@ -80,7 +80,7 @@ def cook(run: Run) -> None:
             scores = after([ask(question, system) for question in questions])
             return {"chosen": scores[:, [first(option) for option in options]].argmax(-1).tolist()}
 
-        return run.kept(name, {"questions": questions, "system": system, "options": options}, measure)["chosen"]
+        return run.kept(name, measure)["chosen"]
 
     def log_odds(name: str, questions: list[str]) -> list[float]:
         """log P(Yes) − log P(No) as the reply to each question."""
@@ -89,7 +89,7 @@ def cook(run: Run) -> None:
             scores = after([ask(question, "Answer yes or no.") for question in questions])
             return {"odds": (scores[:, first("Yes")] - scores[:, first("No")]).tolist()}
 
-        return run.kept(name, {"asked": questions}, measure)["odds"]
+        return run.kept(name, measure)["odds"]
 
     # --- letters ---
     rows = counted()[:: run.size(1, 8)]
@@ -130,7 +130,6 @@ def cook(run: Run) -> None:
         prompts = [ask(form.format(country), "Answer briefly.") for country, _ in names]
         kept = run.kept(
             f"paraphrase {i}",
-            {"names": names},
             partial(_replied, model, tokenizer, prompts, run.size(16, 4)),
         )
         right.append([int(capital in reply) for (_, capital), reply in zip(names, kept["replies"], strict=True)])
@@ -170,7 +169,7 @@ def cook(run: Run) -> None:
         def measure() -> dict[str, Any]:
             return {"right": recalled(length, where, others, run.size(8, 2))}
 
-        return shares([run.kept(f"context {label}, {name}", {"tries": run.size(8, 2)}, measure)["right"]])["share"]
+        return shares([run.kept(f"context {label}, {name}", measure)["right"]])["share"]
 
     rows_of = {"100 tokens": (100, 0), "500 tokens": (500, 0), "500 tokens, five numbers": (500, 4)}
     context = {

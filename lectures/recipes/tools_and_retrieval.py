@@ -54,9 +54,9 @@ def cook(run: Run) -> None:
     def called(name: str, of: Any, system: str) -> None:
         """Calls, written freely and under the pattern, and the answers that come of the free ones."""
         prompts = chats(system, plain)
-        free = run.kept(
-            f"{name}, free", {"asks": asks}, lambda: {"replies": replies(of, tokenizer, prompts, run.size(24, 4))}
-        )["replies"]
+        free = run.kept(f"{name}, free", lambda: {"replies": replies(of, tokenizer, prompts, run.size(24, 4))})[
+            "replies"
+        ]
 
         def under() -> dict[str, Any]:
             found: dict[tuple[int, ...], str] = {}
@@ -66,7 +66,7 @@ def cook(run: Run) -> None:
                 found |= zip(map(tuple, these), replies(guarded, tokenizer, these, 24), strict=True)
             return {"replies": [found[tuple(prompt)] for prompt in prompts]}
 
-        bound = run.kept(f"{name}, bound", {"asks": asks}, under)["replies"]
+        bound = run.kept(f"{name}, bound", under)["replies"]
         for how, each in (("freely", free), ("under the pattern", bound)):
             right = [int(CALL.format(*pair) in reply) for pair, reply in zip(sums, each, strict=True)]
             formed = [int(bool(re.search(PATTERN, reply))) for reply in each]
@@ -81,7 +81,6 @@ def cook(run: Run) -> None:
         ]
         after = run.kept(
             f"{name}, result",
-            {"asks": asks},
             lambda: {"replies": replies(of, tokenizer, chats(system, back), run.size(16, 4))},
         )["replies"]
         uses = [int(str(sum(pair)) in re.findall(r"\d+", reply)) for pair, reply in zip(sums, after, strict=True)]
@@ -89,9 +88,7 @@ def cook(run: Run) -> None:
         tool[f"{name}, freely"] |= {"uses the result": shares([uses])["share"], "right answer": shares([ends])["share"]}
 
     begun = [ids + tokenizer.encode(f"{a} + {b} = ") for ids, (a, b) in zip(chats(ASKED, plain), sums, strict=True)]
-    own = run.kept("no tool", {"asks": asks, "begun": True}, lambda: {"replies": replies(model, tokenizer, begun, 6)})[
-        "replies"
-    ]
+    own = run.kept("no tool", lambda: {"replies": replies(model, tokenizer, begun, 6)})["replies"]
     right = [
         int(str(sum(pair)) in re.findall(r"\d+", reply.replace(",", ""))) for pair, reply in zip(sums, own, strict=True)
     ]
@@ -132,8 +129,8 @@ def cook(run: Run) -> None:
     retrieval, shown = {}, []
     for how in ("nothing", "three random", "three from BM25", "the right one"):
         prompts = chats(TERM, [[{"role": "user", "content": given(how, ask, term)}] for ask, term in asked])
-        key = {"asked": asked, "entries": len(library), "longest": 28}
-        each = run.kept(how, key, partial(_replied, model, tokenizer, prompts, run.size(28, 4)))["replies"]
+        {"asked": asked, "entries": len(library), "longest": 28}
+        each = run.kept(how, partial(_replied, model, tokenizer, prompts, run.size(28, 4)))["replies"]
         retrieval[how] = shares(
             [[int(term.lower() in reply.lower()) for (_, term), reply in zip(asked, each, strict=True)]]
         )["share"]

@@ -54,7 +54,7 @@ def trained(run: Run, name: str, seed: int, pairs: Any) -> Any:
     steps, label, config = run.size(STEPS, 3), f"{name}-{seed}", card["config"]
     facts = training_facts(steps, len(pairs), SHORT, LEARNING_RATE, WARM_UP)
     model = run.build(label, partial(glorot, "EncoderDecoder", config))
-    run.fit_as(label, model, PairBatches(pairs, BATCH, run.seed_of(label)), config, facts, warm_up=WARM_UP)
+    run.fit_as(label, model, PairBatches(pairs, BATCH, run.seed_of(label)), facts, warm_up=WARM_UP)
     return model.eval()
 
 
@@ -122,9 +122,8 @@ def cook(run: Run) -> None:
     rows: dict[str, list[dict[str, Any]]] = {title: [] for title in KINDS.values()}
     for name, title in KINDS.items():
         for seed in range(run.size(SEEDS, 2)):
-            settings = {"steps": STEPS, "beam": BEAM, "chosen": chosen, "tests": tests}
             measure = partial(measured, run, name, seed, pairs, tests, chosen)
-            rows[title].append(run.kept(f"measured {name}-{seed}", settings, measure))
+            rows[title].append(run.kept(f"measured {name}-{seed}", measure))
     before = []
     for seed in range(run.size(SEEDS, 2)):
         model = recurrent(run, seed, held)

@@ -69,7 +69,6 @@ def train(
         name,
         found.adapter,
         shuffled(batches, seed),
-        settings,
         warm_up=5,
         steps=steps,
         learning_rate=settings["learning_rate"],

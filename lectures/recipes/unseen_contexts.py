@@ -84,7 +84,7 @@ def cook(run: Run) -> None:
         "schedule": "cosine to 0, 100 steps of warm-up; state carried on",
     }
     model: Any = run.build("word-window", lambda: FeedForwardLM(**config))
-    run.fit_as("word-window", model, stream, config, training, warm_up=100, carry_state=True)
+    run.fit_as("word-window", model, stream, training, warm_up=100, carry_state=True)
     facts = {
         "what": "words of Shakespeare, the next from the last four (Bengio et al. 2003)",
         "data": {"source": shakespeare.source, "split": shakespeare.split},

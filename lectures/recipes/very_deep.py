@@ -159,7 +159,7 @@ def cook(run: Run) -> None:
         for rule in RULES
         if rule not in HALVES
     }
-    steps = run.kept("first_step", {"what": SETTINGS}, partial(first_step, run, data[0], data[2]))
+    steps = run.kept("first_step", partial(first_step, run, data[0], data[2]))
     rows = [[rule, *(mean(runs[str(depth)][rule]["dev"]) for depth in depths)] for rule in RULES]
     run.say("\n" + table(["nats per character", *(f"{depth} layers" for depth in depths)], rows))
     run.save_result(

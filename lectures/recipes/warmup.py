@@ -98,13 +98,11 @@ def train(run: Run, config: TransformerConfig, rate: float, warm_up: int, stream
     name = f"{config.norm_position}-{rate:g}-{warm_up}"
     model: Any = run.build(f"train-{config.norm_position}", partial(TransformerLM, config))
     steps = run.size(STEPS, 4)
-    settings = {"depth": config.n_layers, "d_model": config.d_model, "steps": steps, "batch": stream.batch}
     try:
         history = run.fit(
             name,
             model,
             stream,
-            {**settings, "rate": rate, "warm_up": warm_up},
             steps=steps,
             learning_rate=rate,
             schedule=partial(constant_or_warm, warm_up=warm_up),

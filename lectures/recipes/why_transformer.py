@@ -55,9 +55,8 @@ def train(run: Run, kind: str, width: int, text: Tensor, dev: Tensor, seed: int,
     name, steps = f"{kind}-{width}-{len(text)}-{rate:g}-{seed}", run.size(STEPS, 2)
     of, sizes = config(kind, vocab_size, width)
     model: Any = run.build(f"{kind}-{seed}", partial(build, of, sizes))
-    settings = {**sizes, "seed": seed, "rate": rate, "steps": steps, "text": len(text), "what": SETTINGS}
     history = run.fit(
-        name, model, Windows(text, run.size(BATCH, 2), TIME, 1000 * seed), settings, loss=next_loss, steps=steps,
+        name, model, Windows(text, run.size(BATCH, 2), TIME, 1000 * seed), loss=next_loss, steps=steps,
         learning_rate=rate, warm_up=WARM_UP, checkpoint_every=1000,
     )  # fmt: skip
     curve = [round(mean(history.losses[i : i + 10]), 4) for i in range(0, steps, 10)]

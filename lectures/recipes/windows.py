@@ -61,14 +61,13 @@ def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     texts = passages(plays().test, tokenizer.encode, count, n + 1)
     windows = run.size(WINDOWS, (4, 8))
-    full = run.kept("full", {"n": n, "count": count}, partial(losses, model, texts, window_mask(n, None)))
+    full = run.kept("full", partial(losses, model, texts, window_mask(n, None)))
     ways: dict[str, dict[str, list[float]]] = {way: {} for way in WAYS}
     for w in windows:
         for way, by in ways.items():
-            settings = {"n": n, "count": count, "kept": KEPT}
             read = with_first_of_another(texts) if way == STRANGER else texts
             measure = partial(losses, model, read, mask_of(way, n, w))
-            found = run.kept(f"{way}-{w}".replace(" ", "_"), settings, measure)
+            found = run.kept(f"{way}-{w}".replace(" ", "_"), measure)
             by[str(w)] = found["loss"]
         run.say(f"window {w}: " + ", ".join(f"{way} {mean(by[str(w)]):.2f}" for way, by in ways.items()))
     rows = [[way, *(mean(losses) for losses in by.values())] for way, by in ways.items()]

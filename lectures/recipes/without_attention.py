@@ -162,17 +162,16 @@ def train(run: Run, task: str, row: str, seed: int, words: tuple[Tensor, Tensor]
     """The fraction of held-out answers that are right, and the model's size."""
     name, steps, batch = f"{task}-{row}-{seed}".replace(" ", "_"), run.size(STEPS, 2), run.size(BATCH, 4)
     options: dict[str, Any] = {"steps": steps, "learning_rate": RATE, "warm_up": WARM_UP, "checkpoint_every": 1000}
-    settings = {"row": row, "seed": seed, "steps": steps, "what": SETTINGS}
     if task == "letters":
         model: Any = run.build(f"{task}-{seed}", lambda: MaskedLM(config(row, positions.LONGEST)))
         batches: Any = positions.Words(words[0], batch, 1000 * seed)
-        run.fit(name, model, batches, settings, loss=positions.letter_loss, **options)
+        run.fit(name, model, batches, loss=positions.letter_loss, **options)
         hidden, at, was = positions.hide_one(words[1], torch.Generator().manual_seed(0))
         with torch.no_grad():
             answers = positions.letter_logits(model.eval(), hidden, at).argmax(-1)
     else:
         model = run.build(f"{task}-{seed}", lambda: PatchClassifier(config(row, PATCHES)))
-        run.fit(name, model, Images(*digits()["train"], batch, 1000 * seed), settings, loss=image_loss, **options)
+        run.fit(name, model, Images(*digits()["train"], batch, 1000 * seed), loss=image_loss, **options)
         patches, was = digits()["held out"]
         with torch.no_grad():
             answers = model.eval()(patches).argmax(-1)

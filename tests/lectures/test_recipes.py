@@ -136,7 +136,7 @@ def test_after_ctrl_c_a_training_goes_on_to_the_same_weights(tmp_path):
             if record.step == interrupt_at:
                 raise KeyboardInterrupt
 
-        history = run.fit("m", model, batches, {"a": 1}, steps=7, on_step=watch)
+        history = run.fit("m", model, batches, steps=7, on_step=watch)
         return history.losses, model.state_dict()
 
     losses, weights = train(tmp_path / "whole")
@@ -147,12 +147,44 @@ def test_after_ctrl_c_a_training_goes_on_to_the_same_weights(tmp_path):
     assert all(torch.equal(weights[key], mended[key]) for key in weights)
 
 
-def test_a_changed_recipe_starts_over(tmp_path):
-    run, other = a_run(tmp_path), {"steps": 2}
-    for settings_ in ({"steps": 1}, other, other):
-        model = run.build("m", partial(RecurrentLM, memory.VOCAB, "rnn", 3, 3))
-        run.fit("m", model, partial(memory.epoch_of_copying, 1, 2, 3, 5), settings_, steps=settings_["steps"])
+COPYING = partial(memory.epoch_of_copying, 1, 2, 3, 5)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"learning_rate": 2e-3},
+        {"batches": partial(memory.epoch_of_copying, 1, 2, 4, 5)},
+        {"loss": lambda model, batch: model(batch[0])[0].square().mean()},
+        {"warm_up": 1},
+        {"width": 4},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_a_changed_training_starts_over(tmp_path, changed):
+    """What `fit` is given is the key, in this process and in the next."""
+
+    def train(batches=COPYING, width=3, **more):
+        run = a_run(tmp_path)
+        run.fit("m", run.build("m", partial(RecurrentLM, memory.VOCAB, "rnn", 3, width)), batches, steps=2, **more)
+
+    train()
+    train()
+    assert len(list(tmp_path.glob("m-*.safetensors"))) == 1
+    train(**changed)
     assert len(list(tmp_path.glob("m-*.safetensors"))) == 2
+
+
+def test_the_same_model_goes_on_with_more_steps(tmp_path):
+    def train(folder, *steps):
+        run = a_run(folder)
+        model = run.build("m", partial(RecurrentLM, memory.VOCAB, "rnn", 3, 3))
+        return [run.fit("m", model, COPYING, steps=n).losses for n in steps][-1]
+
+    whole = train(tmp_path / "whole", 4)
+    assert train(tmp_path / "parts", 2, 4) == whole
+    assert train(tmp_path / "parts", 2, 4) == whole
+    assert len(list((tmp_path / "parts").glob("m-*.safetensors"))) == 1
 
 
 def test_first_weights_follow_from_the_seed_alone(tmp_path):

@@ -1,0 +1,102 @@
+"""What a value is, in a few letters that the next process finds again: the key under which a training is kept.
+
+Numbers, texts and tensors count with their contents, objects with their fields (a dataclass with those by which it is
+compared), models with their weights. Of what is written in `lectures`, the code counts as well, with the constants and functions that it names; of anything else, the
+name alone.
+"""
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+PLAIN = (int, float, str, bytes, bool, type(None))
+
+
+def fingerprint(*values: Any) -> str:
+    """Ten hexadecimal digits."""
+    whole, seen = hashlib.sha256(), dict[int, Any]()
+    waiting = list(reversed(values))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Step):
+            whole.update(value.encode() + b"\0")
+        elif isinstance(value, PLAIN):
+            whole.update(f"{type(value).__name__} {value!r}\0".encode())
+        elif id(value) in seen:
+            whole.update(b"again\0")
+        else:
+            seen[id(value)] = value  # kept, so that no other value gets its number
+            waiting += reversed(list(_parts(value)))
+    return whole.hexdigest()[:10]
+
+
+class Step(str):
+    """A part that is hashed as it is."""
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What a value is made of: its kind, then values."""
+    if isinstance(value, functools.partial):
+        yield from (Step("partial"), value.func, value.args, value.keywords)
+    elif isinstance(value, MethodType):
+        yield from (Step("method"), value.__func__, value.__self__)
+    elif isinstance(value, FunctionType):
+        yield from _function(value)
+    elif isinstance(value, CodeType):  # without its comments and the numbers of its lines
+        yield from (Step(value.co_code.hex()), value.co_names, *value.co_consts)
+    elif hasattr(value, "__wrapped__"):  # a cache
+        yield value.__wrapped__
+    elif hasattr(value, "to_json"):  # a tokenizer, which may remember what it has encoded
+        yield from (type(value), value.to_json())
+    elif isinstance(value, type):
+        yield Step(f"{value.__module__}.{value.__qualname__}")
+        if _is_ours(value):
+            yield from (part for part in vars(value).values() if isinstance(part, FunctionType))
+    elif isinstance(value, Tensor):
+        plain = value.detach().cpu().contiguous()
+        yield Step(f"{plain.dtype} {tuple(plain.shape)}")
+        yield Step(hashlib.sha256(plain.flatten().view(torch.uint8).numpy().tobytes()).hexdigest())
+    elif isinstance(value, torch.Generator):
+        yield value.get_state()
+    elif isinstance(value, list | tuple):
+        try:
+            yield Step(json.dumps(value))  # long lists of numbers, in a moment
+        except (TypeError, ValueError):
+            yield from (Step(f"{len(value)} in a row"), *value)
+    elif isinstance(value, Mapping):
+        yield Step(f"{len(value)} by name")
+        for key, of in value.items():
+            yield from (key, of)
+    elif isinstance(value, set | frozenset):
+        yield from (Step("set"), *sorted(map(fingerprint, value)))
+    elif isinstance(value, nn.Module):
+        yield from (Step(repr(value)), dict(value.state_dict()))
+    elif is_dataclass(value):
+        yield type(value)
+        yield {part.name: getattr(value, part.name) for part in fields(value) if part.compare}
+    else:
+        yield from (type(value), getattr(value, "__dict__", Step(repr(value))))
+
+
+def _function(function: FunctionType) -> Iterator[Any]:
+    yield Step(f"{function.__module__}.{function.__qualname__}")
+    if not _is_ours(function):
+        return
+    yield from (function.__code__, function.__defaults__, function.__kwdefaults__)
+    for cell in function.__closure__ or ():
+        yield cell.cell_contents
+    for name in function.__code__.co_names:
+        named = function.__globals__.get(name)
+        if isinstance(named, (*PLAIN, tuple, dict)) or (isinstance(named, FunctionType) and _is_ours(named)):
+            yield from (name, named)
+
+
+def _is_ours(value: Any) -> bool:
+    return str(getattr(value, "__module__", "")).partition(".")[0] == "lectures"
