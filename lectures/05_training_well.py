@@ -6,8 +6,8 @@
 #
 # <img src="figures/same_network.svg" width="860" alt="Test loss of one network after the same 1,000 steps under 11 settings, five seeds each: from 2.32 nats per character (Adam, rate 0.003) to 3.08 (SGD, rate 3). Guessing is 4.41.">
 #
-# *Each row is one setting, each dot one seed, each bar the 95 % interval of their mean. The network has 61,826 parameters and
-# learns the next character of Shakespeare from the previous 16.*
+# *Each row is one setting, each dot one seed, each bar the 95 % interval of their mean. The network has 61,826<!--[[sum(p.numel() for p in network().parameters()):,]]--> parameters and
+# learns the next character of Shakespeare from the previous 16<!--[[train.shape[1] - 1]]-->.*
 #
 # The architecture is the same in every row. This lecture explains the gap between the best row and the worst.
 #
@@ -80,7 +80,7 @@ def loss_of(model, batch):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The loss that we want to lower is a mean over *all* $N$ windows of the training text, 133,383 of them. So is its gradient:
+# The loss that we want to lower is a mean over *all* $N$ windows of the training text, 133,383<!--[[len(train):,]]--> of them. So is its gradient:
 #
 # $$L(w) = \frac{1}{N} \sum_{n=1}^{N} \ell_n(w), \qquad \nabla L = \frac{1}{N} \sum_{n=1}^{N} \nabla \ell_n .$$
 #
@@ -178,13 +178,14 @@ by_size = {
     f"{size} at a time, {sizes['examples'] // int(size):,} steps": at_best(one)
     for size, one in sizes["by"].items()
 }
+small, middle, large = (mean_interval(at_best(sizes["by"][size])) for size in ("16", "128", "1024"))
 compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Minibatches of 1,024 end 0.18 nats higher than minibatches of 16, because they allow only a 64th of the steps.
-# - Between 16 and 128 five seeds show no difference, although 128 needs only an eighth of the steps. Up to a certain size, a
+# - Minibatches of 1,024 end 0.18<!--[[large[0] - small[0]:.2f]]--> nats higher than minibatches of 16<!--[[? large[0] - small[0] > small[1] + large[1]]]-->, because they allow only a 64th of the steps.
+# - Between 16 and 128 five seeds show no difference<!--[[? abs(middle[0] - small[0]) < small[1] + middle[1]]]-->, although 128 needs only an eighth of the steps. Up to a certain size, a
 #   larger minibatch at a larger rate does as well; beyond that size it does worse.
 # - A GPU may process 1,024 examples in the time of one. Then time is the cost, not the number of examples, and large minibatches
 #   win.
@@ -425,7 +426,7 @@ show.predict(
 # $$\operatorname{var}(hW) = n\, s_w^2 \; \overline{h^2},$$
 #
 # where $\overline{h^2}$ is the mean of the squared entries of $h$. *Every layer* multiplies the size of the signal by
-# $\sqrt{n}\,s_w$, the **gain**. Twenty layers with a gain of 0.5 leave a millionth of it. So keep the gain at 1: $s_w^2 = 1/n$.
+# $\sqrt{n}\,s_w$, the **gain**. Twenty layers with a gain of 0.5 leave a millionth<!--[[? round(1e6 * 0.5 ** 20, 1) == 1]]--> of it. So keep the gain at 1: $s_w^2 = 1/n$.
 # **Glorot** & Bengio (2010) want the same for the gradient, which runs through $W^\top$, and compromise on
 # $2 / (n_{\text{in}} + n_{\text{out}})$. **He** et al. (2015) note that ReLU sets half of the entries to 0, which halves
 # $\overline{h^2}$, and take $2/n$.
@@ -449,6 +450,12 @@ def signal(gain, activation, norm, depth=20, n=128):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def left(gain, activation="ReLU", norm=False):
+    """What 20 layers leave of a signal."""
+    forward, _ = signal(gain, activation, norm)
+    return forward[-1] / forward[0]
+
+
 after_small = signal(0.01 * 128**0.5, "ReLU", False)[0][-1]
 show.predict(
     "Take layers of 128 units with ReLU, whose weights start with a standard deviation of 0.01, as AlexNet's did (Krizhevsky et al. 2012). "
@@ -463,15 +470,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With ReLU the signal keeps its size at He's gain, $\sqrt 2 \approx 1.41$. At Glorot's gain, 1, it shrinks to a thousandth over
-#   20 layers; at $1/\sqrt3 \approx 0.58$, PyTorch's default for `nn.Linear`, it shrinks to about $10^{-8}$.
-# - With tanh the signal cannot explode, but the gradient can (try a gain of 2.5).
-# - Without an activation function a gain of 1 is right; with a gain of 1.1 the signal is 7 times too large after 20 layers.
-# - If you tick `LayerNorm`, the gain no longer matters to the signal. Section 5 explains why.
+# - With ReLU the signal keeps its size at He's gain, $\sqrt 2 \approx 1.41$<!--[[? 0.5 < left(2**0.5) < 1.5]]-->. At Glorot's gain, 1, it shrinks to a thousandth<!--[[? 3e-4 < left(1.0) < 3e-3]]--> over
+#   20 layers; at $1/\sqrt3 \approx 0.58$, PyTorch's default for `nn.Linear`, it shrinks to about $10^{-8}$<!--[[? 1e-9 < left(3**-0.5) < 1e-7]]-->.
+# - With tanh the signal cannot explode, but the gradient can (try a gain of 2.5)<!--[[? signal(2.5, "tanh", False)[1][0] > 10]]-->.
+# - Without an activation function a gain of 1 is right; with a gain of 1.1 the signal is 7<!--[[1.1**20:.0f]]--> times too large after 20 layers<!--[[? abs(left(1.1, "none") / 1.1**20 - 1) < 0.3]]-->.
+# - If you tick `LayerNorm`, the gain no longer matters to the signal<!--[[? abs(left(0.3, norm=True) / left(2.0, norm=True) - 1) < 0.01]]-->. Section 5 explains why.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Which rule trains best? We trained 20 layers of 128 units with ReLU from four initialisations, for 300 steps and with five seeds
+# Which rule trains best? We trained 20 layers of 64 units with ReLU from four initialisations, for 300 steps and with five seeds
 # each (`python -m lectures.recipes deep_networks`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -494,9 +501,9 @@ compared(norm_row("no norm"), 2.9, 3.5, "Test loss of 20 layers by initialisatio
 # <details><summary><b>What to notice</b></summary>
 #
 # - At 0.01 no signal arrives at the top. Only the biases of the output learn, and they can learn only how frequent each character is.
-# - The other three initialisations end a little lower. Five seeds do not show which is best, because the intervals overlap; He's
-#   rule, which was made for this case, is not ahead.
-# - None of the four losses is good; the network with one hidden layer is at 2.6 after 250 steps. A signal of the right size is
+# - The other three initialisations end a little lower<!--[[? all(ends_of["0.01", "no norm"][0] - of[0] > of[1] for of in others)]]-->. Five seeds do not show which is best, because the intervals overlap<!--[[? max(m - h for m, h in others) < min(m + h for m, h in others)]]-->; He's
+#   rule, which was made for this case, is not ahead<!--[[? plain["He"] > min(of[0] for of in others)]]-->.
+# - None of the four losses is good; the network with one hidden layer is at 2.6<!--[[sum(seed[2] for seed in adams["0.003"]["curve"]["dev"]) / 5:.1f]]--> after 250 steps. A signal of the right size is
 #   necessary, but not sufficient.
 # </details>
 
@@ -575,17 +582,27 @@ print(
     "cosine between different inputs after 20 layers:",
     {k: round(v, 2) for k, v in likeness.items()},
 )
+ends_of = {(name, norm): mean_interval(v) for norm in deep["by"] for name, v in norm_row(norm).items()}
+others = [ends_of[name, "no norm"] for name in ("PyTorch", "Glorot", "He")]
+
+
+def above(name):
+    """Whether LayerNorm ends above no norm, intervals apart."""
+    (normed, half), (bare, reach) = ends_of[name, "LayerNorm"], ends_of[name, "no norm"]
+    return normed - half > bare + reach
+
+
 compared(everything, 2.9, 3.5, "Test loss of 20 layers by initialisation and normalisation")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - No. With LayerNorm all four initialisations learn only how frequent each character is, and three of them end *above* the same
+# - No. With LayerNorm all four initialisations learn only how frequent each character is<!--[[? all(abs(mean - ends_of["0.01", "no norm"][0]) < 0.05 for (_, norm), (mean, _) in ends_of.items() if norm == "LayerNorm")]]-->, and three of them end *above*<!--[[? all(above(name) for name in ("PyTorch", "Glorot", "He"))]]--> the same
 #   initialisation without it. LayerNorm serves deep Transformers well, but there every layer adds to its input (a residual
 #   connection). In this plain stack, with 300 steps and the better of two rates, it does not help.
 # - Here is a likely reason. LayerNorm gives every signal the right *size*, but it does not keep different inputs different. After
-#   20 random layers the mean cosine between two of them is 0.96, with LayerNorm as without. BatchNorm subtracts what the examples
-#   have in common, and the mean cosine is 0.32. We have not trained a network with BatchNorm.
+#   20 random layers the mean cosine between two of them is 0.96<!--[[likeness["LayerNorm"]:.2f]]-->, with LayerNorm as without<!--[[? round(likeness["no norm"], 2) == round(likeness["LayerNorm"], 2)]]-->. BatchNorm subtracts what the examples
+#   have in common, and the mean cosine is 0.32<!--[[likeness["BatchNorm"]:.2f]]-->. We have not trained a network with BatchNorm.
 # - So check what a remedy does in *your* network. A name is not a measurement.
 # </details>
 
@@ -597,8 +614,8 @@ compared(everything, 2.9, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Overfitting, on purpose
 #
-# So far most examples were new, because we sampled 64,000 from 133,383. To see **overfitting**, a loss that falls on the
-# training text while it rises on new text, we give the network 5,000 characters, two pages, and let it read them about nineteen
+# So far most examples were new, because we sampled 64,000<!--[[race["steps"] * 64:,]]--> from 133,383<!--[[len(train):,]]-->. To see **overfitting**, a loss that falls on the
+# training text while it rises on new text, we give the network 5,000 characters, two pages, and let it read them about nineteen<!--[[? round(1500 * 64 / len(two_pages)) == 19]]-->
 # times. One curve is the **training loss**, the other is the **development loss**, measured on a play that the network never
 # trains on.
 
@@ -641,8 +658,8 @@ HTML(learned)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The development loss is lowest after about 100 of the 1,500 steps. Then it climbs above the loss of guessing (the thin line,
-# $\ln 82 = 4.41$), while the training loss falls nearly to 0. The network no longer learns English; it learns two pages by heart. (This
+# The development loss is lowest after about 100<!--[[turning]]--> of the 1,500 steps. Then it climbs above the loss of guessing (the thin line,
+# $\ln 82$ = 4.41<!--[[math.log(V):.2f]]--><!--[[? V == 82 and worst > math.log(V)]]-->), while the training loss falls nearly to 0<!--[[? seen["training"][-1] < 0.1]]-->. The network no longer learns English; it learns two pages by heart. (This
 # is one run.)
 # </details>
 
@@ -721,7 +738,7 @@ show.predict(
 #
 # $$\bar x \pm t_{n-1}\, \frac{s}{\sqrt n}, \qquad s^2 = \frac{1}{n - 1} \sum_i (x_i - \bar x)^2,$$
 #
-# with $t = 12.7$ for two seeds, $4.3$ for three and $2.8$ for five. One seed has no interval. Draw bands, not lines.
+# with $t$ = 12.7<!--[[T[0]:.1f]]--> for two seeds, 4.3<!--[[T[1]:.1f]]--> for three and 2.8<!--[[T[3]:.1f]]--> for five. One seed has no interval. Draw bands, not lines.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -759,7 +776,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With two seeds each the intervals are so wide ($t = 12.7$) that they show hardly any difference. Five seeds are a good start.
+# - With two seeds each the intervals are so wide ($t$ = 12.7<!--[[T[0]:.1f]]-->) that they show hardly any difference. Five seeds are a good start.
 # - To show a difference of a tenth of the spread, you need hundreds of seeds; for a difference of twice the spread, five are
 #   enough. Ask first whether so small a difference matters.
 # - In "ReLU against itself" there is no difference to find, yet some draws show one. If you try twenty variants and report the
@@ -776,7 +793,7 @@ show.predict(
 # ## 8. The loss does not fall
 #
 # Here are seven training runs of our network, 150 steps each. One is healthy; each of the others has one fault that is common in
-# practice. The thin line is the loss of guessing, $\ln 82 = 4.41$.
+# practice. The thin line is the loss of guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -842,7 +859,7 @@ show.predict(
 #
 # - One loss is far lower than any honest network could reach in 150 steps. A loss that is too good is an alarm; here the input
 #   contains its target.
-# - One begins at exactly $\ln 82$ and falls along a straight line, because with all weights at 0 only the biases of the output
+# - One begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line, because with all weights at 0 only the biases of the output
 #   get a gradient, and Adam moves each of them by the rate at every step.
 # - One network learns only how frequent each character is, because its targets do not belong to its inputs.
 # - Two losses hardly move. In one run the rate is too small; in the other a softmax precedes a loss that already contains one.
@@ -901,7 +918,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # ## Check yourself
 #
 # 1. The error of a minibatch's gradient is 0.8 at $B = 16$. What is it at $B = 256$?
-# <details><summary>Answer</summary>0.2, because sixteen times the examples leave a quarter of the error.</details>
+# <details><summary>Answer</summary>0.2<!--[[0.8 / (256 / 16) ** 0.5:.1f]]-->, because sixteen times the examples leave a quarter of the error.</details>
 #
 # 2. Momentum with $\beta = 0.9$ meets the same gradient $g$ again and again. How long do its steps become?
 # <details><summary>Answer</summary>v approaches g/(1 − 0.9) = 10 g, so the steps become ten times as long as SGD's at the same rate. This is one reason why its best rate is smaller.</details>
@@ -910,13 +927,13 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # <details><summary>Answer</summary>SGD's steps are 1,000 times as long. Adam's stay the same (except for ε), because m and √v grow by the same factor.</details>
 #
 # 4. A ReLU layer has 512 inputs. What standard deviation does He's rule give its weights?
-# <details><summary>Answer</summary>It gives them √(2/512) = 0.0625.</details>
+# <details><summary>Answer</summary>It gives them √(2/512) = 0.0625<!--[[(2 / 512) ** 0.5]]-->.</details>
 #
 # 5. Training loss 1.2, development loss 3.4. Your colleague suggests a larger network. Is that a good idea?
 # <details><summary>Answer</summary>Not until the gap is closed, because the network already fits the training text far better than new text.</details>
 #
 # 6. Two methods, three seeds each: 2.31, 2.35, 2.33 and 2.36, 2.34, 2.39. Is the first one better?
-# <details><summary>Answer</summary>The means are 2.330 ± 0.050 and 2.363 ± 0.063, so these seeds do not show it. More seeds may.</details>
+# <details><summary>Answer</summary>The means are 2.330<!--[[interval([2.31, 2.35, 2.33])[0]:.3f]]--> ± 0.050<!--[[interval([2.31, 2.35, 2.33])[1]:.3f]]--> and 2.363<!--[[interval([2.36, 2.34, 2.39])[0]:.3f]]--> ± 0.063<!--[[interval([2.36, 2.34, 2.39])[1]:.3f]]-->, so these seeds do not show it. More seeds may.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *"Check yourself" is not projected: 5 minutes at the end, or homework. Read questions 1, 3 and 6 aloud and ask for a show of hands.

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.launcher import figures
+
 HEADING = "### Words of this lecture"
 WHERE = "lectures/GLOSSARY.md"
 RENEW = "make sync (python3 -m autograder sync)"
@@ -63,7 +65,7 @@ def markdown_cells(source: str) -> list[str]:
                 cells.append([])
         elif inside and line.startswith("#"):
             cells[-1].append(line[2:])
-    return ["\n".join(cell) for cell in cells]
+    return [figures.words("\n".join(cell)) for cell in cells]
 
 
 def words_of(lecture: Path) -> list[Word]:

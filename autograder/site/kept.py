@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.files import write_whole
-from autograder.launcher import text
+from autograder.launcher import figures, text
 from autograder.site.sheet import LIVE
 
 PATIENCE = 900
@@ -70,7 +70,7 @@ def _execute(lecture: Path, root: Path, where: Path) -> dict[str, Any]:
     from nbclient import NotebookClient
 
     where.parent.mkdir(parents=True, exist_ok=True)
-    notebook = text.from_text(lecture.read_text(encoding="utf-8"), root)
+    notebook = text.from_text(figures.words(lecture.read_text(encoding="utf-8")), root)
     client = NotebookClient(
         notebook, timeout=PATIENCE, resources={"metadata": {"path": str(root / "lectures")}}, store_widget_state=False
     )

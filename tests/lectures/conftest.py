@@ -14,7 +14,7 @@ import jupytext
 import nbformat
 import pytest
 
-from autograder.launcher import notebooks, text
+from autograder.launcher import figures, notebooks, text
 from tests import notebook_runner
 from tests.lab import Desk, running_desk
 from tests.notebook_runner import Ran
@@ -104,7 +104,7 @@ def cells(lecture: Path) -> list[Any]:
 @pytest.fixture(scope="session")
 def prose(cells: list[Any]) -> str:
     """All that the lecture says outside its code, in one line."""
-    said = (cell.source.replace("\n> ", "\n") for cell in cells if cell.cell_type == "markdown")
+    said = (figures.words(cell.source).replace("\n> ", "\n") for cell in cells if cell.cell_type == "markdown")
     return " ".join(" ".join(source.split()) for source in said)
 
 
