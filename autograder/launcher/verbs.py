@@ -1,7 +1,7 @@
 """What `python3 -m autograder VERB` does: a table of verbs, and one way to run them. Standard library only.
 
-A new verb is one row of `VERBS`. `setup` says what must be installed for it, `inside` whether its function needs those
-packages (if so, it is called in a second process, run by the environment's own Python).
+A new verb is one row of `BY_WHOM`. `extras` says what must be installed for it, `inside` whether its function needs
+those packages (if so, it is called in a second process, run by the environment's own Python).
 """
 
 import argparse
@@ -48,43 +48,58 @@ DATABASE = (("--db", "cluster"),)
 RUNS = (("--jobs", "cluster"), ("--scheduler", "cluster"), *DATABASE)
 FOR_TESTS = ("cluster", "hub", "likeness", "site", "tests")
 outside = functools.partial(Verb, inside=False)
-VERBS = {
-    "lab": outside("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),
-    "present": outside("show a lecture slide by slide, with live widgets: present 11", "launcher.verbs:present"),
-    "test": outside("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
-    "setup": outside("only the set-up", "launcher.verbs:set_up", more=tuple(("--for-tests", e) for e in FOR_TESTS)),
-    "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
-    "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
-    "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
-    "translate": Verb("renew a lecture's translation; say what it lacks", "site.translate:translate"),
-    "renumber": outside("make links to lectures follow the numbers of their files", "launcher.numbering:program", None),
-    "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
-    "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
-    "doctor": outside("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
-    "clean": outside("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
-    "check": Verb("say what a notebook's checks say", "commands.checking:check"),
-    "roster": Verb("put a class list into the gradebook", "commands.students:roster", reads=0, more=DATABASE),
-    "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", reads=1, more=DATABASE),
-    "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
-    "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
-    "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight"),
-    "grade": Verb("grade what was handed in, each notebook in a sandbox", "commands.grade:grade", more=RUNS),
-    "race": Verb("train the capstone's entries in the sandbox, and rank them", "commands.racing:race", more=DATABASE),
-    "regrade": Verb("grade again after a check was mended; review the changes", "commands.regrade:regrade", more=RUNS),
-    "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
-    "grade-one": Verb("one submission, as Gradescope's results.json", "commands.one:grade_one"),
-    "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope"),
-    "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",)),
-    "feedback": Verb("a page for every student", "commands.around:feedback", more=DATABASE),
-    "mark": Verb("mark written answers in the browser", "commands.mark:mark", more=DATABASE),
-    "report": Verb("marks as a table, and what to teach again", "commands.marks:report", more=DATABASE),
-    "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
-    "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring", reads=0),
-    "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks"),
-    "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", more=DATABASE),
-    "ask": outside("ask the course's desk for a hidden check", "commands.ask:ask"),
-    "new": outside("start an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
+BY_WHOM = {
+    "everybody": {
+        "lab": outside("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),
+        "present": outside("show a lecture slide by slide, with live widgets: present 11", "launcher.verbs:present"),
+        "setup": outside("only the set-up", "launcher.verbs:set_up", more=tuple(("--for-tests", e) for e in FOR_TESTS)),
+        "doctor": outside("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
+        "clean": outside("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
+    },
+    "students": {
+        "check": Verb("say what a notebook's checks say", "commands.checking:check"),
+        "ask": outside("ask the course's desk for a hidden check", "commands.ask:ask"),
+    },
+    "instructors, in the order of a semester": {
+        "roster": Verb("put a class list into the gradebook", "commands.students:roster", reads=0, more=DATABASE),
+        "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
+        "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
+        "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
+        "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", reads=1, more=DATABASE),
+        "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight"),
+        "grade": Verb("grade what was handed in, each notebook in a sandbox", "commands.grade:grade", more=RUNS),
+        "race": Verb(
+            "train the capstone's entries in the sandbox, and rank them", "commands.racing:race", more=DATABASE
+        ),
+        "regrade": Verb(
+            "grade again after a check was mended; review the changes", "commands.regrade:regrade", more=RUNS
+        ),
+        "mark": Verb("mark written answers in the browser", "commands.mark:mark", more=DATABASE),
+        "feedback": Verb("a page for every student", "commands.around:feedback", more=DATABASE),
+        "report": Verb("marks as a table, and what to teach again", "commands.marks:report", more=DATABASE),
+        "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
+        "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", more=DATABASE),
+        "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",)),
+        "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope"),
+        "grade-one": Verb("one submission, as Gradescope's results.json", "commands.one:grade_one"),
+    },
+    "authors": {
+        "new": outside("start an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
+        "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring", reads=0),
+        "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks"),
+        "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
+        "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
+        "test": outside("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
+        "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
+        "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
+        "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
+        "translate": Verb("renew a lecture's translation; say what it lacks", "site.translate:translate"),
+        "renumber": outside(
+            "make links to lectures follow the numbers of their files", "launcher.numbering:program", None
+        ),
+    },
 }
+VERBS = {name: verb for rows in BY_WHOM.values() for name, verb in rows.items()}
 FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "doctor", "clean")
 """The verbs in a student's copy of the course, which has no solutions, and nothing to grade or to test."""
 
@@ -109,10 +124,13 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def usage() -> str:
-    rows = "\n".join(f"  {name:11}{verb.does}" for name, verb in offered().items())
+    there, groups = offered(), []
+    for whom, verbs in BY_WHOM.items():
+        if rows := [f"  {name:12}{verb.does}\n" for name, verb in verbs.items() if name in there]:
+            groups.append(f"for {whom}\n{''.join(rows)}\n")
     return (
         "usage: python3 -m autograder VERB [--torch cpu|cuda|default] [--here] [-- options of the verb's program]\n\n"
-        f"{rows}\n\n"
+        f"{''.join(groups)}"
         "  --torch  which build of PyTorch to install (a CPU build unless you ask otherwise)\n"
         "  --here   use this very Python instead of .venv (the default inside an activated conda environment)\n\n"
         "examples\n"
