@@ -24,10 +24,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograder.exercise.find import find, is_asked_for
-from autograder.exercise.interview import heard_answers, questions
+from autograder.exercise.interview import Watcher, heard_answers, questions, unwatched
 from autograder.exercise.mentions import mentioned_by
 from autograder.exercise.outcome import COUNTED, arrays, call
 from autograder.exercise.report import Report
+from autograder.exercise.running import Watch
 from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
 from autograder.exercise.verdict import Finding, GraderFault, Verdict, judge
@@ -79,7 +80,8 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     verdict = examine(exercise, function, hidden_seed(secrets.randbits(32)) if hidden else None)
     if not hidden:
         looked_for = not verdict.closed and (not verdict.unwritten or exercise.planted is not None)
-        _failed[name] = smallest(exercise, verdict, function) if looked_for else None
+        with Watch(exercise) as watch:
+            _failed[name] = smallest(exercise, verdict, function, watch) if looked_for else None
     named = () if hidden else mentioned_by(function, exercise.closed)
     report = Report(verdict, None if hidden else _failed[name], named)
     if hidden:
@@ -139,9 +141,12 @@ def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:
     """Print the table that `function`, an experiment, makes of the data and the seeds that its page describes: a row
     for each seed. columns: what stands in them."""
     exercise = find(name)
-    (given,) = next(question.case.calls for question in questions(exercise) if question.case.known)
+    case = next(question.case for question in questions(exercise) if question.case.known)
+    (given,) = case.calls
     number = next(n for n, result in enumerate(exercise.returns) if result not in exercise.chosen)
-    outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
+    with Watch(exercise) as watch:
+        watch(case, given)
+        outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
     if outcome.fault is not None:
         written = outcome.fault.kind != "NotImplementedError"
         print(f"{exercise.function}: {outcome.fault.words}" if written else come_back(exercise.function))
@@ -182,14 +187,16 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
     if not callable(function):
         raise TypeError(f"check needs the function itself, got {type(function).__name__}: {function!r}")
     asked = questions(exercise, seed)
-    quiet = contextlib.ExitStack()
-    if seed is not None:
-        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
-    with quiet:
-        given, used = heard_answers(function, exercise, asked, exercise.closed)
+    with contextlib.ExitStack() as around:
+        if seed is None:
+            watch: Watcher = around.enter_context(Watch(exercise))
+        else:
+            watch = unwatched
+            around.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            around.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        given, used = heard_answers(function, exercise, asked, exercise.closed, watch)
         if used and seed is None:  # what it refused hides the other mistakes
-            given, _ = heard_answers(function, exercise, asked, ())
+            given, _ = heard_answers(function, exercise, asked, (), watch)
     return judge(exercise, asked, given, closed=used, seed=seed)
 
 

@@ -28,7 +28,7 @@ from autograder.exercise.arrays import (
 from autograder.exercise.interview import call_seconds, rounds
 from autograder.exercise.mistakes import known_mistakes
 from autograder.exercise.outcome import GENERATOR, QUESTION_SECONDS, TOO_LONG, Fault
-from autograder.exercise.specification import Case
+from autograder.exercise.specification import Case, Exercise
 from autograder.exercise.verdict import Finding, Verdict, can_be_shown
 from autograder.pages import points, render
 
@@ -208,16 +208,11 @@ class Report:
             words = f"your code raised {fault.words}"
             if fault.line:
                 words = f"{words} ({fault.line})."
-            words = f"{words.rstrip('.')}. {self._called_with(finding, number)}"
+            assert finding.case is not None
+            inputs = inputs_in_words(self.verdict.exercise, finding.case.calls[number])
+            words = f"{words.rstrip('.')}. {inputs}"
         words = words[0].upper() + words[1:]
         return words if words.endswith((".", "?", "!")) else f"{words}."
-
-    def _called_with(self, finding: Finding, number: int) -> str:
-        """The arguments of a call that raised, by name: of a tensor the shape."""
-        assert finding.case is not None
-        given = zip(self.verdict.exercise.arguments, finding.case.calls[number], strict=False)
-        told = [f"{name} {shape_of(value)}" for name, value in _named(given)]
-        return f"Its inputs were {_and(told)}." if told else ""
 
     @functools.cached_property
     def _example_data(self) -> dict[str, Any] | None:
@@ -284,6 +279,12 @@ class Report:
             debugging=self._debugging,
             coded=lambda sentence: coded(escape(sentence)),
         )
+
+
+def inputs_in_words(exercise: Exercise, given: Sequence[Any]) -> str:
+    """The arguments of a call, by name: of a tensor the shape."""
+    told = [f"{name} {shape_of(value)}" for name, value in _named(zip(exercise.arguments, given, strict=False))]
+    return f"Its inputs were {_and(told)}." if told else ""
 
 
 def _named(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
