@@ -23,9 +23,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autograder.exercise import alone
 from autograder.exercise.find import find, is_asked_for
 from autograder.exercise.interview import Watcher, heard_answers, questions, unwatched
 from autograder.exercise.mentions import mentioned_by
+from autograder.exercise.missing import missing
 from autograder.exercise.outcome import COUNTED, arrays, call
 from autograder.exercise.report import Report
 from autograder.exercise.running import Watch
@@ -82,8 +84,7 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
         looked_for = not verdict.closed and (not verdict.unwritten or exercise.planted is not None)
         with Watch(exercise) as watch:
             _failed[name] = smallest(exercise, verdict, function, watch) if looked_for else None
-    named = () if hidden else mentioned_by(function, exercise.closed)
-    report = Report(verdict, None if hidden else _failed[name], named)
+    report = Report(verdict) if hidden else Report(verdict, _failed[name], _remarks(exercise, function))
     if hidden:
         _show(report)
         if not verdict.passed:
@@ -174,6 +175,21 @@ def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_off
         shell._showtraceback(kind, error, [come_back(error.name)])
     else:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
+def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
+    """What the text of an answer says about it, beside its values."""
+    named = mentioned_by(function, exercise.closed)
+    shell = _shell()
+    cells = shell.user_ns["In"] if exercise.numpy and shell is not None else []
+    return [
+        *(f"Your answer names {name}, which is what this question asks you to write." for name in named),
+        *(
+            f"Your function reads `{name}`, which your notebook makes with something that the grader does not have in"
+            " this question: only Python and NumPy are there. Make it with NumPy, or the grader will not find it."
+            for name in missing(function, cells, alone.is_absent)
+        ),
+    ]
 
 
 def passes(name: str, function: Callable[..., Any]) -> bool:

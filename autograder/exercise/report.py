@@ -76,9 +76,9 @@ class Example:
 class Report:
     """The report of a check. Jupyter shows it as HTML, everything else as text."""
 
-    def __init__(self, verdict: Verdict, smallest: Finding | None = None, named: Sequence[str] = ()) -> None:
+    def __init__(self, verdict: Verdict, smallest: Finding | None = None, remarks: Sequence[str] = ()) -> None:
         self.verdict = verdict
-        self.named = named  # closed functions of PyTorch's in the text of the answer, which cost nothing
+        self.remarks = remarks  # sentences on the answer's text, which costs nothing
         self.smallest = smallest  # the failing case to show, where it was looked for
         self.hidden = verdict.seed is not None
 
@@ -135,7 +135,7 @@ class Report:
         hidden inputs comes after the public one, and adds what that could not know."""
         v = self.verdict
         if v.passed:
-            return self._named()
+            return list(self.remarks)
         if v.unwritten:
             return [LEFT] if any(o.fault is not None and o.fault.below for f in v.findings for o in f.got) else []
         if self.hidden:
@@ -147,10 +147,7 @@ class Report:
         said += [m.sentence for m in v.misconceptions]
         unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
         said += self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
-        return said + self._named() + self._changed(said)
-
-    def _named(self) -> list[str]:
-        return [f"Your answer names {name}, which is what this question asks you to write." for name in self.named]
+        return [*said, *self.remarks, *self._changed(said)]
 
     @property
     def slow(self) -> list[str]:
