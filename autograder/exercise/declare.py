@@ -107,7 +107,7 @@ def frugal(name: str, points: float, cases: Cases, times: float = 2.0) -> Row:
     reference's take; for a question with `counted=True`."""
 
     def row(names: tuple[str, ...]) -> Property:
-        judge = at_most(len(names), times)
+        judge = at_most(names, times)
         return Property(name=name, points=points, cases=cases, judge=judge, outputs=tuple(range(len(names) + 1)))
 
     return row
