@@ -23,11 +23,14 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autograder.exercise import alone
 from autograder.exercise.find import find, is_asked_for
-from autograder.exercise.interview import heard_answers, questions
+from autograder.exercise.interview import Watcher, heard_answers, questions, unwatched
 from autograder.exercise.mentions import mentioned_by
+from autograder.exercise.missing import missing
 from autograder.exercise.outcome import COUNTED, arrays, call
 from autograder.exercise.report import Report
+from autograder.exercise.running import Watch
 from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
 from autograder.exercise.verdict import Finding, GraderFault, Verdict, judge
@@ -79,9 +82,9 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     verdict = examine(exercise, function, hidden_seed(secrets.randbits(32)) if hidden else None)
     if not hidden:
         looked_for = not verdict.closed and (not verdict.unwritten or exercise.planted is not None)
-        _failed[name] = smallest(exercise, verdict, function) if looked_for else None
-    named = () if hidden else mentioned_by(function, exercise.closed)
-    report = Report(verdict, None if hidden else _failed[name], named)
+        with Watch(exercise) as watch:
+            _failed[name] = smallest(exercise, verdict, function, watch) if looked_for else None
+    report = Report(verdict) if hidden else Report(verdict, _failed[name], _remarks(exercise, function))
     if hidden:
         _show(report)
         if not verdict.passed:
@@ -139,9 +142,12 @@ def show_rows(name: str, function: Callable[..., Any], *columns: str) -> None:
     """Print the table that `function`, an experiment, makes of the data and the seeds that its page describes: a row
     for each seed. columns: what stands in them."""
     exercise = find(name)
-    (given,) = next(question.case.calls for question in questions(exercise) if question.case.known)
+    case = next(question.case for question in questions(exercise) if question.case.known)
+    (given,) = case.calls
     number = next(n for n, result in enumerate(exercise.returns) if result not in exercise.chosen)
-    outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
+    with Watch(exercise) as watch:
+        watch(case, given)
+        outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
     if outcome.fault is not None:
         written = outcome.fault.kind != "NotImplementedError"
         print(f"{exercise.function}: {outcome.fault.words}" if written else come_back(exercise.function))
@@ -171,6 +177,21 @@ def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_off
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
 
+def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
+    """What the text of an answer says about it, beside its values."""
+    named = mentioned_by(function, exercise.closed)
+    shell = _shell()
+    cells = shell.user_ns["In"] if exercise.numpy and shell is not None else []
+    return [
+        *(f"Your answer names {name}, which is what this question asks you to write." for name in named),
+        *(
+            f"Your function reads `{name}`, which your notebook makes with something that the grader does not have in"
+            " this question: only Python and NumPy are there. Make it with NumPy, or the grader will not find it."
+            for name in missing(function, cells, alone.is_absent)
+        ),
+    ]
+
+
 def passes(name: str, function: Callable[..., Any]) -> bool:
     """Whether the visible check would pass. Prints nothing."""
     return examine(find(name), function, None).passed
@@ -182,14 +203,16 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
     if not callable(function):
         raise TypeError(f"check needs the function itself, got {type(function).__name__}: {function!r}")
     asked = questions(exercise, seed)
-    quiet = contextlib.ExitStack()
-    if seed is not None:
-        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
-    with quiet:
-        given, used = heard_answers(function, exercise, asked, exercise.closed)
+    with contextlib.ExitStack() as around:
+        if seed is None:
+            watch: Watcher = around.enter_context(Watch(exercise))
+        else:
+            watch = unwatched
+            around.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            around.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        given, used = heard_answers(function, exercise, asked, exercise.closed, watch)
         if used and seed is None:  # what it refused hides the other mistakes
-            given, _ = heard_answers(function, exercise, asked, ())
+            given, _ = heard_answers(function, exercise, asked, (), watch)
     return judge(exercise, asked, given, closed=used, seed=seed)
 
 

@@ -37,8 +37,8 @@ class NotRead(Exception):  # noqa: N818 - about a file, not an error of ours
 class Guard:
     """Runs functions of a module on a text. Not for several threads at a time."""
 
-    def __init__(self, seconds: int = SECONDS, wall: float = WALL, memory: int = MEMORY) -> None:
-        self.limits = (seconds, memory)
+    def __init__(self, seconds: int = SECONDS, wall: float = WALL) -> None:
+        self.limits = (seconds, MEMORY)
         self.wall = wall
         self._child: Any = None
         self._pipe: Any = None

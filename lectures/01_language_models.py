@@ -825,6 +825,7 @@ pairs = [
     ("The night is past.", "The knight is past."),
     ("I hear a noise.", "I here a noise."),
 ]
+print(f"{'':26} {'log P':>6}    {'':26} {'log P':>6}    first : second")
 for pair in pairs:
     scores = []
     for sentence in pair:
@@ -832,7 +833,7 @@ for pair in pairs:
         scores.append(trigram.log_probabilities(tokens)[0, 1:].sum().item())
     (first, one), (second, other) = zip(pair, scores, strict=True)
     print(
-        f"{first:26} {one:6.1f}    {second:26} {other:6.1f}    {math.exp(one - other):,.0f} : 1"
+        f"{first:26} {one:6.1f}    {second:26} {other:6.1f}    {float(f'{math.exp(one - other):.2g}'):,.0f} : 1"
     )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

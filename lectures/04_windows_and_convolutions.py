@@ -362,40 +362,47 @@ with torch.random.fork_rng():  # the same random initialisation in every run
     torch.manual_seed(0)
     concatenated = FeedForwardLM(5000, window=3, d_embedding=64, d_hidden=64)
     averaged = BagOfWordsLM(5000, window=3, d_embedding=64, d_hidden=64)
-dog, bites, man = 10, 20, 30
+the, dog, bites, man = 5, 10, 20, 30
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as orders:
-    apart = {}
+    differ = []
     for name, model in {"concatenated": concatenated, "averaged": averaged}.items():
-        one, other = (
-            model(torch.tensor([order]))[0][0, -1]
-            for order in ([dog, bites, man], [man, bites, dog])
-        )
+        apart = [
+            (model(torch.tensor([one]))[0][0, -1] - model(torch.tensor([other]))[0][0, -1])
+            .abs()
+            .max()
+            .item()
+            for one, other in (
+                ([dog, bites, man], [man, bites, dog]),
+                ([the, dog, bites, the, man], [the, man, bites, the, dog]),
+            )
+        ]
         print(
-            f"{name:13} largest difference between the two orders: {(one - other).abs().max():.2f}"
+            f"{name:13} largest difference: dog bites man {apart[0]:.2f}, the dog bites the man {apart[1]:.2f}"
         )
+        if apart[1] > 1e-4:
+            differ.append(name)
         sizes = {
             window: type(model)(5000, window, 64, 64).hidden.weight.numel()
             for window in (2, 4, 8, 16)
         }
         print(f"{'':13} weights into the hidden layer, by window: {sizes}")
-        apart[name] = (one - other).abs().max().item()
 show.predict(
-    "Both networks receive “dog bites man” and “man bites dog”. For which network do the two predictions differ?",
-    choices=["for neither", *apart, "for both"],
-    answer=next(name for name in apart if apart[name] > 1e-4)
-    if sum(d > 1e-4 for d in apart.values()) == 1
-    else "for both",
-    why="An average does not depend on the order of its terms. In return, averaging needs no more weights for a window of 16 than for one of 2.",
+    "Both networks have a window of three words. They read “the dog bites the man” and “the man bites the dog”. For which network do the two "
+    "predictions of the next word differ?",
+    choices=["for neither", "concatenated", "averaged", "for both"],
+    answer=("for neither", *differ)[-1] if len(differ) < 2 else "for both",
+    why="The windows are “bites the man” and “bites the dog”, and their words differ. Only where both windows hold the same words, as in “dog bites man” "
+    "and “man bites dog”, is the average the same.",
     reveals=orders,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Averaging gives the same prediction for both orders, because an average does not depend on the order of its terms. It also needs
-#   no more weights for a window of 16 than for one of 2.
+# - An average does not depend on the order of its terms, so of one window averaging sees only which words it holds. In return, it needs no
+#   more weights for a window of 16 than for one of 2.
 # - With concatenation, each *position* has its own rows of $V$. In each hidden neuron, every dimension of every word meets every
 #   dimension of every other word. If the hidden layer is as wide as $x$, with $D$-dimensional embeddings and a window of $L$
 #   words, $V$ has $DL \times DL$ entries, which is $O(D^2 L^2)$. This is the **strongest interaction** between words that a

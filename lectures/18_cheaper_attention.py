@@ -49,7 +49,7 @@ from nlmcore.variants.sparse import build_longformer
 from lectures import show, stored, widgets
 
 torch.set_printoptions(precision=2, sci_mode=False)
-torch.set_num_threads(1)  # on many cores all of this is faster, and full attention most of all
+torch.set_num_threads(1)  # the times below are those of one core
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. The curve of n²

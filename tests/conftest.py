@@ -26,6 +26,9 @@ SLOWNESS = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
 SECONDS = 120.0
 """What a test may take with its fixtures before it counts as hung; `pytest.mark.timeout(300)` where it needs more."""
 
+LATE = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+"""Of every test in a browser: Playwright and JupyterLab close some of their own sockets late."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--everything", action="store_true", help="also every test that is marked so")
@@ -74,6 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.timeout(seconds * SLOWNESS), append=False)
         if _lecture(item):
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("browser"):
+            item.add_marker(LATE)
         if not _alone(item) and not item.get_closest_marker("xdist_group"):
             group = _lecture(item) or f"{_part(item)}:{bool(_when(item))}"
             item.add_marker(pytest.mark.xdist_group(group))

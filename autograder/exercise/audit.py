@@ -8,7 +8,7 @@ sentence each; an empty list means that all is well.
 import ast
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations, groupby
 from typing import Any
 
@@ -30,12 +30,12 @@ SECONDS, EXPERIMENT = 2.0, 4.0
 runs the student's code for several seeds, and counting multiplications takes time."""
 
 
-def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> list[str]:
+def exercise_faults(exercise: Exercise) -> list[str]:
     """The reference earns everything and is quick, every misconception fails and is named, no two look the same,
     and closed names exist."""
     try:
         return [
-            *_reference_faults(exercise, seeds),
+            *_reference_faults(exercise),
             *_slowness(exercise),
             *_misconception_faults(exercise),
             *_twins(exercise),
@@ -85,9 +85,9 @@ def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Ve
     return judge(exercise, asked, answers(function, exercise, asked), seed=seed)
 
 
-def _reference_faults(exercise: Exercise, seeds: Iterable[int]) -> list[str]:
+def _reference_faults(exercise: Exercise) -> list[str]:
     found = []
-    for seed in (None, *seeds):
+    for seed in (None, *HIDDEN_SEEDS):
         asked = questions(exercise, seed)
         given = answers(exercise.reference, exercise, asked)
         failed = {f.about.name: f.complaint for f in judge(exercise, asked, given, seed=seed).findings if not f.holds}

@@ -54,27 +54,27 @@ def faults(exercise: Exercise, checkout: Path = CHECKOUT) -> list[str]:
     return found
 
 
-def audit_ahead(assignments: Iterable[str], checkout: Path = CHECKOUT) -> None:
+def audit_ahead(assignments: Iterable[str]) -> None:
     """Audit all exercises that are due, on all processors; `faults` then finds those that passed. For a fresh checkout
     this is a minute or two of work."""
     due = [
         exercise.name
         for name in assignments
         for exercise in exercises_of(name).values()
-        if _is_declared(exercise, name) and _kept(checkout).get(exercise.name) != digest(name, checkout)
+        if _is_declared(exercise, name) and _kept(CHECKOUT).get(exercise.name) != digest(name)
     ]
     if len(due) < FEW:
         return
     processes = min(8, os.cpu_count() or 1)
     start = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, start, torch.set_num_threads, (1,)) as pool:
-        audits = pool.map(_faults_of, due, [checkout] * len(due))
+        audits = pool.map(_faults_of, due)
         for _ in tqdm(audits, "  checking that each question is fair", len(due), leave=False, unit="question"):
             pass
 
 
-def _faults_of(name: str, checkout: Path) -> None:
-    faults(find(name), checkout)
+def _faults_of(name: str) -> None:
+    faults(find(name))
 
 
 def digest(assignment: str, checkout: Path = CHECKOUT) -> str:

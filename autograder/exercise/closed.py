@@ -158,9 +158,9 @@ def without(function: Callable[..., Any], absent: Absent, refuse: Refuse) -> Cal
     """The function, called where these modules are absent although this process has them: what the notebook and the
     function itself have of them is replaced while it runs, and imports find nothing. For the check at home, which shows
     what the sandbox, where they are missing, will say."""
-    if home := _gone(function, absent):  # wrapped by one of theirs
+    if home := absent_home(function, absent):  # wrapped by one of theirs
         return Part(home, refuse)
-    scope, cells = _globals(function), getattr(function, "__closure__", None) or ()
+    scope, cells = scope_of(function), getattr(function, "__closure__", None) or ()
     loaded = list(sys.modules.items())
     here = {name: module for name, module in loaded if name.partition(".")[0] in _REPLACED and absent(name)}
     gone = {name: Room(name, refuse) for name in here}
@@ -173,12 +173,12 @@ def without(function: Callable[..., Any], absent: Absent, refuse: Refuse) -> Cal
                 if parent in sys.modules and parent not in gone:
                     _swap(undo, vars(sys.modules[parent]), last, room)
             for name, value in list(scope.items()):
-                if home := _gone(value, absent):
+                if home := absent_home(value, absent):
                     _swap(undo, scope, name, _stand_in(value, home, refuse))
             for cell in cells:
                 with contextlib.suppress(ValueError):  # an empty one
                     value = cell.cell_contents
-                    if home := _gone(value, absent):
+                    if home := absent_home(value, absent):
                         undo.callback(setattr, cell, "cell_contents", value)
                         cell.cell_contents = _stand_in(value, home, refuse)
             undo.callback(sys.modules.update, here)
@@ -201,7 +201,7 @@ def _stand_in(value: Any, home: str, refuse: Refuse) -> Any:
     return Room(home, refuse) if isinstance(value, types.ModuleType) else Part(home, refuse)
 
 
-def _gone(value: object, absent: Absent) -> str:
+def absent_home(value: object, absent: Absent) -> str:
     """The module that a value comes from, or the decorator that has wrapped it, if that is absent; else ""."""
     homes = [_home(value)]
     if isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):  # whose name the decorator's took over
@@ -222,7 +222,7 @@ def _home(value: object) -> str:
     return module if isinstance(module, str) else ""
 
 
-def _globals(function: object) -> dict[str, Any]:
+def scope_of(function: object) -> dict[str, Any]:
     """The globals of the student's function, or of the class of an object that is called like one."""
     while isinstance(function, functools.partial):
         function = function.func

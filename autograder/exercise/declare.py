@@ -102,12 +102,12 @@ def inputs_too(row: Row) -> Row:
     return kept
 
 
-def frugal(name: str, points: float, cases: Cases, times: float = 2.0) -> Row:
-    """The results are right, and the matrix products take at most so many times the multiplications that the
-    reference's take; for a question with `counted=True`."""
+def frugal(name: str, points: float, cases: Cases) -> Row:
+    """The results are right, and the matrix products take at most twice the multiplications that the reference's
+    take; for a question with `counted=True`."""
 
     def row(names: tuple[str, ...]) -> Property:
-        judge = at_most(len(names), times)
+        judge = at_most(names, 2.0)
         return Property(name=name, points=points, cases=cases, judge=judge, outputs=tuple(range(len(names) + 1)))
 
     return row

@@ -34,6 +34,14 @@ class Question:
     case: Case
 
 
+Watcher = Callable[[Case, Sequence[Any]], None]
+"""Is told each call before it is made: the case, and the arguments."""
+
+
+def unwatched(case: Case, given: Sequence[Any]) -> None:
+    """The watcher who says nothing."""
+
+
 Answers = tuple[Outcome, ...]  # the outcomes of one question's calls
 
 
@@ -118,14 +126,25 @@ def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Qu
     return heard_answers(function, exercise, asked, closed=())[0]
 
 
-def _timed(function: Callable[..., Any], exercise: Exercise, given: Sequence[Any]) -> Outcome:
+def _timed(
+    function: Callable[..., Any],
+    exercise: Exercise,
+    case: Case,
+    given: Sequence[Any],
+    watch: Watcher,
+) -> Outcome:
+    watch(case, given)
     began = time.process_time()
     outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
     return replace(outcome, seconds=time.process_time() - began)
 
 
 def heard_answers(
-    function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question], closed: Sequence[str]
+    function: Callable[..., Any],
+    exercise: Exercise,
+    asked: Sequence[Question],
+    closed: Sequence[str],
+    watch: Watcher = unwatched,
 ) -> tuple[list[Answers], tuple[str, ...]]:
     """`answers`, and the names that were used of the closed ones that the sandbox does not have."""
     if isinstance(function, Recording):
@@ -140,7 +159,9 @@ def heard_answers(
         used: list[str] = []
         with undisturbed():
             asking = _alone(function) if exercise.numpy else _without(function, tuple(filter(is_absent, closed)), used)
-            found = [tuple(_timed(asking, exercise, given) for given in case.calls) for case in cases_of(asked)]
+            found = [
+                tuple(_timed(asking, exercise, case, given, watch) for given in case.calls) for case in cases_of(asked)
+            ]
         return spread(asked, found), tuple(name for name in closed if name in used)
     finally:
         torch.set_num_threads(threads)

@@ -103,13 +103,13 @@ def same_values(
 
 
 @travels
-def at_most(case: Case, got: Outcomes, expected: Outcomes, which: int, times: float) -> str | None:
-    """The number with the index `which` is at most so many times the reference's, and the results before it are right:
-    who computes nothing saves nothing."""
+def at_most(case: Case, got: Outcomes, expected: Outcomes, names: Sequence[str], times: float) -> str | None:
+    """The named results are right, and the number after them is at most so many times the reference's: who computes
+    nothing saves nothing."""
+    if (complaint := same_values(names)(case, got, expected)) is not None:
+        return complaint
     for mine, right in zip(got, expected, strict=True):
-        if not all(close(a, b) for a, b in zip(mine.outputs[:which], right.outputs[:which], strict=True)):
-            return "the results are not the expected ones"
-        took, needed = float(mine.outputs[which]), float(right.outputs[which])
+        took, needed = float(mine.outputs[len(names)]), float(right.outputs[len(names)])
         if took > times * needed:
             much = f"{took / needed:.1f} times as much" if needed else "more"
             return f"{much} is computed {'as' if needed else 'than'} is needed"

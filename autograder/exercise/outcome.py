@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -281,26 +282,36 @@ def _plain(value: Any) -> Any:
 
 def _fault(error: BaseException) -> Fault:
     """The student's own exception, with the last line of theirs that it passed through."""
-    trace, last = error.__traceback__, None
-    trace = trace.tb_next if trace is not None else None  # the first frame is `call`
-    while trace is not None:
-        if _is_students(trace.tb_frame.f_code.co_filename):
-            last = trace
-        trace = trace.tb_next
-    line = function = ""
-    below = False
+    last, function, below = _last(error), "", False
     if last is not None:
         code = last.tb_frame.f_code
         function = code.co_name
         starts = next(number for *_, number in code.co_lines() if number is not None)
         below = any(number is not None and starts < number < last.tb_lineno for *_, number in code.co_lines())
-        source = linecache.getline(code.co_filename, last.tb_lineno, last.tb_frame.f_globals).strip()
-        line = f"line {last.tb_lineno} of your cell: {source}" if source else f"line {last.tb_lineno} of your cell"
     message = ""
     with contextlib.suppress(Exception):  # whatever the error's own code does
         message = str(error).strip().split("\n")[0]  # PyTorch's long messages say in the first line what matters
     words = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return Fault(kind=type(error).__name__, words=words, line=line, function=function, below=below)
+    return Fault(kind=type(error).__name__, words=words, line=students_line(error), function=function, below=below)
+
+
+def students_line(error: BaseException) -> str:
+    """The last line of the student's own code that an exception passed through; "" if there is none."""
+    last = _last(error)
+    if last is None:
+        return ""
+    frame = last.tb_frame
+    source = linecache.getline(frame.f_code.co_filename, last.tb_lineno, frame.f_globals).strip()
+    return f"line {last.tb_lineno} of your cell: {source}" if source else f"line {last.tb_lineno} of your cell"
+
+
+def _last(error: BaseException) -> TracebackType | None:
+    trace, last = error.__traceback__, None
+    while trace is not None:
+        if _is_students(trace.tb_frame.f_code.co_filename):
+            last = trace
+        trace = trace.tb_next
+    return last
 
 
 _OURS = __file__.removesuffix("outcome.py")

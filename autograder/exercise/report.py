@@ -28,7 +28,7 @@ from autograder.exercise.arrays import (
 from autograder.exercise.interview import call_seconds, rounds
 from autograder.exercise.mistakes import known_mistakes
 from autograder.exercise.outcome import GENERATOR, QUESTION_SECONDS, TOO_LONG, Fault
-from autograder.exercise.specification import Case
+from autograder.exercise.specification import Case, Exercise
 from autograder.exercise.verdict import Finding, Verdict, can_be_shown
 from autograder.pages import points, render
 
@@ -76,9 +76,9 @@ class Example:
 class Report:
     """The report of a check. Jupyter shows it as HTML, everything else as text."""
 
-    def __init__(self, verdict: Verdict, smallest: Finding | None = None, named: Sequence[str] = ()) -> None:
+    def __init__(self, verdict: Verdict, smallest: Finding | None = None, remarks: Sequence[str] = ()) -> None:
         self.verdict = verdict
-        self.named = named  # closed functions of PyTorch's in the text of the answer, which cost nothing
+        self.remarks = remarks  # sentences on the answer's text, which costs nothing
         self.smallest = smallest  # the failing case to show, where it was looked for
         self.hidden = verdict.seed is not None
 
@@ -135,7 +135,7 @@ class Report:
         hidden inputs comes after the public one, and adds what that could not know."""
         v = self.verdict
         if v.passed:
-            return self._named()
+            return list(self.remarks)
         if v.unwritten:
             return [LEFT] if any(o.fault is not None and o.fault.below for f in v.findings for o in f.got) else []
         if self.hidden:
@@ -147,10 +147,7 @@ class Report:
         said += [m.sentence for m in v.misconceptions]
         unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
         said += self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
-        return said + self._named() + self._changed(said)
-
-    def _named(self) -> list[str]:
-        return [f"Your answer names {name}, which is what this question asks you to write." for name in self.named]
+        return [*said, *self.remarks, *self._changed(said)]
 
     @property
     def slow(self) -> list[str]:
@@ -208,16 +205,11 @@ class Report:
             words = f"your code raised {fault.words}"
             if fault.line:
                 words = f"{words} ({fault.line})."
-            words = f"{words.rstrip('.')}. {self._called_with(finding, number)}"
+            assert finding.case is not None
+            inputs = inputs_in_words(self.verdict.exercise, finding.case.calls[number])
+            words = f"{words.rstrip('.')}. {inputs}"
         words = words[0].upper() + words[1:]
         return words if words.endswith((".", "?", "!")) else f"{words}."
-
-    def _called_with(self, finding: Finding, number: int) -> str:
-        """The arguments of a call that raised, by name: of a tensor the shape."""
-        assert finding.case is not None
-        given = zip(self.verdict.exercise.arguments, finding.case.calls[number], strict=False)
-        told = [f"{name} {shape_of(value)}" for name, value in _named(given)]
-        return f"Its inputs were {_and(told)}." if told else ""
 
     @functools.cached_property
     def _example_data(self) -> dict[str, Any] | None:
@@ -284,6 +276,12 @@ class Report:
             debugging=self._debugging,
             coded=lambda sentence: coded(escape(sentence)),
         )
+
+
+def inputs_in_words(exercise: Exercise, given: Sequence[Any]) -> str:
+    """The arguments of a call, by name: of a tensor the shape."""
+    told = [f"{name} {shape_of(value)}" for name, value in _named(zip(exercise.arguments, given, strict=False))]
+    return f"Its inputs were {_and(told)}." if told else ""
 
 
 def _named(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:

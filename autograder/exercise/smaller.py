@@ -12,7 +12,15 @@ from typing import Any
 from torch import Tensor
 
 from autograder.exercise.draw import Draw
-from autograder.exercise.interview import Question, Recording, answers, heard_answers, questions
+from autograder.exercise.interview import (
+    Question,
+    Recording,
+    Watcher,
+    answers,
+    heard_answers,
+    questions,
+    unwatched,
+)
 from autograder.exercise.specification import Case, Exercise, Small, parts
 from autograder.exercise.verdict import Finding, Verdict, can_be_shown, findings
 
@@ -57,7 +65,12 @@ def _drawn(exercise: Exercise) -> tuple[tuple[Small, ...], ...]:
     return tuple(found)
 
 
-def smallest(exercise: Exercise, verdict: Verdict, function: Callable[..., Any]) -> Finding | None:
+def smallest(
+    exercise: Exercise,
+    verdict: Verdict,
+    function: Callable[..., Any],
+    watch: Watcher = unwatched,
+) -> Finding | None:
     """Of the first property that failed, the smallest known case in which it does; None if none has failed. A case
     with values to show comes before one in which the function raises."""
     failed = [f for f in verdict.findings if not f.holds and f.case is not None and can_be_shown(exercise, f)]
@@ -69,7 +82,7 @@ def smallest(exercise: Exercise, verdict: Verdict, function: Callable[..., Any])
     for question, right in _from_the_smallest(exercise, number, first):
         if time.monotonic() - started > SECONDS:
             break
-        given, _ = heard_answers(function, exercise, [question], exercise.closed)
+        given, _ = heard_answers(function, exercise, [question], exercise.closed, watch)
         (found,) = (f for f in findings(exercise, [question], given, [right]) if f.about is first.about)
         if not found.holds and (_has_values(found) or not _has_values(first)):
             return found

@@ -106,11 +106,10 @@ def columns(name: str, points: float, cases: Cases, result: str, *which: int) ->
     )
 
 
-def predicted(points: float, cases: Cases, options: int, result: str = "prediction") -> Row:
+def predicted(points: float, cases: Cases, options: int) -> Row:
     """There is a prediction, one of the options 1, 2, …; whether it comes true does not matter."""
-    return lambda names: judged("a prediction", points, cases, chooses(result, names.index(result), options), result)(
-        names
-    )
+    name = "prediction"
+    return lambda names: judged("a prediction", points, cases, chooses(name, names.index(name), options), name)(names)
 
 
 Claim = Sequence[Any]
@@ -118,23 +117,16 @@ Claim = Sequence[Any]
 neither is lower. A list of claims: all of them."""
 
 
-def concluded(
-    points: float,
-    cases: Cases,
-    *claims: Claim,
-    result: str = "conclusion",
-    numbers: str | None = None,
-    within: float = 0.05,
-) -> Row:
+def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05) -> Row:
     """The conclusion, 1, 2, …, claims what the student's own numbers say (`autograder.exercise.laws.experiments`); one
-    claim for each option. The numbers, by default the second result, may differ from the right ones by the part
+    claim for each option. The numbers, the second result, may differ from the right ones by the part
     `within`, for fresh seeds as well: a table learned by heart supports nothing. Where seeds differ by less than that,
     give less."""
 
     def row(names: tuple[str, ...]) -> Any:
-        table = 1 if numbers is None else names.index(numbers)
-        judge = is_supported(result, names.index(result), table, within, [list(claim) for claim in claims])
-        both = names[table], result  # a conclusion is mistaken only for the numbers from which it was drawn
+        name = "conclusion"
+        judge = is_supported(name, names.index(name), 1, within, [list(claim) for claim in claims])
+        both = names[1], name  # a conclusion is mistaken only for the numbers from which it was drawn
         return judged("your own numbers support the conclusion", points, cases, judge, *both)(names)
 
     return row

@@ -35,8 +35,8 @@ MOST = 100  # lines of a list
 BINS = 10
 
 
-def write_overview(course: Course, assignment: str, path: Path | None = None) -> Path:
-    """Write the page, by default to `grading/<assignment>/overview.html`. Raises NotACourse for an assignment that the
+def write_overview(course: Course, assignment: str) -> Path:
+    """Write the page to `grading/<assignment>/overview.html`. Raises NotACourse for an assignment that the
     gradebook does not know."""
     rows = report_rows(course, assignment)
     found = (records.load(course.root, assignment, student) for student in course.students(assignment))
@@ -74,7 +74,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
         time=_time(known),
         **again,
     )
-    target = path or course.root / "grading" / assignment / "overview.html"
+    target = course.root / "grading" / assignment / "overview.html"
     write_whole(target, page)
     return target
 

@@ -7,7 +7,8 @@ a formula (it begins with = + - @ or a control character) gets an apostrophe bef
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from autograder.engine.course import Course
 from autograder.files import write_whole
 from autograder.instructor.rows import Asked, Row, rows_asked_for
+from autograder.instructor.written import titles
 
 Table = list[list[Any]]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -28,32 +30,45 @@ def write_report(
     if format not in ("csv", "json"):
         raise ValueError(f"format must be csv or json, got {format!r}")
     asked, rows = rows_asked_for(course, assignment, automatic)
-    make = as_json if format == "json" else lambda *about: as_csv(own(*about))
+    called = titles(course, assignment)
     target = path or course.root / "grading" / assignment / f"{'automatic' if automatic else 'report'}.{format}"
-    write_whole(target, make(assignment, asked, rows, automatic))
+    if format == "json":
+        write_whole(target, as_json(assignment, asked, rows, called, automatic))
+    else:
+        write_whole(target, as_csv(own(asked, rows, called, automatic)))
     return target
 
 
-def as_json(assignment: str, asked: Sequence[Asked], rows: Sequence[Row], automatic: bool = False) -> str:
+def as_json(
+    assignment: str, asked: Sequence[Asked], rows: Sequence[Row], called: Mapping[str, str], automatic: bool = False
+) -> str:
     facts = {
         "assignment": assignment,
         "automatic points alone": automatic,
         "points": sum(question.of for question in asked),
-        "questions": [{"name": q.name, "notebook": q.notebook, "cell": q.cell, "points": q.of} for q in asked],
+        "questions": [
+            {"name": q.name, "title": called[q.name], "notebook": q.notebook, "cell": q.cell, "points": q.of}
+            for q in asked
+        ],
         "students": [asdict(row) for row in rows],
     }
     return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
 
 
-def own(assignment: str, asked: Sequence[Asked], rows: Sequence[Row], automatic: bool = False) -> Table:
+def own(asked: Sequence[Asked], rows: Sequence[Row], called: Mapping[str, str], automatic: bool = False) -> Table:
+    """called: the title of each question by its name, for the columns; a title that several have is not enough."""
+    several = Counter(called[question.name] for question in asked)
+    titled = {name: title if several[title] == 1 else f"{title} ({name})" for name, title in called.items()}
     head = ["student", "first name", "last name", "email", "state", "automatic points" if automatic else "score"]
     head += ["out of", "late penalty", "extra credit"]
-    made: Table = [[*head, "hours late", *(question.name for question in asked), "waiting for a person", "words"]]
+    columns = [titled[question.name] for question in asked]
+    made: Table = [[*head, "hours late", *columns, "waiting for a person", "words"]]
     for row in rows:
         facts = [row.student, row.first_name, row.last_name, row.email, row.state, plain(row.score), plain(row.of)]
         marks = [plain(row.questions[question.name]) for question in asked]
         late = round(row.late / 3600, 2)
-        made.append([*facts, row.penalty, row.extra, late, *marks, " ".join(row.waiting), row.words])
+        waiting = ", ".join(titled[name] for name in row.waiting)
+        made.append([*facts, row.penalty, row.extra, late, *marks, waiting, row.words])
     return made
 
 

@@ -60,15 +60,15 @@ def from_texts(texts: Sequence[str]) -> Split:
     return Split(at_home().train, tuple(rules.passages(texts)), ("your own texts",))
 
 
-def kneser_ney(split: Split, vocabulary: int = 1024, order: int = 4) -> float:
+def kneser_ney(split: Split) -> float:
     """Bits per byte of Kneser–Ney over byte pairs: about three seconds of processor time."""
     import torch
 
     from nlmcore.ngram import NGramLM
     from nlmcore.tokens import BPETokenizer
 
-    tokens = BPETokenizer.train(split.train, vocabulary)
-    model = NGramLM(order, tokens.vocab_size).fit([tokens.encode(text) for text in split.train])
+    tokens = BPETokenizer.train(split.train, 1024)
+    model = NGramLM(4, tokens.vocab_size).fit([tokens.encode(text) for text in split.train])
     bits = 0.0
     for text in split.held:
         bits -= float(model.log_probabilities(torch.tensor([tokens.encode(text)])).double().sum()) / math.log(2)

@@ -1,6 +1,6 @@
-"""Transformers: the three attentions of an encoder-decoder, the pathway read at every depth, relative shifts."""
+"""Transformers: the three attentions of an encoder-decoder, and the pathway read at every depth."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -8,16 +8,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from lectures.show import Canvas, Live, beside, choice, heatmap_svg, lines_svg, live, menu, said, slider
-from lectures.show.svg import ORANGE, blue, diverging, label_width
+from lectures.show.svg import ORANGE, blue, label_width
 from nlmcore.inspect import capture, pathway
 from nlmcore.language_model import evaluation_mode
 
-__all__ = ["Pair", "Shift", "lens_player", "shift_player", "source_and_target_player"]
+__all__ = ["Pair", "lens_player", "source_and_target_player"]
 
 # --- source and target ---------------------------------------------------------------------------
 
@@ -264,116 +263,3 @@ def lens_svg(
     column = "; ".join(f"{depths[i]}: {row[selected]!r} {p[i, selected]:.2f}" for i, row in enumerate(guesses))
     after = f"After {words[selected]!r} the likeliest next words are, from below: {column}"
     return canvas.svg(f"{title}. {after}. {note}")
-
-
-# --- relative positions without a vector per pair ------------------------------------------------
-
-Shift = Callable[[Tensor], Tensor]
-"""Scores by distance (query, distance), the farthest first, -> by key (query, key): `relative_shift` of positions."""
-
-
-def shift_player(relative_shift: Shift, *, d_head: int = 16, seed: int = 0, yours: Shift | None = None) -> Live:
-    """Skewing (Huang et al. 2018, section 3.4.1): Q Eᵀ has a column per distance, attention wants one per key.
-
-    Every cell carries the distance that its number belongs to; one query's numbers are framed and can be followed.
-    The last table is what `relative_shift` gives. Random queries and vectors of distances, of width d_head.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    queries, vectors = torch.randn(2, 12, d_head, generator=generator) / d_head**0.25
-
-    def draw(relative_shift: Shift, n: int, past: int, query: int) -> str:
-        if query >= n:
-            raise ValueError(f"there are the queries 0 to {n - 1}; got {query}")
-        keys = past + n
-        scores = queries[:n] @ vectors[:keys].flip(0).T  # (query, distance): the farthest first
-        distance = torch.arange(keys - 1, -1, -1.0).repeat(n, 1)
-        shifted, names = relative_shift(scores), relative_shift(distance)
-        if shifted.shape != scores.shape:
-            raise ValueError(
-                f"what was shifted must have shape (query, key) = ({n}, {keys}), got {tuple(shifted.shape)}"
-            )
-        future = ~torch.ones(n, keys, dtype=torch.bool).tril(past)
-        wide = F.pad(scores, (1, 0), value=torch.nan), F.pad(distance, (1, 0), value=torch.nan)
-        read_on = [table.flatten()[n:].unflatten(0, (n, keys)) for table in wide]
-        origin = torch.arange(n * (keys + 1))[n:].unflatten(0, (n, keys)) // (keys + 1)  # the row each one came from
-        follow = ((origin == query) & ~read_on[1].isnan()).nonzero().tolist()
-        masked = [table.masked_fill(future, torch.nan) for table in (shifted, names)]
-        stages = [
-            Stage("Q Eᵀ: a column per distance", scores, _labels(distance), [(query, j) for j in range(keys)]),
-            Stage("an empty column in front", wide[0], _labels(wide[1]), [(query, j + 1) for j in range(keys)]),
-            Stage(
-                f"the first {n} cells dropped, read on in rows of {keys}",
-                read_on[0],
-                _labels(read_on[1]),
-                [(i, j) for i, j in follow],
-            ),
-            Stage(
-                "shifted: a column per key, the future masked",
-                masked[0],
-                _labels(masked[1]),
-                [(query, j) for j in range(past + query + 1)],
-            ),
-        ]
-        pairs = f"{n * keys} · {d_head} = {n * keys * d_head:,} numbers"
-        notes = [
-            f"in each cell the distance; framed: query {query}, which is at key {past + query}",
-            f"{n * keys} scores are moved; a vector for every pair would be {pairs}",
-        ]
-        return stages_svg(stages, reach=3.0, title=f"{n} queries, {keys} keys, {keys} distances", notes=notes)
-
-    return live(
-        draw,
-        relative_shift,
-        yours=yours,
-        n=slider(5, 1, 7, 1, "queries", "280px"),
-        past=slider(0, 0, 4, 1, "keys before them", "300px"),
-        query=slider(1, 0, 6, 1, "follow query", "300px"),
-    )
-
-
-def _labels(numbers: Tensor) -> list[list[str]]:
-    return [["·" if cell != cell else f"{cell:g}" for cell in row] for row in numbers.tolist()]
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """One table: numbers (row, column), NaN for grey; a label for each; and the cells that are framed."""
-
-    name: str
-    numbers: ArrayLike
-    labels: Sequence[Sequence[str]]
-    framed: Collection[tuple[int, int]] = ()
-
-
-def stages_svg(stages: Sequence[Stage], *, reach: float | int, title: str = "", notes: Sequence[str] = ()) -> str:
-    """Tables in reading order, two to a line; blue is −reach, white 0, red reach; a pointer on a cell shows its number.
-
-    Raises ValueError if there is none, labels do not fit the numbers, or a framed cell is not in its table.
-    """
-    if not stages:
-        raise ValueError("stages_svg needs at least one stage")
-    tables = [np.asarray(stage.numbers, dtype=float) for stage in stages]
-    for stage, table in zip(stages, tables, strict=True):
-        shape = (len(stage.labels), *{len(row) for row in stage.labels})
-        inside = all(0 <= i < len(table) and 0 <= j < table.shape[-1] for i, j in stage.framed)
-        if table.ndim != 2 or table.shape != shape or not inside:
-            raise ValueError(
-                f"stage {stage.name!r} needs a label for each number and frames inside, got numbers {table.shape},"
-                f" labels {shape}, frames {sorted(stage.framed)}"
-            )
-    canvas, cell, said = Canvas(title), 38.0, []
-    wide = max(*(cell * table.shape[1] for table in tables), *(8.4 * len(stage.name) for stage in stages)) + 54
-    tall = max(cell * len(table) for table in tables) + 60
-    for n, (stage, table) in enumerate(zip(stages, tables, strict=True)):
-        left, top = 4 + wide * (n % 2), 66 + tall * (n // 2)
-        canvas.text(left, top - 12, f"{n + 1}. {stage.name}")
-        for (i, j), value in np.ndenumerate(table):
-            label = stage.labels[i][j]
-            says = f"{label}: {'nothing' if np.isnan(value) else f'{value:.2f}'}"
-            place = left + cell * j, top + cell * i, cell, cell
-            canvas.box(*place, label, diverging(value, reach), "#b0b0b0", size=15, says=says)
-        for i, j in stage.framed:
-            canvas.rect(left + cell * j + 1.5, top + cell * i + 1.5, cell - 3, cell - 3, stroke=ORANGE, wide=3)
-        said.append(f"{n + 1}. {stage.name}: " + "; ".join(" ".join(row) for row in stage.labels))
-    canvas.notes(notes)
-    return canvas.svg(f"{title}. {'. '.join(said)}. {'. '.join(notes)}.")

@@ -53,8 +53,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.alone,
     pytest.mark.timeout(300),
-    # Playwright and JupyterLab close some of their own sockets late.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 

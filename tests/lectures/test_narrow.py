@@ -34,7 +34,6 @@ SCROLLS = "box => getComputedStyle(box).overflowX === 'auto' && box.scrollWidth 
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.alone
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_nothing_is_cut_or_too_small_to_read(desk: Desk) -> None:
     texts = [nbformat.v4.new_markdown_cell(f"A text.\n\n{wide}") for wide in (TABLE, EQUATION, FIGURE)]
     code = [nbformat.v4.new_code_cell(source) for source in (DRAWN, LIVE, ASKED, PLAIN)]

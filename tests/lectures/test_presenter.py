@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -81,8 +82,15 @@ LONG = "\n\n".join(f"Paragraph {n} of a text that is longer than any screen. {'I
 QUIET = "| n |\n| --- |\n| 42 |\n\n" + "\n\n".join(f"Line {n}." for n in range(4))
 
 
-def a_lecture() -> nbformat.NotebookNode:
+def notebook_of(cells: Sequence[tuple[str, str, str]]) -> nbformat.NotebookNode:
+    """Its cells: (type, slide type, source)."""
     make = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
+    built = [make[kind](source, metadata={"slideshow": {"slide_type": place}}) for kind, place, source in cells]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return nbformat.v4.new_notebook(cells=built, metadata={"kernelspec": kernel})
+
+
+def a_lecture() -> nbformat.NotebookNode:
     quiet = ("code", "fragment", "for n in range(2):\n    z = n")  # hidden, and without an output: no screen
     cells = [
         ("markdown", "slide", f"# First\n\n<details><summary>Answer</summary>Forty-two</details>\n\n{QUIET}"),
@@ -101,12 +109,11 @@ def a_lecture() -> nbformat.NotebookNode:
         ),
         quiet,
     ]
-    built = [make[kind](source, metadata={"slideshow": {"slide_type": place}}) for kind, place, source in cells]
-    for cell in built:
+    built = notebook_of(cells)
+    for cell in built.cells:
         if cell.source == quiet[2]:
             cell.metadata["jupyter"] = {"source_hidden": True}
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return nbformat.v4.new_notebook(cells=built, metadata={"kernelspec": kernel})
+    return built
 
 
 ASKED = """show.predict('How tall?', choices=['tall', 'short'], answer='tall', why='See: ' + 20 * 'It is tall. ',
@@ -125,20 +132,17 @@ def a_question() -> nbformat.NotebookNode:
         ("markdown", "slide", "## Second"),
         ("code", "fragment", "print(*range(400), sep='\\n')\nraise ValueError('this is wrong')"),
     ]
-    made = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
-    built = [made[kind](source, metadata={"slideshow": {"slide_type": place}}) for kind, place, source in cells]
-    built[3].metadata["jupyter"] = {"source_hidden": True}
-    for count, cell in enumerate((cell for cell in built if cell.cell_type == "code"), start=1):
+    built = notebook_of(cells)
+    built.cells[3].metadata["jupyter"] = {"source_hidden": True}
+    for count, cell in enumerate((cell for cell in built.cells if cell.cell_type == "code"), start=1):
         cell.execution_count = count
-    built[3].outputs = [nbformat.v4.new_output("stream", name="stdout", text="from yesterday")]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return nbformat.v4.new_notebook(cells=built, metadata={"kernelspec": kernel})
+    built.cells[3].outputs = [nbformat.v4.new_output("stream", name="stdout", text="from yesterday")]
+    return built
 
 
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.alone
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_clicker_asks_and_answers(desk: Desk) -> None:
     from playwright.sync_api import expect
 
@@ -178,7 +182,6 @@ def test_a_clicker_asks_and_answers(desk: Desk) -> None:
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.alone
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_lecture_is_presented(desk: Desk) -> None:
     from playwright.sync_api import expect
 

@@ -27,7 +27,6 @@ def stored(widget) -> nbformat.NotebookNode:
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.alone
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_reopened_notebook_shows_what_is_stored(desk: Desk) -> None:
     asked = predict("How large is $x$?", within=0.1, answer=0.545, why="So.")
     picture = live(lambda n: f"<p>{n} words</p>", n=slider(3, 1, 10, 1, "n"))

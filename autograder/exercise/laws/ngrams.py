@@ -12,9 +12,9 @@ from autograder.exercise.travel import travels
 
 
 @travels
-def right_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str, which: int = 0) -> str | None:
-    """Output `which` equals the reference's wherever `known[0]` of the case is True; the rest is not checked here."""
-    mine, right = got[0].outputs[which], expected[0].outputs[which]
+def right_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str | None:
+    """The first output equals the reference's wherever `known[0]` of the case is True; the rest is not checked here."""
+    mine, right = got[0].outputs[0], expected[0].outputs[0]
     if mine.shape != right.shape:
         return f"the shape of {name} is not the expected one"
     part = case.known[0]

@@ -1,6 +1,7 @@
 """The check at home and the sandbox say the same of every use of what is absent."""
 
 import importlib.util
+import re
 import sys
 from typing import Any
 
@@ -9,8 +10,10 @@ import torch
 
 from autograder.box import Box, Interview, Job
 from autograder.box.job import Cell
+from autograder.exercise import alone
 from autograder.exercise.closed import ALONE
 from autograder.exercise.interview import heard_answers, questions
+from autograder.exercise.missing import missing
 from autograder.exercise.specification import Property, case
 from tests.autograder.box.closed_cases import ROOM, USES, Use
 from tests.autograder.box.conftest import cells, shown
@@ -61,6 +64,26 @@ def test_a_decorator_of_what_is_absent_is_refused_at_home_as_well() -> None:
         ((outcome, *_), *_), _ = heard_answers(scope[name], exercise, questions(exercise)[:1], ())
         assert outcome.fault is not None
         assert outcome.fault.kind == "ClosedName"
+
+
+@pytest.mark.parametrize("made", ["torch.eye(4).numpy()", "np.eye(4)"])
+def test_a_value_that_the_check_calls_missing_is_missing_in_the_sandbox(box: Box, made: str) -> None:
+    sources = (
+        "import numpy as np\nimport torch",
+        f"TABLE = {made}\nOTHER = np.zeros(4)",
+        "def f(x): return x + TABLE + OTHER",
+    )
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    for source in sources:
+        exec(source, scope)
+    expected = ["TABLE"] if "torch" in made else []
+    assert missing(scope["f"], sources, alone.is_absent) == expected
+    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), numpy=True)
+    result = box.run(
+        Job(name="made", cells=(*cells(*sources), Cell(id="test", source="", interviews=(ask,))), numpy=True)
+    )
+    fault = result.cells[-1].outcomes[0][0].fault
+    assert re.findall(r"name '(\w+)' is not defined", "" if fault is None else fault.words) == expected
 
 
 ROADS = {

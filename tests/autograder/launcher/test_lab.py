@@ -201,7 +201,6 @@ def test_saving_in_the_lab_writes_the_text_and_nothing_but_the_change(server: tu
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
     server: tuple[str, str, Path], artefacts: Path
 ) -> None:

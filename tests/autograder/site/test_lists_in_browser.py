@@ -15,7 +15,6 @@ from tests.autograder.site.conftest import BUILT
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_lists_and_assignments_are_for_everyone(unexecuted: Path, opened: Any) -> None:
     pages = [path for path in sorted(unexecuted.rglob("*.html")) if not re.match(r"\d+_", path.name)]
     assert len(pages) == len(publish.LISTS) + 2 + len(BUILT)

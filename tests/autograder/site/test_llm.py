@@ -22,7 +22,6 @@ in_browser = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.timeout(600),
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 PRINTER = (
     "When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery "

@@ -12,10 +12,7 @@ from lectures.show import Canvas, live, predict, slider
 from tests.autograder.site.browsing import MS, uncovered, violations
 from tests.autograder.site.conftest import ROOT
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.browser
 
 
 def drawing(n: int) -> str:

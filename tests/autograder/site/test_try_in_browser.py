@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.timeout(300),
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 WAIT = 40_000 * PATIENCE
 """Milliseconds: a model is unpacked and reads its first text meanwhile, on a busy machine as well."""

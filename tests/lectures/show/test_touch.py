@@ -32,7 +32,6 @@ QUARTER = """line => { const { left, top, width, height } = line.getBoundingClie
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.alone
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_line_is_dragged_and_a_node_is_pressed(desk: Desk) -> None:
     from playwright.sync_api import expect
 
