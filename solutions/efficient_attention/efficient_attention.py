@@ -241,9 +241,8 @@ def absorb(state, q, k, v, mask):
 # Blocks that nobody sees may hold anything, even `inf` and `nan`, as memory does that was reserved and never filled. If you touch them, you notice.
 #
 # **Checked:** the shapes; the output; the number of scores; a long text, for which no other scores may be computed; blocks that nobody may see;
-# queries that see nothing; blocks of one token and one block for all, a shorter last block, float64. The multiplications in your matrix products are
-# counted, also inside PyTorch's functions: full attention under a mask, whoever computes it, earns little. The longest text of the check has a few dozen
-# tokens.
+# queries that see nothing; blocks of one token and one block for all, a shorter last block, float64. The multiplications of matrix products are counted,
+# also those inside PyTorch's own attention. The longest text of the check has a few dozen tokens.
 #
 # [[hints]]
 # 1. How many pairs of blocks does a text of 5 blocks have, and which of your functions does the work for one pair?
