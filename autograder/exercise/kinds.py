@@ -17,7 +17,7 @@ from autograder.exercise.travel import made_of
 
 EQUAL, SLICES, DIGITS = "all sizes equal", "inputs that are slices", "ids of several digits"
 """What such a case is called. A generator that draws ids, or has no sizes to make equal, makes such a case itself."""
-_COMPARING = {"same_values", "same_list", "same_path", "same_pairs", "and_inputs_unchanged"}
+_COMPARING = {"same_values", "same_list", "same_path", "same_pairs", "mixed_from_two_rows", "and_inputs_unchanged"}
 _PATIENCE = 1000
 
 

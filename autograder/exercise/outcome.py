@@ -8,6 +8,7 @@ returns NumPy arrays, and is asked where PyTorch cannot be imported.
 import contextlib
 import copy
 import linecache
+import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -90,9 +91,7 @@ def call(
     state = _chance(numpy)
     count: Any = None
     if counted := returns[-1] == COUNTED:
-        from torch.utils.flop_counter import FlopCounterMode  # takes a while, and few questions need it
-
-        count, returns = FlopCounterMode(display=False), returns[:-1]
+        count, returns = _counter(), returns[:-1]
     try:
         with count or contextlib.nullcontext():
             result = function(*given)
@@ -110,6 +109,22 @@ def call(
         return Outcome(outputs=outputs, changed=changed)
     except TypeError as error:
         return Outcome(fault=Fault(kind="wrong return", words=str(error)), changed=changed)
+
+
+def _counter() -> Any:
+    """Counts the multiplications and additions of a block's matrix products: also those of attention in one step on a
+    CPU and of products with a vector, which PyTorch's counter leaves out."""
+    from torch.utils.flop_counter import FlopCounterMode  # takes a while, and few questions need it
+
+    def attention(q: Sequence[int], k: Sequence[int], v: Sequence[int], *_: Any, **__: Any) -> int:
+        return 2 * math.prod(q[:-1]) * k[-2] * (q[-1] + v[-1])
+
+    def with_a_vector(a: Sequence[int], *_: Any, **__: Any) -> int:
+        return 2 * math.prod(a)
+
+    aten = torch.ops.aten
+    more = {aten._scaled_dot_product_flash_attention_for_cpu: attention, aten._native_multi_head_attention: attention}
+    return FlopCounterMode(display=False, custom_mapping={**more, aten.mv: with_a_vector, aten.dot: with_a_vector})
 
 
 def _chance(numpy: bool) -> bytes:

@@ -169,8 +169,8 @@ def causal_convolution(x, weight, bias, dilation):
     """
     ### BEGIN SOLUTION
     time = x.shape[1]
-    zeros = x.new_zeros(len(x), (len(weight) - 1) * dilation, x.shape[2])
-    padded = torch.cat([zeros, x], dim=1)
+    zeros = np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
+    padded = np.concatenate([zeros, x], axis=1)
     y = bias
     for j in range(len(weight)):
         start = j * dilation
@@ -206,7 +206,7 @@ def causal_convolution(x, weight, bias, dilation):
 # 1. You need the outputs of two runs that differ in one word. Which outputs do you compare?
 # 2. For each position: copy the text, change the whole vector there, run, compare the output at $t$ with the unchanged run. All copies may be
 #    one batch.
-# 3. `changed = x.clone()`, `changed[s] += 1`, and `(run(changed)[t] != run(x)[t]).any()`, where `run` is your loop over the layers.
+# 3. `changed = x.copy()`, `changed[s] += 1`, and `(run(changed)[t] != run(x)[t]).any()`, where `run` is your loop over the layers.
 
 
 # %%
@@ -220,11 +220,11 @@ def receptive_field(x, weights, dilations, t):
     ### BEGIN SOLUTION
     def run(h):
         for weight, dilation in zip(weights, dilations, strict=True):
-            h = torch.tanh(causal_convolution(h, weight, h.new_zeros(h.shape[-1]), dilation))
+            h = np.tanh(causal_convolution(h, weight, np.zeros(h.shape[-1]), dilation))
         return h[:, t]
 
-    changed = x + torch.eye(len(x), dtype=x.dtype)[..., None]
-    sees = (run(changed) - run(x[None])).abs().amax(dim=-1) > 1e-6
+    changed = x + np.eye(len(x))[..., None]
+    sees = np.abs(run(changed) - run(x[None])).max(axis=-1) > 1e-6
     size = 1 + sum((len(weight) - 1) * dilation for weight, dilation in zip(weights, dilations, strict=True))
     return size, sees
     ### END SOLUTION
@@ -287,7 +287,7 @@ def dilated_stack(k, r, L, n):
 # [[hints on the output]]
 # 1. In the example, which of the two numbers of the convolution goes through the sigmoid? What is 5.5 − 2.5?
 # 2. Your causal convolution puts zeros in front. If you put the past in front yourself, which of its outputs do you need?
-# 3. Join past and text with `torch.cat` along the time, convolve, drop the outputs that belong to the past. `chunk` cuts the features in halves.
+# 3. Join past and text with `np.concatenate` along the time, convolve, drop the outputs that belong to the past. `np.split` cuts the features in halves.
 #
 # [[hints on the new past]]
 # 1. Is the past of the next call made of inputs or of outputs of this block?
@@ -303,16 +303,20 @@ def gated_block(x, past, weight, bias, dilation):
     -> (output (batch, time, d), new_past (batch, (k-1)·dilation, d))
     """
     ### BEGIN SOLUTION
-    inputs = torch.cat([past, x], dim=1)
+    inputs = np.concatenate([past, x], axis=1)
     both = causal_convolution(inputs, weight, bias, dilation)[:, past.shape[1] :]
-    value, gate = both.chunk(2, dim=-1)
-    output = x + value * torch.sigmoid(gate)
+    value, gate = np.split(both, 2, axis=-1)
+    passes = 1 / (1 + np.exp(-gate))
+    output = x + value * passes
     return output, inputs[:, x.shape[1] :]
     ### END SOLUTION
 
 
 # %% [markdown]
 # ## 3. A text as one vector
+#
+# From here on your functions will be trained. So they get tensors, and PyTorch convolves: you know now what `torch.nn.functional.conv1d` does. It knows
+# nothing of texts of several lengths, and that is your part.
 #
 # ### 3a. The maximum over time [[convolutions.text_features]]
 #
@@ -333,11 +337,10 @@ def gated_block(x, past, weight, bias, dilation):
 # texts shorter than the widest filter; texts of one word, and float64.
 #
 # [[hints on the windows]]
-# 1. How many windows of width 3 has a text of five words? And at which position of your causal convolution is the response of the first?
-# 2. A causal convolution answers at the *last* word of a window. Its first $k - 1$ answers overhang the start. Where are the answers that overhang
-#    the end?
-# 3. Put $k - 1$ zero vectors behind all texts, convolve, drop the first $k - 1$ answers: answer $i$ is the window that *starts* at $i$. In a text of
-#    $n$ words, $i$ goes up to $\max(n - k, 0)$.
+# 1. How many windows of width 3 has a text of five words, and how many has a text of two?
+# 2. Put $k - 1$ zero vectors behind all texts. Then a window starts at every word, and answer $i$ of a convolution without padding of its own is the
+#    window that starts at $i$. Which answers overhang the end?
+# 3. In a text of $n$ words, $i$ goes up to $\max(n - k, 0)$. `conv1d(x.mT, weight.permute(2, 1, 0), bias).mT` has the axes in PyTorch's order and back.
 #
 # [[hints on the padding]]
 # 1. Padding can do harm in two places: as part of a window, and as a window that should not exist. When does each occur?
@@ -359,7 +362,7 @@ def text_features(x, lengths, weights, biases):
     for weight, bias in zip(weights, biases, strict=True):
         k = len(weight)
         padded = torch.cat([x, x.new_zeros(len(x), k - 1, x.shape[2])], dim=1)
-        c = causal_convolution(padded, weight, bias, 1)[:, k - 1 :]
+        c = torch.nn.functional.conv1d(padded.mT, weight.permute(2, 1, 0), bias).mT
         inside = torch.arange(c.shape[1]) <= (lengths - k).clamp(min=0)[:, None]
         c = c.masked_fill(~inside[..., None], -math.inf)
         strongest.append(c.amax(dim=1))
@@ -777,7 +780,7 @@ else:
 # chooses what to write in its place: a letter, several, or nothing. It needs the letters to the right as well, but your block is causal. So we let it
 # answer three letters later: two blocks of width 4 then see three letters to the left of the letter in question and three to its right. As a control
 # we train the same network with width 1, which sees that letter only. All test words are words of *Twelfth Night* that neither *Hamlet* nor *Henry V*
-# contains.
+# contains. PyTorch trains the network on whole words; then yours reads the test words, one letter per call, from its past.
 
 
 # %%
@@ -794,12 +797,28 @@ def rewriting(old, new):
 
 
 def outputs_of(parameters, tokens):
-    """The scores of everything that can be written, at each position."""
+    """The scores of everything that can be written, at each position; the same blocks in PyTorch."""
     table, *blocks, V, c = parameters
     h = table[tokens]
     for weight, bias in zip(blocks[0::2], blocks[1::2], strict=True):
-        h, _ = gated_block(h, h.new_zeros(len(h), len(weight) - 1, h.shape[2]), weight, bias, 1)
+        padded = torch.nn.functional.pad(h.mT, (len(weight) - 1, 0))
+        both = torch.nn.functional.conv1d(padded, weight.permute(2, 1, 0), bias).mT
+        h = h + torch.nn.functional.glu(both, dim=-1)
     return h @ V + c
+
+
+def read_by_letter(parameters, tokens):
+    """The same scores from your gated block, which gets one letter of every word per call."""
+    table, *blocks, V, c = parameters
+    layers = list(zip(blocks[0::2], blocks[1::2], strict=True))
+    pasts = [np.zeros((len(tokens), len(weight) - 1, weight.shape[1]), weight.dtype) for weight, _ in layers]
+    rows = []
+    for letter in tokens.T:
+        h = table[letter][:, None]
+        for i, (weight, bias) in enumerate(layers):
+            h, pasts[i] = map(np.asarray, gated_block(h, pasts[i], weight, bias, 1))
+        rows.append(h @ V + c)
+    return np.concatenate(rows, axis=1)
 
 
 def restorer(tokens, wanted, choices, width, seed, d=32, epochs=5):
@@ -844,8 +863,8 @@ if ready and passes("convolutions.gated_block", gated_block):
     print(f"left as they are   {100 * sum(old != new for old, new in pairs) / len(pairs):4.1f} % wrong")
     for width, later in ((1, 0), (4, 3)):
         parameters = restorer(tokens["train"], wanted["train"].roll(later, 1), len(choices), width, 0)
-        with torch.no_grad():
-            best = outputs_of(parameters, tokens["test"]).roll(-later, 1).argmax(-1).tolist()
+        found = read_by_letter([p.detach().numpy() for p in parameters], tokens["test"].numpy())
+        best = np.roll(found, -later, axis=1).argmax(axis=-1).tolist()
         read = ["".join(choices[i] for i in row[: len(old)]) for row, (old, _) in zip(best, pairs, strict=True)]
         wrong = sum(new != mine for mine, (_, new) in zip(read, pairs, strict=True))
         print(f"width {width}            {100 * wrong / len(pairs):4.1f} % wrong")

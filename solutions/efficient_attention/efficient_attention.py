@@ -29,9 +29,10 @@ import copy
 import math
 import time
 
+import numpy as np
 import torch
 from IPython.display import HTML
-from torch.nn.functional import pad
+from numpy.lib.stride_tricks import sliding_window_view
 
 from autograder.check import check, failing, passes, show_rows
 from lectures import show
@@ -239,8 +240,9 @@ def absorb(state, q, k, v, mask):
 #
 # Blocks that nobody sees may hold anything, even `inf` and `nan`, as memory does that was reserved and never filled. If you touch them, you notice.
 #
-# **Checked:** the shapes; the output; the number of scores, and that no others are computed; blocks that nobody may see; queries that see nothing;
-# blocks of one token and one block for all, a shorter last block, float64. The longest text of the check has a few dozen tokens.
+# **Checked:** the shapes; the output; the number of scores; a long text, for which no other scores may be computed; blocks that nobody may see;
+# queries that see nothing; blocks of one token and one block for all, a shorter last block, float64. The multiplications of matrix products are counted,
+# also those inside PyTorch's own attention. The longest text of the check has a few dozen tokens.
 #
 # [[hints]]
 # 1. How many pairs of blocks does a text of 5 blocks have, and which of your functions does the work for one pair?
@@ -444,7 +446,8 @@ def savings(n, w, p, k, d, f):
 # ## 5. Too good to be true
 #
 # A friend computes causal attention with a window without any mask of pairs. She gives each token a row of its own with the `window` keys that end with
-# itself. `x.unfold(0, window, 1)` makes such rows without copying: entry $t$ holds the rows $t$ to $t + \text{window} - 1$ of `x`, as its last axis.
+# itself. `sliding_window_view(x, window, axis=0)` makes such rows without copying: entry $t$ holds the rows $t$ to $t + \text{window} - 1$ of `x`, as its
+# last axis.
 # She adds zeros, so that the first tokens have a row as well. Her model trains, its training loss is wonderfully low, and what it writes is nonsense.
 # One line is wrong.
 #
@@ -460,7 +463,7 @@ def savings(n, w, p, k, d, f):
 # [[hints]]
 # 1. What can a model know whose training loss is too good, and which it does not know when it writes?
 # 2. Change the last token of a text and look at which outputs change. Then do the same with its key only, and with its value only.
-# 3. `pad(x, (0, 0, a, b))` adds a rows before the first one and b rows after the last one.
+# 3. `np.pad(x, ((a, b), (0, 0)))` adds a rows of zeros before the first one and b after the last one.
 
 
 # %%
@@ -482,7 +485,7 @@ def wrong_line():
 # [[hints]]
 # 1. Entry $t$ of one of the two tensors should hold what entry $t$ of the other one holds, for the same tokens.
 # 2. The rows of a token end with the token itself, so the zeros belong in front of the text.
-# 3. Compare the two lines with `unfold`, number by number.
+# 3. Compare the two lines with `np.pad`, number by number.
 
 
 # %%
@@ -493,13 +496,15 @@ def band_attention(q, k, v, window):
     """
     ### BEGIN SOLUTION
     length, d = q.shape
-    near_keys = pad(k, (0, 0, window - 1, 0)).unfold(0, window, 1)
-    near_values = pad(v, (0, 0, window - 1, 0)).unfold(0, window, 1)
-    scores = torch.einsum("td,tdw->tw", q, near_keys) / math.sqrt(d)
-    back = torch.arange(window).flip(0)
-    exists = back <= torch.arange(length)[:, None]
-    weights = torch.softmax(scores.masked_fill(~exists, -math.inf), dim=-1)
-    return torch.einsum("tw,tdw->td", weights, near_values)
+    near_keys = sliding_window_view(np.pad(k, ((window - 1, 0), (0, 0))), window, axis=0)
+    near_values = sliding_window_view(np.pad(v, ((window - 1, 0), (0, 0))), window, axis=0)
+    scores = np.einsum("td,tdw->tw", q, near_keys) / math.sqrt(d)
+    back = np.arange(window)[::-1]
+    exists = back <= np.arange(length)[:, None]
+    seen = np.where(exists, scores, -math.inf)
+    weights = np.exp(seen - seen.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.einsum("tw,tdw->td", weights, near_values)
     ### END SOLUTION
 
 

@@ -117,7 +117,8 @@ def as_addition(tokens, positions, W, b):
 #
 # A learned table has one row per position, and then it ends: BERT cannot read a 513th token. People who need longer inputs (or, in Vision
 # Transformers, larger images) **stretch** the table. They lay its rows out evenly over the new length, so that the first stays first and the last
-# stays last, and interpolate linearly in between.
+# stays last, and interpolate linearly in between. Return the new table, and for every new position how its row was made: `low`, the old row at or
+# before it, and `share`, the part of the next row, from 0 to 1. The row `low` has the rest.
 #
 # By hand, three rows, stretched to five:
 #
@@ -127,18 +128,19 @@ def as_addition(tokens, positions, W, b):
 #
 # new position          0    1    2    3    4
 # is old position       0   0.5   1   1.5   2
+# low                   0    0    1    1    2
+# share                 0   0.5   0   0.5   0
 # new table           ( 0)  ( 5) (10) (25) (40)
 # ```
 #
 # Shrinking works the same way: five rows for three positions are rows 0, 2 and 4. If `length` is 1, return the first row. A table of one row is the
-# same everywhere.
+# same everywhere. Exactly at an old row, rounding may give you a share of 1 of it instead of 0 of the next one; that is right as well.
 #
-# **Checked:** the shape; longer; shorter, and the same length; one row or one position.
+# **Checked:** the shapes; longer; shorter, and the same length; one row or one position. Table, `low` and `share` count together.
 #
 # [[hints]]
-# 1. Look at the third line from the bottom of the example. By how much does the old position grow from one new position to the next, and what is it
-#    at the end?
-# 2. Compute for every new position where it falls in the old table: a number between two integers. The fraction says how much of the next row it gets.
+# 1. Look at the line of old positions in the example. By how much do they grow from one new position to the next, and what is the last one?
+# 2. Compute for every new position where it falls in the old table: a number between two integers. The lower one is `low`, the fraction is `share`.
 # 3. `torch.linspace` lays positions out evenly and copes with a length of 1. The last new position has no next row: where does the index
 #    `low + 1` lead there?
 
@@ -147,15 +149,16 @@ def as_addition(tokens, positions, W, b):
 def stretched(table, length):
     """A learned table for another length: first and last rows are kept, the rest is interpolated linearly.
 
-    table (old, d) -> (length, d)
+    table (old, d) -> (new table (length, d), low (length,), share (length,))
     """
     ### BEGIN SOLUTION
     end = len(table) - 1
     at = torch.linspace(0, end, length)
     low = at.floor().long()
     high = (low + 1).clamp(max=end)
-    share = (at - low)[:, None].to(table.dtype)
-    return (1 - share) * table[low] + share * table[high]
+    share = at - low
+    part = share[:, None].to(table.dtype)
+    return (1 - part) * table[low] + part * table[high], low, share
     ### END SOLUTION
 
 
@@ -739,7 +742,7 @@ class Reader(nn.Module):
         if self.kind == "learned":
             if time <= TRAINED:
                 return self.table[:time]
-            return torch.as_tensor(stretched(self.table.detach(), time)).float()
+            return torch.as_tensor(stretched(self.table.detach(), time)[0]).float()
         return 0.0
 
     def inside(self, layer, time):

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.convolutions.common import CLOSED, doubles
+from autograder.checks.convolutions.common import doubles
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.convolutions import nothing_before
@@ -63,7 +63,7 @@ CAUSAL_CONVOLUTION = question(
         values("dilations", 1, _dilated),
         values("a text shorter than the filter", 0.75, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 filter-flipped: Your filter is flipped: `weight[0]` meets the newest position. Here `weight[k - 1]` does, and
 `weight[0]` the oldest.
@@ -73,8 +73,8 @@ zeros-on-both-sides: You put the zeros on both sides, as libraries for images do
 right. For a language model this is the answer. Put all zeros in front.
 + k, time = len(weight), x.shape[1]
 + left = (k - 1) * dilation // 2
-+ zeros = x.new_zeros(len(x), (k - 1) * dilation, x.shape[2])
-+ padded = torch.cat([zeros[:, :left], x, zeros[:, left:]], dim=1)
++ zeros = np.zeros((len(x), (k - 1) * dilation, x.shape[2]))
++ padded = np.concatenate([zeros[:, :left], x, zeros[:, left:]], axis=1)
 + return sum(padded[:, j * dilation : j * dilation + time] @ weight[j] for j in range(k)) + bias
 
 dilation-not-in-the-padding: You put k − 1 zeros in front and forgot the dilation there: a filter reaches (k − 1)·δ
@@ -99,21 +99,21 @@ zeros-behind: All your zeros are behind the text, so every output sees only posi
 them in front.
 - [zeros, x] → [x, zeros]
 
-around-the-end: The start of your text sees its end: `torch.roll` and negative indices go around. Before the start
+around-the-end: The start of your text sees its end: `np.roll` and negative indices go around. Before the start
 there are zeros.
-- zeros = x.new_zeros(len(x), (len(weight) - 1) * dilation, x.shape[2])
-- padded = torch.cat([zeros, x], dim=1)
+- zeros = np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
+- padded = np.concatenate([zeros, x], axis=1)
 - y = bias
 - for j in range(len(weight)):
 -     start = j * dilation
 -     y = y + padded[:, start : start + time] @ weight[j]
 + y = bias
 + for j in range(len(weight)):
-+     y = y + torch.roll(x, (len(weight) - 1 - j) * dilation, dims=1) @ weight[j]
++     y = y + np.roll(x, (len(weight) - 1 - j) * dilation, axis=1) @ weight[j]
 
 first-word-repeated: Before the start of a text you repeat its first word. Put zeros there.
-- x.new_zeros(len(x), (len(weight) - 1) * dilation, x.shape[2])
-+ x[:, :1].expand(-1, (len(weight) - 1) * dilation, -1)
+- np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
++ np.repeat(x[:, :1], (len(weight) - 1) * dilation, axis=1)
 
 bias-k-times: You add the bias once per matrix, k times in all. It is added once.
 - @ weight[j] → @ weight[j] + bias * (j > 0)
@@ -123,6 +123,6 @@ bias-forgotten: You left out the bias.
 
 shifted-by-one: Your outputs are one position too late: at t you use t − 1 and older positions, and never the current
 one.
-- [zeros, x] → [zeros, torch.zeros_like(x[:, :1]), x]
+- [zeros, x] → [zeros, np.zeros_like(x[:, :1]), x]
 """,
 )

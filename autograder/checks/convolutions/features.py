@@ -133,23 +133,20 @@ windows-over-the-end: You count windows that overhang the end of the text. A win
 to the text, unless the text is shorter than the filter.
 - <= (lengths - k).clamp(min=0)[:, None] → < lengths[:, None]
 
-windows-over-the-start: You count windows that overhang the start of the text: the first k − 1 answers of a causal
-convolution. Drop them.
-- padded = torch.cat([x, x.new_zeros(len(x), k - 1, x.shape[2])], dim=1)
--     c = causal_convolution(padded, weight, bias, 1)[:, k - 1 :]
--     inside = torch.arange(c.shape[1]) <= (lengths - k).clamp(min=0)[:, None]
-+ c = causal_convolution(x, weight, bias, 1)
-+     inside = torch.arange(c.shape[1]) < lengths[:, None]
+windows-over-the-start: You count windows that overhang the start of the text, as a causal convolution does: zeros are
+in front of it. A window begins at its first word.
+- torch.cat([x, x.new_zeros(len(x), k - 1, x.shape[2])], dim=1)
++ torch.cat([x.new_zeros(len(x), k - 1, x.shape[2]), x], dim=1)
+- <= (lengths - k).clamp(min=0)[:, None]
++ < lengths[:, None]
 
 filter-flipped: Your filters are flipped: `weight[0]` is for the *first* word of a window.
-- causal_convolution(padded, weight, → causal_convolution(padded, weight.flip(0),
+- weight.permute(2, 1, 0) → weight.flip(0).permute(2, 1, 0)
 
-convolution-leaks: Your windows are shifted: the answer at a position is that of a window which reaches to its right.
-Then the zeros of your convolution, in 2a, are on both sides: mend that first.
-- c = causal_convolution(padded, weight, bias, 1)[:, k - 1 :]
-+ R = k - 1 - (k - 1) // 2
-+     longer = torch.cat([padded, x.new_zeros(len(x), R, x.shape[2])], dim=1)
-+     c = causal_convolution(longer, weight, bias, 1)[:, R:][:, k - 1 :]
+convolution-leaks: Your windows are shifted: the zeros are on both sides of the texts, as libraries put them for images,
+so answer i is not that of the window which starts at i. Put all zeros behind.
+- torch.cat([x, x.new_zeros(len(x), k - 1, x.shape[2])], dim=1)
++ torch.cat([x.new_zeros(len(x), k // 2, x.shape[2]), x, x.new_zeros(len(x), k - 1 - k // 2, x.shape[2])], dim=1)
 
 last-window-forgotten: You leave out the final window of each text. A text of n words has n − k + 1 windows.
 - (lengths - k) → (lengths - k - 1)
@@ -179,6 +176,6 @@ filter looks for occurs anywhere in the text.
 - c.amax(dim=1) → c.amin(dim=1)
 
 bias-forgotten: You left out the biases.
-- weight, bias, 1) → weight, torch.zeros_like(bias), 1)
+- weight.permute(2, 1, 0), bias) → weight.permute(2, 1, 0))
 """,
 )

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.convolutions.common import CLOSED, doubles
+from autograder.checks.convolutions.common import doubles
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.convolutions import same_or_empty
@@ -63,7 +63,7 @@ GATED_BLOCK = question(
         values("chunks give what the whole text gives", 0.5, _chunks, "output"),
         judged("a short chunk, an empty past", 0.75, _odd, same_or_empty(RESULTS)),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 gate-and-value-swapped: You swapped the halves: the first half are the values, and the sigmoid is for the second.
 - value, gate = → gate, value =
@@ -73,25 +73,25 @@ residual-forgotten: You left out the residual connection: add the block's own in
 
 sigmoid-forgotten: You multiplied the values by the gate's scores. The sigmoid of a score is between 0 and 1, so a gate
 lets a part of the value through.
-- torch.sigmoid(gate) → gate
+- 1 / (1 + np.exp(-gate)) → gate
 
 tanh-of-the-values: You took the tanh of the values. In a GLU they stay as they are: that leaves a path for the
 gradient along which nothing saturates.
-- value * → torch.tanh(value) *
+- value * → np.tanh(value) *
 
 input-gated-as-well: You gate the sum of input and values. The gate is for the values only; the input passes unchanged.
-- x + value * torch.sigmoid(gate) → (x + value) * torch.sigmoid(gate)
+- x + value * passes → (x + value) * passes
 
 features-interleaved: You took every second feature as a gate. The first half of the features are values, the second
 half their gates.
-- value, gate = both.chunk(2, dim=-1) → value, gate = both[..., 0::2], both[..., 1::2]
+- value, gate = np.split(both, 2, axis=-1) → value, gate = both[..., 0::2], both[..., 1::2]
 
 past-ignored: You start from zeros and never use the past. Then every chunk starts as if it were the start of a text.
-- torch.cat([past, x], dim=1) → torch.cat([torch.zeros_like(past), x], dim=1)
-- inputs[:, x.shape[1] :] → torch.cat([past, x], dim=1)[:, x.shape[1] :]
+- np.concatenate([past, x], axis=1) → np.concatenate([np.zeros_like(past), x], axis=1)
+- inputs[:, x.shape[1] :] → np.concatenate([past, x], axis=1)[:, x.shape[1] :]
 
 past-of-outputs: Your new past consists of outputs of the block. The filter reads inputs, so these must be kept.
-- inputs[:, x.shape[1] :] → torch.cat([past, output], dim=1)[:, x.shape[1] :]
+- inputs[:, x.shape[1] :] → np.concatenate([past, output], axis=1)[:, x.shape[1] :]
 
 past-not-moved: You return the past that you were given. The next chunk needs the inputs just before *it*.
 - inputs[:, x.shape[1] :] → past
@@ -113,15 +113,15 @@ convolution-leaks: Your block sees positions to its right. Then the zeros of you
 sides: mend that first.
 - both = causal_convolution(inputs, weight, bias, dilation)[:, past.shape[1] :]
 + R = (len(weight) - 1) * dilation - (len(weight) - 1) * dilation // 2
-+ longer = torch.cat([inputs, x.new_zeros(len(x), R, x.shape[2])], dim=1)
++ longer = np.concatenate([inputs, np.zeros((len(x), R, x.shape[2]))], axis=1)
 + both = causal_convolution(longer, weight, bias, dilation)[:, R:][:, past.shape[1] :]
 
 filter-flipped: The matrices of the filter are in reverse order: `weight[0]` meets the newest position. Look at 2a
 first.
-- causal_convolution(inputs, weight, → causal_convolution(inputs, weight.flip(0),
+- causal_convolution(inputs, weight, → causal_convolution(inputs, weight[::-1],
 
 zeros-instead-of-the-past-kept: You return zeros as the new past, so the next chunk does not know that there was a
 text.
-- inputs[:, x.shape[1] :] → torch.zeros_like(past)
+- inputs[:, x.shape[1] :] → np.zeros_like(past)
 """,
 )

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from autograder.checks.convolutions.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -128,7 +127,7 @@ RECEPTIVE_FIELD = question(
         values("weights that are zero", 0.75, _zeros),
         values("the start of a text, width 1", 0.5, _odd),
     ],
-    closed=CLOSED,
+    numpy=True,
     mistakes="""
 widths-multiplied: You multiplied the widths of the layers. Each layer adds to the reach what it reaches back itself.
 - size = 1 + sum((len(weight) - 1) * dilation for weight, dilation in zip(weights, dilations, strict=True))
@@ -158,37 +157,37 @@ counts gaps, and takes no notice of zero weights or of the start of the text.
 drawn-for-measured: You marked all positions of the receptive field. Run the stack and look what changes: dilations
 leave gaps, and weights can be zero.
 - return size, sees
-+ return size, torch.tensor([t - size < s <= t for s in range(len(x))])
++ return size, [t - size < s <= t for s in range(len(x))]
 
 forwards: You changed position t and looked where the output changes. That tells who sees t. The question is what t
 sees: change the other positions, one by one, and look at t.
 - return h[:, t] → return h
-- (run(changed) - run(x[None])).abs().amax(dim=-1) > 1e-6
-+ (run(changed) - run(x[None])).abs().amax(dim=-1)[t] > 1e-6
+- np.abs(run(changed) - run(x[None])).max(axis=-1) > 1e-6
++ np.abs(run(changed) - run(x[None])).max(axis=-1)[t] > 1e-6
 
 any-output: You compare all outputs. Every position changes some output, at least its own; look at the output at t
 only.
-- return h[:, t] → return h.flatten(1)
+- return h[:, t] → return h.reshape(len(h), -1)
 
 first-feature-only: You changed only the first feature of each position. A layer may not use it: change the whole
 vector.
-- [..., None] → [..., None] * (torch.arange(x.shape[1]) == 0)
+- [..., None] → [..., None] * (np.arange(x.shape[1]) == 0)
 
 first-output-only: You compared only the first feature of the output at t. A position is seen if any of them changes.
-- (run(changed) - run(x[None])).abs().amax(dim=-1) > 1e-6 → (run(changed) - run(x[None])).abs()[:, 0] > 1e-6
+- np.abs(run(changed) - run(x[None])).max(axis=-1) > 1e-6 → np.abs(run(changed) - run(x[None]))[:, 0] > 1e-6
 
 changes-kept: You never undo a change, so after the first position that is seen, all seem to be. Change one position at
 a time, each in a fresh copy.
-- torch.eye(len(x), dtype=x.dtype) → torch.ones(len(x), len(x), dtype=x.dtype).tril()
+- np.eye(len(x)) → np.tri(len(x))
 
 convolution-leaks: Your stack sees positions to the right of t. Then the zeros of your convolution, in 2a, are on both
 sides: mend that first.
-- h = torch.tanh(causal_convolution(h, weight, h.new_zeros(h.shape[-1]), dilation))
+- h = np.tanh(causal_convolution(h, weight, np.zeros(h.shape[-1]), dilation))
 + R = (len(weight) - 1) * dilation - (len(weight) - 1) * dilation // 2
-+         longer = torch.cat([h, h.new_zeros(len(h), R, h.shape[2])], dim=1)
-+         h = torch.tanh(causal_convolution(longer, weight, h.new_zeros(h.shape[-1]), dilation))[:, R:]
++         longer = np.concatenate([h, np.zeros((len(h), R, h.shape[2]))], axis=1)
++         h = np.tanh(causal_convolution(longer, weight, np.zeros(h.shape[-1]), dilation))[:, R:]
 
 dilations-forgotten-in-the-stack: Your stack runs without its dilations: the marked positions are neighbours.
-- h.new_zeros(h.shape[-1]), dilation) → h.new_zeros(h.shape[-1]), 1)
+- np.zeros(h.shape[-1]), dilation) → np.zeros(h.shape[-1]), 1)
 """,
 )

@@ -1,6 +1,5 @@
 """Questions 5a and 5b: a friend's band, whose values come from the future."""
 
-from autograder.checks.efficient_attention.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -36,33 +35,33 @@ BAND_ATTENTION = question(
     difficulty="easy",
     returns=("output",),
     properties=[values("short windows", 1, _short), values("a window longer than the text", 1, _wide)],
-    closed=CLOSED,
-    planted="- near_values = pad(v, (0, 0, window - 1, 0)) → near_values = pad(v, (0, 0, 0, window - 1))",
+    numpy=True,
+    planted="- np.pad(v, ((window - 1, 0), (0, 0))) → np.pad(v, ((0, window - 1), (0, 0)))",
     mistakes="""
 keys-from-the-future-too: You mended it the wrong way round: now keys *and* values have their zeros behind the text, so
 both rows begin with the token itself and lead into the future. The keys were right.
-* (0, 0, window - 1, 0) → (0, 0, 0, window - 1)
+* ((window - 1, 0), (0, 0)) → ((0, window - 1), (0, 0))
 
 one-zero-too-many: Your rows of values are one token too late. With `window` zeros in front there is one row too many,
 and the first one is that of the token before the text.
-- near_values = pad(v, (0, 0, window - 1, 0)).unfold(0, window, 1)
-+ near_values = pad(v, (0, 0, window, 0)).unfold(0, window, 1)[:length]
+- np.pad(v, ((window - 1, 0), (0, 0))), window, axis=0)
++ np.pad(v, ((window, 0), (0, 0))), window, axis=0)[:length]
 
 turned-round: Your rows of values contain the right tokens, but in the opposite order of the keys.
-- near_values = pad(v, (0, 0, window - 1, 0)).unfold(0, window, 1)
-+ near_values = pad(v, (0, 0, window - 1, 0)).unfold(0, window, 1).flip(-1)
+- np.pad(v, ((window - 1, 0), (0, 0))), window, axis=0)
++ np.pad(v, ((window - 1, 0), (0, 0))), window, axis=0)[..., ::-1]
 
 own-value-only: Each token now gets its own value, whatever the weights are.
-- pad(v, (0, 0, window - 1, 0)).unfold(0, window, 1) → v.unsqueeze(-1).expand(-1, -1, window)
+- sliding_window_view(np.pad(v, ((window - 1, 0), (0, 0))), window, axis=0) → np.repeat(v[..., None], window, axis=-1)
 
 zeros-attended-to: You changed the mask as well: the zeros in front of the text now count as tokens. Leave the line with
 `exists` as it was.
-- exists = back <= torch.arange(length)[:, None] → exists = back <= window + torch.arange(length)[:, None]
+- np.arange(length)[:, None] → window + np.arange(length)[:, None]
 
 zeros-on-both-sides: You have zeros on both sides of the values, so their rows begin at the same token as before, and no
 longer fit the keys.
-- near_values = pad(v, (0, 0, window - 1, 0)).unfold(0, window, 1)
-+ near_values = pad(v, (0, 0, (window - 1) // 2, window - 1 - (window - 1) // 2)).unfold(0, window, 1)
+- np.pad(v, ((window - 1, 0), (0, 0)))
++ np.pad(v, (((window - 1) // 2, window // 2), (0, 0)))
 """,
 )
 
@@ -75,9 +74,9 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes=f"""
-keys-suspected: Line {_at("near_keys = pad")} is right: with `window` − 1 zeros in front, entry t holds the keys of the
+keys-suspected: Line {_at("near_keys =")} is right: with `window` − 1 zeros in front, entry t holds the keys of the
 tokens t − window + 1 to t.
-- {_listing.wrong} → {_at("near_keys = pad")}
+- {_listing.wrong} → {_at("near_keys =")}
 
 scores-suspected: Line {_at("scores =")} is right: each query is multiplied by the keys of its own row.
 - {_listing.wrong} → {_at("scores =")}
@@ -90,12 +89,12 @@ exists-suspected: Line {_at("exists =")} is right: token t has t tokens before i
 zeros.
 - {_listing.wrong} → {_at("exists =")}
 
-softmax-suspected: Line {_at("weights =")} is right: the weights of a row sum to 1, and zeros in front of the text get
-none.
+softmax-suspected: Line {_at("weights =")} is right: these are the exponentials of a softmax, which the next line
+divides by their sum; zeros in front of the text get none.
 - {_listing.wrong} → {_at("weights =")}
 
-sum-suspected: Line {_at("return torch.einsum")} is right: it adds up the values of each row with the row's weights. Are
+sum-suspected: Line {_at("return np.einsum")} is right: it adds up the values of each row with the row's weights. Are
 they the values of the same tokens as the keys?
-- {_listing.wrong} → {_at("return torch.einsum")}
+- {_listing.wrong} → {_at("return np.einsum")}
 """,
 )

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.positions.common import CLOSED
-from autograder.exercise.declare import holds, question, shapes, values
+from autograder.exercise.declare import holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL, SLICES
-from autograder.exercise.laws.positions import shifts_add_up, sums_are_known
+from autograder.exercise.laws.positions import mixed_from_two_rows, shifts_add_up, sums_are_known
 from autograder.exercise.specification import Case, case
 
 
@@ -185,19 +185,14 @@ STRETCHED = question(
     "positions.stretched",
     minutes=15,
     difficulty="medium",
-    returns=("table",),
+    returns=("table", "low", "share"),
     properties=[
         shapes(0.25, _longer, "one row per position"),
-        values("longer", 1.25, _longer),
-        values("shorter, and the same length", 0.75, _shorter),
-        values("one row, one position", 0.75, _single),
+        judged("longer", 1.25, _longer, mixed_from_two_rows),
+        judged("shorter, and the same length", 0.75, _shorter, mixed_from_two_rows),
+        judged("one row, one position", 0.75, _single, mixed_from_two_rows),
     ],
-    closed=(
-        *CLOSED,
-        "torch.nn.functional.interpolate",
-        "torch.nn.functional.grid_sample",
-        "torch.nn.functional.upsample",
-    ),
+    closed=CLOSED,
     mistakes="""
 end-never-reached: Your steps are old/new long, so the last row of the table is never reached, or used several times.
 From the first row to the last there is one step less than there are rows, in the old table and in the new one.
@@ -217,7 +212,7 @@ share.
 - torch.linspace(0, end, length) → torch.linspace(0, end, length).floor()
 
 shares-swapped: The two shares are swapped. A position just behind row 2 consists almost entirely of row 2.
-- (1 - share) * table[low] + share * table[high] → share * table[low] + (1 - share) * table[high]
+- (1 - part) * table[low] + part * table[high] → part * table[low] + (1 - part) * table[high]
 
 middles-of-cells: You treat rows as cells and line up their outer edges, as for pixels (`align_corners=False`). Here
 the first row stays first and the last row stays last.

@@ -184,12 +184,7 @@ ATTEND = question(
         values("all at once, one token, one query", 0.75, _everything),
         judged("inputs are unchanged", 0.25, _two_queries, inputs_unchanged),
     ],
-    closed=(
-        *CLOSED,
-        "torch.nn.functional.scaled_dot_product_attention",
-        "torch.nn.MultiheadAttention",
-        "torch.nn.functional.multi_head_attention_forward",
-    ),
+    closed=CLOSED,
     mistakes="""
 ahead-not-hidden: Queries attend to keys ahead of them. Hide those with −∞ before the softmax.
 - scores.masked_fill(ahead, -math.inf) → scores

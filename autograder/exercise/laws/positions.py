@@ -58,3 +58,17 @@ def the_rest_is_read_as_in_the_whole(case: Case, got: Outcomes) -> str | None:
         if not close(of_rest, of_whole[..., of_whole.shape[-2] - of_rest.shape[-2] :, :]):
             return "the rest of a text, read with a cache, gives something else than in the whole text"
     return None
+
+
+def mixed_from_two_rows(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
+    """A new table, for each of its rows the old row below, and the share of the next one: all three are right. At an
+    old row, rounding decides between no share of the next row and all of it."""
+    mine, right = got[0].outputs, expected[0].outputs
+    if any(one.shape != other.shape for one, other in zip(mine, right, strict=True)):
+        return "the shape of a result is not the expected one"
+    low, share = mine[1].double(), mine[2].double()
+    if bool((low != low.round()).any()) or not bool(((share > -1e-4) & (share < 1 + 1e-4)).all()):
+        return "low is not always the number of a row, or share is not always between 0 and 1"
+    if not close(low + share, right[1].double() + right[2].double()):
+        return "low and share are not those of the places in the old table"
+    return None if close(mine[0], right[0]) else "the values of the new table are not the expected ones"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.exercise.outcome import GENERATOR, call, undisturbed
+from autograder.exercise.outcome import COUNTED, GENERATOR, call, undisturbed
 
 X = torch.tensor([1.0, 2.0])
 
@@ -186,3 +186,15 @@ def test_numbers_in_other_clothes_are_as_good(result, wanted):
     given = call(lambda: result, (), (), ("y",))
     assert given.fault is None, given
     assert given.outputs[0].tolist() == wanted
+
+
+def test_products_that_are_one_step_of_pytorchs_count_like_those_written_out():
+    q, vector = torch.ones(1, 2, 5, 4), torch.ones(4)
+
+    def counted(function):
+        return float(outcome(function, returns=("y", COUNTED)).outputs[-1])
+
+    by_hand = counted(lambda x: torch.softmax(q @ q.mT, -1) @ q)
+    assert by_hand == 2 * 2 * 2 * 5 * 5 * 4
+    assert counted(lambda x: torch.nn.functional.scaled_dot_product_attention(q, q, q)) == by_hand
+    assert counted(lambda x: q[0, 0] @ vector) == counted(lambda x: q[0, 0] @ vector[:, None]) == 2 * 5 * 4
