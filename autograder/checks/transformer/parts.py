@@ -202,7 +202,7 @@ FEED_FORWARD = question(
         values("narrow and square matrices, one token", 0.5, _other_networks),
         values("large gates", 0.25, _large),
     ],
-    closed=(*CLOSED, SILU),
+    closed=CLOSED,
     mistakes="""
 gate-and-up-swapped: You swapped `gate` and `up`: the activation belongs to the result of `gate`.
 * "gate" → "other"
