@@ -37,8 +37,8 @@ WRONG = {
     "attend": [
         f"def attend(scores, values, mask=None):\n{SOFTMAX}    if mask is not None:\n        weights = weights * mask\n"
         "    return weights @ values, weights",
-        "def attend(scores, values, mask=None):\n    e = np.exp(scores)\n    weights = e / e.sum(axis=-2, keepdims=True)\n"
-        "    return weights @ values, weights",
+        "def attend(scores, values, mask=None):\n    e = np.exp(scores)\n"
+        "    weights = e / e.sum(axis=-2, keepdims=True)\n    return weights @ values, weights",
     ],
     "scaled_dot_product_attention": [
         "def scaled_dot_product_attention(q, k, v, mask=None):\n    return attend(q @ np.swapaxes(k, -1, -2), v, mask)",
