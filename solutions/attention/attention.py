@@ -211,7 +211,7 @@ def attend(scores, values, mask=None):
 # By hand, with $d = 64$: the dot products 112 and 96, divided by $\sqrt{64} = 8$, are 14 and 12, and the weights are $1/(1+e^{-2}) = 0.88$ and
 # $0.12$. Without the division they would be 1.0000 and 0.0000.
 #
-# Your `attend` does the rest. The mask means the same as there, and a query with no allowed key still gets zeros.
+# Your `attend` computes the softmax and the sum. The mask means the same as there, and a query with no allowed key still gets zeros.
 #
 # **Checked:** the shapes; the weights; the output, given your weights; the mask; a query with no allowed key; leading axes.
 #

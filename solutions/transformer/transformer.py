@@ -231,7 +231,7 @@ def rotate(x, first, base):
 #
 # With a cache, `q` holds the *new* tokens only, and `k` and `v` hold all tokens: the queries belong to the **last** tokens of the text. Each token attends
 # to itself and to everything before it. Heads share keys and values in groups of neighbours: with 6 heads and 2 sets, heads 0, 1, 2 read set 0.
-# Scores are divided by $\sqrt{d_\text{head}}$. Return them as well, as they are before the mask.
+# Scores are divided by $\sqrt{d_\text{head}}$. Return these scores as well, before the mask is applied.
 #
 # By hand: a text of 5 tokens, the first 3 of which were read before. What may the two queries attend to?
 #
