@@ -19,9 +19,21 @@ def last_tokens(q, k, v):
 
 def between_texts(x, memory, weights, n_heads, mask):
     mask = mask.expand(len(x), n_heads, x.shape[1], memory.shape[1])
+    query, key = x.transpose(0, 1), memory.transpose(0, 1)
     output, shares = F.multi_head_attention_forward(
-        *(text.transpose(0, 1) for text in (x, memory, memory)),
-        *(x.shape[-1], n_heads, None, None, None, None, False, 0.0, weights["output"].T, None),
+        query,
+        key,
+        value=key,
+        embed_dim_to_check=x.shape[-1],
+        num_heads=n_heads,
+        in_proj_weight=None,
+        in_proj_bias=None,
+        bias_k=None,
+        bias_v=None,
+        add_zero_attn=False,
+        dropout_p=0.0,
+        out_proj_weight=weights["output"].T,
+        out_proj_bias=None,
         attn_mask=~mask.flatten(0, 1),
         use_separate_proj_weight=True,
         q_proj_weight=weights["query"].T,
