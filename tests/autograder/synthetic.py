@@ -152,10 +152,9 @@ def _hand_in(root: Path, student: str, chosen: dict[str, str], special: str, ref
     if special == "network":
         cells["dot_score"].source += "\nimport socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)"
     if special == "closed":
-        cells["scaled_dot_product_attention"].source = (
-            "def scaled_dot_product_attention(q, k, v, mask=None):\n"
-            "    return torch.nn.functional.scaled_dot_product_attention(q, k, v, mask), q"
-        )
+        cells[
+            "dot_score"
+        ].source = "import nlmcore.attention\n\n\ndef dot_score(query, keys):\n    return nlmcore.attention.dot_score(query, keys)"
     if special == "hostile":
         cells["written"].source = HOSTILE
         shown = f"\nfrom IPython.display import HTML, display\ndisplay(HTML({HOSTILE!r}))\n"
