@@ -152,9 +152,10 @@ def _hand_in(root: Path, student: str, chosen: dict[str, str], special: str, ref
     if special == "network":
         cells["dot_score"].source += "\nimport socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)"
     if special == "closed":
-        cells[
-            "dot_score"
-        ].source = "import nlmcore.attention\n\n\ndef dot_score(query, keys):\n    return nlmcore.attention.dot_score(query, keys)"
+        cells["dot_score"].source = (
+            "from nlmcore.attention import dot_score as theirs\n\n\n"
+            "def dot_score(query, keys):\n    return theirs(query, keys)"
+        )
     if special == "hostile":
         cells["written"].source = HOSTILE
         shown = f"\nfrom IPython.display import HTML, display\ndisplay(HTML({HOSTILE!r}))\n"
