@@ -17,6 +17,7 @@
 # %%
 import math
 
+import numpy as np
 import torch
 from IPython.display import HTML
 
@@ -24,6 +25,7 @@ from autograder.check import check, failing, passes, show_rows
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
+np.set_printoptions(precision=3, suppress=True)
 
 
 # %% [markdown]
@@ -139,12 +141,12 @@ def additive_score(query, keys, W_query, W_key, v):
 # By hand, for the scores 1.5, 0.9, 0.3, −0.5, without a mask and with the first key masked:
 
 # %%
-scores = torch.tensor([1.5, 0.9, 0.3, -0.5])
-e = torch.exp(scores)
-print("exp(scores)          ", e, " sum", round(e.sum().item(), 2))
+scores = np.array([1.5, 0.9, 0.3, -0.5])
+e = np.exp(scores)
+print("exp(scores)          ", e, " sum", round(float(e.sum()), 2))
 print("weights              ", e / e.sum())
 
-allowed = torch.tensor([False, True, True, True])
+allowed = np.array([False, True, True, True])
 print("first key masked     ", e * allowed / (e * allowed).sum())
 
 
@@ -154,9 +156,9 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 # 1. **Large scores.** $e^{89}$ is larger than a float32 can hold, and infinity divided by infinity is NaN. Adding the same number to all scores
 #    changes no weight ($e^{s+a} = e^a e^s$, and $e^a$ cancels). So subtract from each row the largest of its scores that are allowed.
 # 2. **Nothing to look at.** A row in which every key is masked has the sum 0, and $0/0$ is NaN. Such a query gets weights and a context of zeros.
-# 3. **The caller's tensor.** `scores.masked_fill_(…)` and `scores[…] = …` write into the tensor that you were given. Leave it unchanged.
+# 3. **The caller's array.** `scores[…] = …` and `scores -= …` write into the array that you were given. Leave it unchanged.
 #
-# Write the softmax with `exp`, `sum` and `amax`.
+# Write the softmax with `np.exp`, `sum` and `max`.
 #
 # **Shapes.** `scores (..., query, key)`, `values (..., key, d)`, and `mask` is anything that broadcasts to the scores, or None. The dots stand for
 # any number of leading axes: none, a batch, or a batch and heads. If you work only on the last two axes, the leading ones take care of themselves.
@@ -166,14 +168,14 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 #
 # [[hints on the mask]]
 # 1. Read item 1 of the list again. Which scores may the largest be chosen from, and so when must the mask be applied?
-# 2. Before anything else, give the masked keys a score whose exponential is 0. Make a new tensor for it.
-# 3. `scores.masked_fill(~mask, -math.inf)` returns a new tensor, and $e^{-\infty}$ is exactly 0.
+# 2. Before anything else, give the masked keys a score whose exponential is 0. Make a new array for it.
+# 3. `np.where(mask, scores, -math.inf)` returns a new array, and $e^{-\infty}$ is exactly 0.
 #
 # [[hints on the empty row]]
 # 1. Calculate by hand what happens to a row in which all scores are −∞: its largest, the differences, the sum.
 # 2. If all scores of a row are −∞, so is its largest, and −∞ − (−∞) is NaN. Replace the largest and the sum of such a row by numbers that do no
 #    harm.
-# 3. `torch.where(condition, a, b)`, or `torch.nan_to_num` on the maximum, fixes that; at the end divide by the sum only where it is not 0.
+# 3. `np.where(condition, a, b)` on the maximum fixes that; at the end divide by the sum only where it is not 0.
 
 
 # %%
@@ -185,12 +187,12 @@ def attend(scores, values, mask=None):
     """
     ### BEGIN SOLUTION
     if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    largest = scores.amax(dim=-1, keepdim=True)
-    largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
-    e = torch.exp(scores - largest)
-    total = e.sum(dim=-1, keepdim=True)
-    weights = e / torch.where(total == 0, 1.0, total)
+        scores = np.where(mask, scores, -math.inf)
+    largest = scores.max(axis=-1, keepdims=True)
+    largest = np.where(largest == -math.inf, 0.0, largest)  # a row without a key
+    e = np.exp(scores - largest)
+    total = e.sum(axis=-1, keepdims=True)
+    weights = e / np.where(total == 0, 1.0, total)
     return weights @ values, weights
     ### END SOLUTION
 
@@ -209,15 +211,14 @@ def attend(scores, values, mask=None):
 # By hand, with $d = 64$: the dot products 112 and 96, divided by $\sqrt{64} = 8$, are 14 and 12, and the weights are $1/(1+e^{-2}) = 0.88$ and
 # $0.12$. Without the division they would be 1.0000 and 0.0000.
 #
-# From here onwards you may use softmax again; your `attend` does the rest. The mask means the same as there, and a query with no allowed key still
-# gets zeros.
+# Your `attend` computes the softmax and the sum. The mask means the same as there, and a query with no allowed key still gets zeros.
 #
 # **Checked:** the shapes; the weights; the output, given your weights; the mask; a query with no allowed key; leading axes.
 #
 # [[hints]]
 # 1. Which width is the $d$ in the formula, and which axes does $K^\top$ concern if there are leading ones?
 # 2. All dot products are one matrix product. Divide it, and call a function that you have already written.
-# 3. `k.mT` (or `k.transpose(-2, -1)`) swaps the last two axes and leaves the leading ones alone; `k.T` reverses all of them.
+# 3. `np.swapaxes(k, -1, -2)` swaps the last two axes and leaves the leading ones alone; `k.T` reverses all of them.
 
 
 # %%
@@ -228,7 +229,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     -> (output (..., query, d_v), weights (..., query, key))
     """
     ### BEGIN SOLUTION
-    return attend(q @ k.mT / math.sqrt(q.shape[-1]), v, mask)
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    return attend(scores, v, mask)
     ### END SOLUTION
 
 
@@ -244,7 +246,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 # - **Attention pooling.** All keys and values are kept. The question $k_i$ is the query, and *it* decides what the summary contains: the answer is
 #   the context of your `scaled_dot_product_attention`.
 #
-# `facts` makes texts with `n` facts of width `d` from a **seed**. `wrong` finds for each answer the place that it resembles most, and returns the
+# `facts` makes texts with `n` facts of width `d` from a **seed**, as NumPy arrays. `wrong` finds for each answer the place that it resembles most, and returns the
 # fraction of answers that resemble a wrong one. Each fact of each text is asked for. `errors` has five columns:
 #
 # | column | memory | facts | width | numbers kept |
@@ -278,27 +280,27 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 # 1. Which axis of the keys counts the facts? How many summaries does a text have with one vector, and how many with attention?
 # 2. With one vector, all questions to a text get the same summary, and each multiplies it by its own key. With attention, the keys are also the
 #    queries.
-# 3. Keys and values have the shape (texts, n, d), so the sum over the facts is `sum(1, keepdim=True)`.
+# 3. Keys and values have the shape (texts, n, d), so the sum over the facts is `sum(1, keepdims=True)`.
 #
 # [[hints on the conclusion]]
 # 1. What would you have concluded about columns 1 and 3 from seed 0 alone?
 # 2. Take the difference of two columns. Does it have the same sign in every row? If it is 0 in every row, then nothing distinguishes the two.
-# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `np.std(x, ddof=1)` computes it.
 
 
 # %%
 def facts(n, d, seed):
     """Texts of n facts: keys (texts, n, d), values (texts, n, d), where (texts, n), places (50, d), values = places[where]."""
     draw = torch.Generator().manual_seed(seed)
-    places = torch.randn(50, d, generator=draw, dtype=torch.float64)
-    keys = 2.0 * torch.randint(0, 2, (320 // n, n, d), generator=draw).double() - 1
-    where = torch.randint(0, 50, (320 // n, n), generator=draw)
+    places = torch.randn(50, d, generator=draw, dtype=torch.float64).numpy()
+    keys = 2.0 * torch.randint(0, 2, (320 // n, n, d), generator=draw).numpy() - 1
+    where = torch.randint(0, 50, (320 // n, n), generator=draw).numpy()
     return keys, places[where], where, places
 
 
 def wrong(answers, where, places):
     """The fraction of the answers (texts, n, d) that resemble another place more than their own."""
-    return ((answers @ places.T).argmax(-1) != where).double().mean()
+    return ((answers @ places.T).argmax(-1) != where).mean()
 
 
 # %%
@@ -314,14 +316,14 @@ def one_vector(seeds):
         row = []
         for n, d in ((4, 64), (16, 64), (16, 256), (16, 2048)):
             keys, values, where, places = facts(n, d, seed)
-            summary = (keys * values).sum(1, keepdim=True)
+            summary = (keys * values).sum(1, keepdims=True)
             row.append(wrong(keys * summary, where, places))
         keys, values, where, places = facts(16, 64, seed)
         found, _ = scaled_dot_product_attention(keys, keys, values)
         row.append(wrong(found, where, places))
-        errors.append(torch.stack(row))
+        errors.append(row)
     conclusion = 1
-    return prediction, torch.stack(errors), conclusion
+    return prediction, np.array(errors), conclusion
     ### END SOLUTION
 
 
@@ -401,7 +403,7 @@ def decoder_mask(lengths, time):
 # In memory the entries are in the order a0 a1 a2 a3 b0 b1 b2 b3. What goes wrong if you reshape them directly to (head, time, d_head)?
 
 # %%
-two_words = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])  # a0 … a3 are 0 … 3, b0 … b3 are 10 … 13
+two_words = np.array([[0, 1, 2, 3], [10, 11, 12, 13]])  # a0 … a3 are 0 … 3, b0 … b3 are 10 … 13
 print("(time, d_model):                          ", two_words.tolist())
 print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).tolist())
 
@@ -416,17 +418,12 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 # [[hints on splitting]]
 # 1. Look at the picture of the split and at the output of the cell above. Why does one reshape alone mix the words?
 # 2. Two steps: first split the last axis in two, then swap two axes.
-# 3. `x.reshape(batch, time, n_heads, d_head)` splits every word; `.transpose(1, 2)` then brings the heads to the front.
+# 3. `x.reshape(batch, time, n_heads, d_head)` splits every word; `.transpose(0, 2, 1, 3)` then brings the heads to the front.
 #
 # [[hints on joining]]
 # 1. Read the picture of the split from right to left. Which entries are next to each other again in the row of word *a*?
 # 2. The same two steps backwards, so the swap comes first.
-# 3. `.transpose(1, 2)`, then `.reshape(batch, time, n_heads * d_head)`.
-#
-# <details><summary>Stuck because of an earlier question?</summary>
-#
-# You may use `torch.softmax` here, so you can solve this without your `attend`.
-# </details>
+# 3. `.transpose(0, 2, 1, 3)`, then `.reshape(batch, time, n_heads * d_head)`.
 
 
 # %%
@@ -441,10 +438,10 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
     batch, time, _ = x.shape
 
     def cut(y):  # (batch, time, d_model) -> (batch, head, time, d_head)
-        return y.reshape(batch, time, n_heads, -1).transpose(1, 2)
+        return y.reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3)
 
     mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
-    joined = mixed.transpose(1, 2).reshape(batch, time, -1)  # (batch, time, d_model)
+    joined = mixed.transpose(0, 2, 1, 3).reshape(batch, time, -1)  # (batch, time, d_model)
     return joined @ W_o, weights
     ### END SOLUTION
 
@@ -540,7 +537,7 @@ def keys_looked_at(weights, lengths):
 #
 # 2b says that the softmax hardens into a choice of one key if scores of wide vectors are not divided. The **largest weight** of a row measures this: it
 # is 1 if one key gets everything. Compare vectors of width 8 and of width 128, without the division (your `attend`, with the plain dot products as
-# scores) and with it (your `scaled_dot_product_attention`). `sample` makes 12 random queries, keys and values from a **seed**. Four answers are
+# scores) and with it (your `scaled_dot_product_attention`). `sample` makes 12 random queries, keys and values from a **seed**, as NumPy arrays. Four answers are
 # possible:
 #
 # 1. Without the division, the largest weight is larger at width 128. With it, these samples cannot tell the two widths apart.
@@ -562,19 +559,19 @@ def keys_looked_at(weights, lengths):
 # [[hints on the run]]
 # 1. How often do you need `sample` for one row, and what do the two numbers of one width share?
 # 2. Use two loops, over seeds and over widths. Both of your functions return the weights as their second result.
-# 3. The largest weight of each query is `amax(-1)` of the weights; its mean over the queries is one number.
+# 3. The largest weight of each query is `max(-1)` of the weights; its mean over the queries is one number.
 #
 # [[hints on the conclusion]]
 # 1. Compare the second and the fourth column, seed by seed. What would you have concluded from seed 0 alone, and what from seed 1?
 # 2. Take the difference of two columns. Does it have the same sign in every row?
-# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `torch.std` computes it.
+# 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation. `np.std(x, ddof=1)` computes it.
 
 
 # %%
 def sample(d, seed):
     """12 random queries, keys and values of width d, each (12, d)."""
     draw = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(12, d, generator=draw) for _ in range(3))
+    return tuple(torch.randn(12, d, generator=draw).numpy() for _ in range(3))
 
 
 # %%
@@ -592,10 +589,10 @@ def hardening(seeds):
             q, k, v = sample(d, seed)
             _, plain = attend(q @ k.T, v)
             _, divided = scaled_dot_product_attention(q, k, v)
-            row += [plain.amax(-1).mean(), divided.amax(-1).mean()]
-        largest.append(torch.stack(row))
+            row += [plain.max(-1).mean(), divided.max(-1).mean()]
+        largest.append(row)
     conclusion = 1
-    return prediction, torch.stack(largest), conclusion
+    return prediction, np.array(largest), conclusion
     ### END SOLUTION
 
 
@@ -619,7 +616,7 @@ layer, head = 3, 1
 
 def matrix(linear):
     """W with b as its last row: (in + 1, out)."""
-    return torch.cat([linear.weight.T, linear.bias[None, :]])
+    return torch.cat([linear.weight.T, linear.bias[None, :]]).detach().numpy()
 
 
 def read(encoder, tokens, layer):
@@ -631,7 +628,8 @@ def read(encoder, tokens, layer):
     with capture(encoder) as tape, torch.no_grad():
         encoder(torch.tensor([tokens]))
     hook.remove()
-    return torch.cat([seen[0], torch.ones(*seen[0].shape[:2], 1)], dim=-1), tape[f"layers.{layer}.attention"]
+    x = torch.cat([seen[0], torch.ones(*seen[0].shape[:2], 1)], dim=-1)
+    return x.numpy(), tape[f"layers.{layer}.attention"].numpy()
 
 
 if passes("attention.multi_head_attention", multi_head_attention):
@@ -641,9 +639,9 @@ if passes("attention.multi_head_attention", multi_head_attention):
     x, theirs = read(encoder, tokenizer.encode(sentence), layer)
     attention = encoder.layers[layer].attention
     W_q, W_k, W_v = (matrix(part) for part in (attention.query, attention.key, attention.value))
-    with torch.no_grad():
-        output, weights = multi_head_attention(x, W_q, W_k, W_v, attention.output.weight.T, n_heads=12)
-    print(f"Largest difference between your weights and MiniLM's own: {(weights - theirs).abs().max():.7f}")
+    W_o = attention.output.weight.T.detach().numpy()
+    output, weights = (np.asarray(part) for part in multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads=12))
+    print(f"Largest difference between your weights and MiniLM's own: {np.abs(weights - theirs).max():.7f}")
     words = tokenizer.pieces(sentence)
     picture = show.attention_html(weights[0, head], words, selected=words.index("it") if "it" in words else None)
 else:

@@ -17,6 +17,7 @@
 # %%
 import math
 
+import numpy as np
 import torch
 
 from autograder.check import check, failing, passes, show_rows
@@ -255,8 +256,8 @@ def next_token_loss(logits, tokens):
 # $$\mathrm{output}_h = \mathrm{softmax}\!\left(\frac{Q_h K_{g(h)}^\top}{\sqrt{d_\text{head}}} + \text{causal mask}\right) V_{g(h)}$$
 #
 # There is no batch here: `q` has shape (heads, time, d_head), `k` (sets, time, d_head) and `v` (sets, time, d_v). Each word attends to itself and the
-# words before it. Return the output and the weights. Scores may be very large or far below 0: `torch.softmax` copes with that, and a softmax of
-# your own must cope too.
+# words before it. Return the output and the weights. Scores may be very large or far below 0, and your softmax must cope with both: from each row of
+# scores, subtract the largest that is allowed.
 #
 # | | head 0 | 1 | 2 | 3 | 4 | 5 |
 # |---|---|---|---|---|---|---|
@@ -269,12 +270,8 @@ def next_token_loss(logits, tokens):
 # [[hints]]
 # 1. Look at the table of heads and sets. How many heads in a row read the same set?
 # 2. Repeat each set until there is one for each head, in the right order. The rest is the same as with plain heads.
-# 3. `k.repeat_interleave(3, dim=0)` gives set 0 three times, then set 1 three times. What does `k.repeat(3, 1, 1)` give?
-#
-# <details><summary>Stuck because of an earlier question?</summary>
-#
-# Your `window_mask(time, time)` is the causal mask, and so is `torch.ones(time, time).tril().bool()`.
-# </details>
+# 3. `np.repeat(k, 3, axis=0)` gives set 0 three times, then set 1 three times. What does `np.tile(k, (3, 1, 1))` give? The causal mask is
+#    `np.tri(time, dtype=bool)`.
 
 
 # %%
@@ -285,11 +282,12 @@ def grouped_attention(q, k, v):
     -> (output (head, time, d_v), weights (head, time, time))
     """
     ### BEGIN SOLUTION
-    group = len(q) // len(k)
-    k, v = k.repeat_interleave(group, dim=0), v.repeat_interleave(group, dim=0)
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
-    scores = scores.masked_fill(~window_mask(q.shape[1], q.shape[1]), -math.inf)
-    weights = torch.softmax(scores, dim=-1)
+    time, group = q.shape[1], len(q) // len(k)
+    k, v = np.repeat(k, group, axis=0), np.repeat(v, group, axis=0)
+    scores = q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])
+    scores = np.where(np.tri(time, dtype=bool), scores, -math.inf)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ v, weights
     ### END SOLUTION
 
@@ -476,7 +474,7 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
             for part in (attention.query, attention.key, attention.value)
         )
     q, k = (torch.stack([torch.as_tensor(rotate(one, 100_000.0)).float() for one in heads]) for heads in (q, k))
-    output, weights = (torch.as_tensor(part) for part in grouped_attention(q, k, v))
+    output, weights = (torch.as_tensor(part) for part in grouped_attention(q.numpy(), k.numpy(), v.numpy()))
     theirs = tape[f"layers.{layer}.attention"][0]
     print(f"Largest difference between your weights and SmolLM2's own: {(weights - theirs).abs().max():.6f}")
     words = [tokenizer.decode([token]).strip() for token in tokens]

@@ -18,7 +18,7 @@
 #
 # [[closed]]
 # Everything else is open. Each question builds on earlier ones, so call your own functions. Should one of them resist, PyTorch has three of the parts:
-# `torch.nn.functional.rms_norm`, `silu` and `scaled_dot_product_attention` (with `enable_gqa=True`) are closed only where you write them.
+# `torch.nn.functional.rms_norm`, `silu` and `scaled_dot_product_attention` (with `enable_gqa=True`).
 #
 # **Conventions of the whole notebook.** Texts come in a batch: `x` is (batch, time, d_model), and heads are (batch, head, time, d_head). A weight matrix
 # is (in, out), so you multiply `x @ W`. There are no biases. Parameters and sizes come in dictionaries, and each function uses what it needs:
@@ -90,15 +90,18 @@ def layer_norm(x, gain, shift, eps):
 #
 # By hand, with $\varepsilon = 0$ and gain $(1, 10)$: the mean square of $(3, 4)$ is 12.5 and its root 3.536, so the result is $(0.849, 11.314)$.
 #
+# The same paper also tries a cheaper norm: the mean square is that of the first $k$ entries only, and its root still divides all of them. In the example
+# with $k = 1$ the root is 3 and the result $(1, 13.333)$. Your function does this if it gets a `k`; with `k=None` all entries count.
+#
 # Models often run in half precision, so `x` may be a float16 tensor. The largest float16 is 65,504. What happens to the *square* of an entry of 300, and
 # to everything computed from it? Your norm should give the right result to three digits all the same, whatever type it returns.
 #
-# **Checked:** the shape; the values; a large $\varepsilon$; a tensor in half precision with entries of several hundred; a zero vector, a single token,
-# float64.
+# **Checked:** the shape; the values, also with `k`; a large $\varepsilon$; a tensor in half precision with entries of several hundred; a zero vector, a
+# single token, float64.
 #
 # [[hints on the norm]]
 # 1. Compare with 1a: which of its two means is left, and what is squared now?
-# 2. Compute the mean of the squares over the last axis and keep that axis.
+# 2. Compute the mean of the squares over the last axis and keep that axis. A slice that ends at `None` ends with the last entry.
 # 3. `torch.rsqrt(mean_square + eps)` is one over the root, and `x` times that, times `gain`, is the norm.
 #
 # [[hints on half precision]]
@@ -108,14 +111,14 @@ def layer_norm(x, gain, shift, eps):
 
 
 # %%
-def rms_norm(x, gain, eps):
-    """The vector of each token divided by its root mean square, times the gain.
+def rms_norm(x, gain, eps, k=None):
+    """The vector of each token divided by its root mean square, that of its first k entries if k is given, times the gain.
 
     x (batch, time, d_model), perhaps in half precision, gain (d_model,) -> (batch, time, d_model)
     """
     ### BEGIN SOLUTION
     wide = x.float()
-    mean_square = (wide**2).mean(-1, keepdim=True)
+    mean_square = (wide[..., :k] ** 2).mean(-1, keepdim=True)
     return (wide * torch.rsqrt(mean_square + eps) * gain).to(x.dtype)
     ### END SOLUTION
 
@@ -228,7 +231,7 @@ def rotate(x, first, base):
 #
 # With a cache, `q` holds the *new* tokens only, and `k` and `v` hold all tokens: the queries belong to the **last** tokens of the text. Each token attends
 # to itself and to everything before it. Heads share keys and values in groups of neighbours: with 6 heads and 2 sets, heads 0, 1, 2 read set 0.
-# Scores are divided by $\sqrt{d_\text{head}}$.
+# Scores are divided by $\sqrt{d_\text{head}}$. Return these scores as well, before the mask is applied.
 #
 # By hand: a text of 5 tokens, the first 3 of which were read before. What may the two queries attend to?
 #
@@ -238,8 +241,8 @@ def rotate(x, first, base):
 # query 1        1   1   1   1   1        it is the token at position 4
 # ```
 #
-# **Checked:** the shapes; the weights when the whole text is new; the weights when it continues; the output, given your weights; a single query, one set
-# for all heads, and one set for each; very large and very small scores.
+# **Checked:** the shapes; scores and weights when the whole text is new; both when it continues; the output, given your weights; a single query, one
+# set for all heads, and one set for each; very large and very small scores.
 #
 # [[hints on the mask]]
 # 1. Look at the picture. At which position is the query in its first row, if there are 5 keys and 2 queries?
@@ -257,7 +260,7 @@ def attend(q, k, v):
     """Causal attention of the last tokens of a text to all of it; heads share keys and values.
 
     q (batch, head, query, d_head), k and v (batch, set, key, d_head), head a multiple of set, key >= query
-    -> (output (batch, head, query, d_head), weights (batch, head, query, key))
+    -> (output (batch, head, query, d_head), weights (batch, head, query, key), scores (batch, head, query, key))
     """
     ### BEGIN SOLUTION
     group = q.shape[1] // k.shape[1]
@@ -266,7 +269,7 @@ def attend(q, k, v):
     visible = torch.ones(query, key).tril(key - query).bool()
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     weights = torch.softmax(scores.masked_fill(~visible, -math.inf), dim=-1)
-    return weights @ v, weights
+    return weights @ v, weights, scores
     ### END SOLUTION
 
 
@@ -317,7 +320,7 @@ def attention(x, weights, sizes, past=None):
     if past is not None:
         k = torch.cat([past[:, 0], k], dim=2)
         v = torch.cat([past[:, 1], v], dim=2)
-    mixed, _ = attend(q, k, v)
+    mixed, _, _ = attend(q, k, v)
     return mixed.transpose(1, 2).flatten(2) @ weights["output"], torch.stack([k, v], dim=1)
     ### END SOLUTION
 

@@ -146,14 +146,14 @@ def masks(source, reads):
 # Write attention with several heads in which the queries may come from one text and the keys and values from another. `x` asks and `memory` answers. If you
 # pass the same tensor twice, it is self-attention; if `x` is the decoder's and `memory` the encoder's, it is **cross-attention**. The two texts differ in
 # length. Head 0 gets the first columns of each projection, head 1 the next, and so on. Divide the scores by the root of a head's width, hide what the mask
-# hides, join the heads in the same order and multiply by `output`. Return the weights as well.
+# hides, join the heads in the same order and multiply by `output`. Return the weights as well, and the scores before anything is hidden.
 #
 # By hand, with one head, $d = 1$ and all four matrices equal to 1: `x` = (2) and `memory` = (0, 1) give the scores (0, 2), the weights (0.119, 0.881) and
 # the output 0.881. With the mask (True, False) the weights are (1, 0) and the output 0.
 #
 # Before you write it: what are the shapes of the scores if the decoder has 4 words and the source has 5?
 #
-# **Checked:** the shapes; the weights if everything may be seen; the weights with a mask; the output, given your weights; self-attention with both masks;
+# **Checked:** the shapes; scores and weights if everything may be seen; both with a mask; the output, given your weights; self-attention with both masks;
 # a single query, a single key, square shapes; very large scores.
 #
 # [[hints on who asks]]
@@ -172,7 +172,8 @@ def attention(x, memory, weights, n_heads, mask):
     """Attention of x to memory, with several heads.
 
     x (batch, m, d), memory (batch, n, d), weights: query, key, value, output, each (d, d),
-    mask: boolean, broadcasts to (batch, head, m, n) -> (output (batch, m, d), shares (batch, head, m, n))
+    mask: boolean, broadcasts to (batch, head, m, n)
+    -> (output (batch, m, d), shares (batch, head, m, n), scores (batch, head, m, n): before the mask)
     """
 
     ### BEGIN SOLUTION
@@ -180,9 +181,9 @@ def attention(x, memory, weights, n_heads, mask):
         return projected.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
     q, k, v = split(x @ weights["query"]), split(memory @ weights["key"]), split(memory @ weights["value"])
-    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -math.inf)
-    shares = torch.softmax(scores, dim=-1)
-    return (shares @ v).transpose(1, 2).flatten(2) @ weights["output"], shares
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    shares = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
+    return (shares @ v).transpose(1, 2).flatten(2) @ weights["output"], shares, scores
     ### END SOLUTION
 
 
@@ -203,7 +204,7 @@ def attention(x, memory, weights, n_heads, mask):
 # [[hints]]
 # 1. Attention needs two texts here, and both are the same. Are they `h` itself, or `h` after its norm?
 # 2. Two sums in turn; each addend is computed from a norm of the current pathway.
-# 3. Your function of question 2 returns a pair, of which you add the first part. `torch.relu` sets negative entries to 0, between the two matrices.
+# 3. Your function of question 2 returns three results, of which you add the first. `torch.relu` sets negative entries to 0, between the two matrices.
 
 
 # %%
@@ -233,8 +234,8 @@ def encoder_layer(h, weights, n_heads, mask):
 # [[hints]]
 # 1. In the tables above, how many norms does a layer of the decoder have, and which of its parts reads the source?
 # 2. Three sums. Two masks are given: which part of the layer has keys in the target, and which has keys in the source?
-# 3. The middle part is a call of your function of question 2 with `norm(z, …)` and `h`, the matrices of `cross` and one of the masks; keep both of
-#    its results.
+# 3. The middle part is a call of your function of question 2 with `norm(z, …)` and `h`, the matrices of `cross` and one of the masks; keep its
+#    first two results.
 
 
 # %%
@@ -248,7 +249,7 @@ def decoder_layer(z, h, weights, n_heads, over_target, over_source):
     y = norm(z, weights["self_norm"])
     z = z + attention(y, y, weights["self"], n_heads, over_target)[0]
     y = norm(z, weights["cross_norm"])
-    added, cross = attention(y, h, weights["cross"], n_heads, over_source)
+    added, cross, _ = attention(y, h, weights["cross"], n_heads, over_source)
     z = z + added
     y = norm(z, weights["network_norm"])
     return z + torch.relu(y @ weights["up"]) @ weights["down"], cross

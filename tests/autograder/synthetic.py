@@ -18,7 +18,7 @@ from tests.autograder.answers import sources
 
 NAMES = [exercise.function for exercise in EXERCISES.values()]
 SOFTMAX = (
-    "    e = torch.exp(scores - scores.amax(dim=-1, keepdim=True))\n    weights = e / e.sum(dim=-1, keepdim=True)\n"
+    "    e = np.exp(scores - scores.max(axis=-1, keepdims=True))\n    weights = e / e.sum(axis=-1, keepdims=True)\n"
 )
 WRONG = {
     "dot_score": [
@@ -37,12 +37,13 @@ WRONG = {
     "attend": [
         f"def attend(scores, values, mask=None):\n{SOFTMAX}    if mask is not None:\n        weights = weights * mask\n"
         "    return weights @ values, weights",
-        "def attend(scores, values, mask=None):\n    weights = torch.softmax(scores, dim=-2)\n"
-        "    return weights @ values, weights",
+        "def attend(scores, values, mask=None):\n    e = np.exp(scores)\n"
+        "    weights = e / e.sum(axis=-2, keepdims=True)\n    return weights @ values, weights",
     ],
     "scaled_dot_product_attention": [
-        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return attend(q @ k.mT, v, mask)",
-        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return attend(q @ k.mT / q.shape[-1], v, mask)",
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return attend(q @ np.swapaxes(k, -1, -2), v, mask)",
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n"
+        "    return attend(q @ np.swapaxes(k, -1, -2) / q.shape[-1], v, mask)",
     ],
     "decoder_mask": [
         "def decoder_mask(lengths, time):\n    return undefined_name",
@@ -53,13 +54,13 @@ WRONG = {
 COPIED = """
 def attend(scores, values, mask=None):
     # subtract the top value so that nothing overflows, then forget about the forbidden ones
-    hidden = torch.zeros_like(scores, dtype=torch.bool) if mask is None else torch.logical_not(mask)
-    shifted = torch.where(hidden, torch.full_like(scores, -1e30), scores)
-    top = shifted.max(dim=-1, keepdim=True).values
-    raised = torch.where(hidden, torch.zeros_like(scores), (shifted - top).exp())
-    below = raised.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+    hidden = np.zeros_like(scores, dtype=bool) if mask is None else np.logical_not(mask)
+    shifted = np.where(hidden, np.full_like(scores, -1e30), scores)
+    top = shifted.max(axis=-1, keepdims=True)
+    raised = np.where(hidden, np.zeros_like(scores), np.exp(shifted - top))
+    below = raised.sum(axis=-1, keepdims=True).clip(min=1e-30)
     alpha = raised / below
-    together = torch.einsum("...ij,...jk->...ik", alpha, values)
+    together = np.einsum("...ij,...jk->...ik", alpha, values)
     return together, alpha
 """
 HOSTILE = (
@@ -151,9 +152,9 @@ def _hand_in(root: Path, student: str, chosen: dict[str, str], special: str, ref
     if special == "network":
         cells["dot_score"].source += "\nimport socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)"
     if special == "closed":
-        cells["scaled_dot_product_attention"].source = (
-            "def scaled_dot_product_attention(q, k, v, mask=None):\n"
-            "    return torch.nn.functional.scaled_dot_product_attention(q, k, v, mask), q @ k.mT"
+        cells["dot_score"].source = (
+            "from nlmcore.attention import dot_score as theirs\n\n\n"
+            "def dot_score(query, keys):\n    return theirs(query, keys)"
         )
     if special == "hostile":
         cells["written"].source = HOSTILE

@@ -1,6 +1,7 @@
 import sys
 import time
 
+import numpy as np
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
@@ -192,7 +193,14 @@ def test_code_above_a_forgotten_raise_is_noticed(capsys):
 
 
 def test_what_is_closed_hides_no_other_mistake():
-    said = said_of("attention.attend", lambda scores, values, mask=None: [torch.softmax(scores, -2)] * 2)
+    def student(scores, values, mask=None):
+        if mask is not None:
+            return torch.softmax(torch.from_numpy(scores), -1), None
+        e = np.exp(scores - scores.max())
+        weights = e / e.sum(-2, keepdims=True)
+        return weights @ values, weights
+
+    said = said_of("attention.attend", student)
     assert "You took the softmax over the queries" in said
     assert "0 of 6" in said
 

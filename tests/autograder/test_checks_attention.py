@@ -1,5 +1,6 @@
 """What the exercises of "attention" promise beyond what every assignment must (`test_checks.py`)."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -14,7 +15,8 @@ from tests.autograder.answers import second
 
 def test_two_mistakes_at_once_are_named_where_each_can_be_seen_alone():
     def attention(q, k, v, mask=None):  # not scaled, and the mask forgotten
-        weights = torch.softmax(q @ k.mT, -1)
+        e = np.exp(q @ np.swapaxes(k, -1, -2))
+        weights = e / e.sum(-1, keepdims=True)
         return weights @ v, weights
 
     verdict = examine(EXERCISES["attention.scaled_dot_product_attention"], attention, None)
@@ -45,15 +47,15 @@ def test_what_is_closed_earns_nothing_and_is_said():
 @pytest.mark.parametrize("weight", [0.0, 1e-320, 1e-7])
 def test_of_nothing_no_law_earns_a_point(weight):
     def attend(scores, values, mask=None):
-        weights = torch.full(scores.shape, weight, dtype=torch.float64)
+        weights = np.full(scores.shape, weight)
         weights = weights if mask is None else weights * mask
-        return torch.zeros(*scores.shape[:-1], values.shape[-1]), weights
+        return np.zeros((*scores.shape[:-1], values.shape[-1])), weights
 
     def heads(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
         batch, time, _ = x.shape
-        weights = torch.full((batch, n_heads, time, time), weight, dtype=torch.float64)
+        weights = np.full((batch, n_heads, time, time), weight)
         weights = weights if mask is None else weights * mask
-        return torch.zeros(batch, time, W_o.shape[1]), weights
+        return np.zeros((batch, time, W_o.shape[1])), weights
 
     earned = verdict_on(EXERCISES["attention.attend"], attend, seed=1)
     assert [f.about.name for f in earned.findings if f.holds] == ["right shapes, and inputs unchanged"]
@@ -63,8 +65,8 @@ def test_of_nothing_no_law_earns_a_point(weight):
 
 def uniform(scores, mask=None):
     """Every key that may be looked at, alike."""
-    allowed = torch.ones_like(scores) if mask is None else mask.expand(scores.shape).to(scores.dtype)
-    return allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
+    allowed = np.ones_like(scores) if mask is None else np.broadcast_to(mask, scores.shape)
+    return allowed / allowed.sum(-1, keepdims=True).clip(min=1)
 
 
 def uniform_attend(scores, values, mask=None):
@@ -73,20 +75,21 @@ def uniform_attend(scores, values, mask=None):
 
 
 def zero_attend(scores, values, mask=None):
-    return torch.zeros(*scores.shape[:-1], values.shape[-1]), torch.zeros_like(scores)
+    return np.zeros((*scores.shape[:-1], values.shape[-1])), np.zeros_like(scores)
 
 
 def heads_of(attend):
     def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
-        v = (x @ W_v).unflatten(-1, (n_heads, -1)).transpose(1, 2)
-        output, weights = attend(torch.zeros(len(x), n_heads, x.shape[1], x.shape[1]), v, mask)
-        return output.transpose(1, 2).flatten(2) @ W_o, weights
+        batch, time, _ = x.shape
+        v = (x @ W_v).reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3)
+        output, weights = attend(np.zeros((batch, n_heads, time, time)), v, mask)
+        return output.transpose(0, 2, 1, 3).reshape(batch, time, -1) @ W_o, weights
 
     return multi_head_attention
 
 
 def plain_of(attend):
-    return lambda q, k, v, mask=None: attend(torch.zeros(*q.shape[:-1], k.shape[-2], dtype=v.dtype), v, mask)
+    return lambda q, k, v, mask=None: attend(np.zeros((*q.shape[:-1], k.shape[-2])), v, mask)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_a_rare_input_of_which_a_law_says_nothing_costs_nobody_a_point():
 
 def test_who_forgets_to_divide_keeps_the_points_for_unchanged_inputs():
     def attend(scores, values, mask=None):
-        weights = scores.exp() if mask is None else scores.exp() * mask
+        weights = np.exp(scores) if mask is None else np.exp(scores) * mask
         return weights @ values, weights
 
     verdict = examine(EXERCISES["attention.attend"], attend, 0)

@@ -25,8 +25,8 @@ import warnings
 
 def attend(scores, values, mask=None):
     warnings.warn("a warning on stderr costs nothing")
-    e = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
-    weights = e / e.sum(dim=-1, keepdim=True)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
     if mask is not None:
         weights = weights * mask
     return weights @ values, weights
@@ -35,12 +35,13 @@ BAD_HEADS = """
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
     batch, time, _ = x.shape
     def cut(y):
-        return y.reshape(batch, time, n_heads, -1).transpose(1, 2)
+        return y.reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3)
     q, k, v = cut(x @ W_q), cut(x @ W_k), cut(x @ W_v)
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
     if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    weights = torch.softmax(scores, dim=-1).nan_to_num()
+        scores = np.where(mask, scores, -math.inf)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = np.nan_to_num(e / e.sum(axis=-1, keepdims=True))
     return (weights @ v).reshape(batch, time, -1) @ W_o, weights   # heads and time not exchanged
 """
 BUGGY = {  # what is written, the mark, the mistake that must be named
@@ -53,8 +54,8 @@ BUGGY = {  # what is written, the mark, the mistake that must be named
     ),
     "attend": (MASKED_AFTER, 4.5, "mask-after-softmax"),
     "scaled_dot_product_attention": (
-        "def scaled_dot_product_attention(q, k, v, mask=None):\n    weights = torch.softmax(q @ k.mT, -1)\n"
-        "    return weights @ v, weights",
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    e = np.exp(q @ np.swapaxes(k, -1, -2))\n"
+        "    weights = e / e.sum(axis=-1, keepdims=True)\n    return weights @ v, weights",
         0.75,
         "not-scaled",
     ),

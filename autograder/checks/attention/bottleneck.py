@@ -46,17 +46,17 @@ Multiply each value by its key before you sum.
 
 asked-without-a-key: You gave the same summary as the answer to every question. Multiply it by the key of the person
 that the question is about.
-- wrong(keys * summary, → wrong(summary.expand_as(keys),
+- wrong(keys * summary, → wrong(0 * keys + summary,
 
 summed-over-the-texts: You summed over the texts. Each text has a summary of its own: sum over its facts.
-- .sum(1, keepdim=True) → .sum(0, keepdim=True)
+- .sum(1, keepdims=True) → .sum(0, keepdims=True)
 
 product-of-all: You multiplied the facts with each other. Add the products of key and value.
-- .sum(1, keepdim=True) → .prod(1, keepdim=True)
+- .sum(1, keepdims=True) → .prod(1, keepdims=True)
 
 plain-mean-for-attention: You pooled the values with equal weights, so every question gets the same answer. The weights
 should depend on the query.
-- found, _ = scaled_dot_product_attention(keys, keys, values) → found = values.mean(1, keepdim=True).expand_as(values)
+- found, _ = scaled_dot_product_attention(keys, keys, values) → found = 0 * values + values.mean(1, keepdims=True)
 
 queries-meet-values: Your attention compares the queries with the values. Compare them with the keys; the values are
 what is pooled.
@@ -66,11 +66,11 @@ keys-pooled: Your attention pools the keys. A place is in a value.
 - scaled_dot_product_attention(keys, keys, values) → scaled_dot_product_attention(keys, keys, keys)
 
 columns-sorted: You sorted each column. Then a row no longer belongs to one seed, and the differences mix two samples.
-- conclusion = 1 → errors = list(torch.stack(errors).sort(0).values); conclusion = 1
+- conclusion = 1 → errors = np.sort(errors, axis=0); conclusion = 1
 
 mean-over-seeds: You return one row, the mean over the seeds. Then nobody can see whether the seeds agree: keep a row
 for each.
-- conclusion = 1 → errors = [torch.stack(errors).mean(0)]; conclusion = 1
+- conclusion = 1 → errors = [np.mean(errors, axis=0)]; conclusion = 1
 
 one-seed-believed: That column 3 has more errors than column 1 is true for some of your seeds, not for all, and the mean
 difference is within what chance explains. One seed would have misled you.

@@ -5,14 +5,7 @@ from torch import Tensor
 from autograder.exercise.draw import Draw
 
 CLOSED = ("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast", "transformers")
-"""Closed in every question: attention, and rooms with an attention of their own."""
-
-FUSED = (
-    *CLOSED,
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.MultiheadAttention",
-    "torch.nn.functional.multi_head_attention_forward",
-)
+"""Closed in every question with PyTorch: attention, and rooms with an attention of their own."""
 
 
 def mask_with_an_empty_row(draw: Draw, *shape: int) -> Tensor:

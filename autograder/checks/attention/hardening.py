@@ -40,10 +40,10 @@ one-seed-repeated: Every row is the same: you used the same seed each time. Use 
 
 largest-of-all: You took the largest weight of the whole table. Take the largest of each query, then the mean over the
 queries.
-* .amax(-1).mean() → .max()
+* .max(-1).mean() → .max()
 
 columns-for-rows: You took the largest weight that each *key* gets. A row belongs to a query, and its weights sum to 1.
-* .amax(-1).mean() → .amax(-2).mean()
+* .max(-1).mean() → .max(-2).mean()
 
 both-divided: Your plain scores are divided as well. For the first of the two numbers, pass the dot products to
 `attend` as they are.
@@ -51,10 +51,10 @@ both-divided: Your plain scores are divided as well. For the first of the two nu
 
 mean-over-seeds: You return one row, the mean over the seeds. Then nobody can see whether the seeds agree: keep a row
 for each.
-- conclusion = 1 → largest = [torch.stack(largest).mean(0)]; conclusion = 1
+- conclusion = 1 → largest = [np.mean(largest, axis=0)]; conclusion = 1
 
 columns-sorted: You sorted each column. Then a row no longer belongs to one seed, and the differences mix two samples.
-- conclusion = 1 → largest = list(torch.stack(largest).sort(0).values); conclusion = 1
+- conclusion = 1 → largest = np.sort(largest, axis=0); conclusion = 1
 
 first-seed-believed: With the division your own numbers do not decide it: at width 128 the largest weight is larger for
 some seeds and smaller for others.

@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.checks.attention.common import FUSED, mask_with_an_empty_row
+from autograder.checks.attention.common import mask_with_an_empty_row
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.attention import (
@@ -107,36 +107,36 @@ MULTI_HEAD_ATTENTION = question(
         ),
         holds("a sentence gives the same alone as in a batch", 0.5, _alone_and_together, alone_as_in_a_batch(1)),
     ],
-    closed=FUSED,
+    numpy=True,
     mistakes="""
 reshaped-without-transpose: Your heads mix words: you reshaped (batch, time, d_model) directly to (batch, head, time,
 d_head), so a head gets whole words instead of a part of every word. Reshape to (batch, time, head, d_head), then
 transpose.
-- y.reshape(batch, time, n_heads, -1).transpose(1, 2) → y.reshape(batch, n_heads, time, -1)
+- y.reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3) → y.reshape(batch, n_heads, time, -1)
 
 heads-dealt-out: Your heads take every n-th dimension: you split d_model as (d_head, head). Head 0 is the first d_head
 dimensions, head 1 the next: split it as (head, d_head).
-- y.reshape(batch, time, n_heads, -1).transpose(1, 2) → y.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+- y.reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3) → y.reshape(batch, time, -1, n_heads).transpose(0, 3, 1, 2)
 
 one-head-repeated: All your heads are the same: each uses the first d_head dimensions. Head i has its own part.
-- y.reshape(batch, time, n_heads, -1).transpose(1, 2)
-+ y.reshape(batch, time, n_heads, -1).transpose(1, 2)[:, :1].expand(-1, n_heads, -1, -1)
+- y.reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3)
++ y.reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3)[:, [0] * n_heads]
 
 no-heads: You compute one head over all of d_model and return it n_heads times. Split queries, keys and values into
 heads first; each head then has its own softmax.
 - n_heads, -1 → 1, -1
-- @ W_o, weights → @ W_o, weights.expand(-1, n_heads, -1, -1)
+- @ W_o, weights → @ W_o, weights.repeat(n_heads, axis=1)
 
 joined-without-transpose: The weights are right, but you joined the heads wrongly: you reshaped (batch, head, time,
 d_head) directly to (batch, time, d_model). Transpose head and time first.
-- mixed.transpose(1, 2).reshape → mixed.reshape
+- mixed.transpose(0, 2, 1, 3).reshape → mixed.reshape
 
 joined-interleaved: The weights are right, but you joined the heads in the wrong order: their dimensions alternate.
 First all of head 0, then all of head 1.
-- mixed.transpose(1, 2).reshape(batch, time, -1) → mixed.permute(0, 2, 3, 1).flatten(2)
+- mixed.transpose(0, 2, 1, 3) → mixed.transpose(0, 2, 3, 1)
 
 heads-summed: You summed the heads. Concatenate them; W_o mixes them.
-- mixed.transpose(1, 2).reshape(batch, time, -1) → mixed.sum(1).repeat(1, 1, n_heads)
+- mixed.transpose(0, 2, 1, 3).reshape(batch, time, -1) → np.tile(mixed.sum(1), n_heads)
 
 no-output-projection: You did not use W_o: you return the concatenated heads. Without W_o the heads would never exchange
 anything.
@@ -160,16 +160,18 @@ mask-inverted: You read the mask the wrong way round: True means “may attend�
 ^ mask = None if mask is None else ~mask
 or
 after: nan-where-nothing-is-allowed
-- ~mask → mask
+- np.where(mask → np.where(~mask
 or
 after: uniform-where-nothing-is-allowed
-- ~mask → mask
+- np.where(mask → np.where(~mask
 
 nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
 0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.
 - mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
-+ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -1)
++ scores = cut(x @ W_q) @ np.swapaxes(cut(x @ W_k), -1, -2) / math.sqrt(W_q.shape[1] // n_heads)
++ scores = scores if mask is None else np.where(mask, scores, -math.inf)
++ e = np.exp(scores - scores.max(axis=-1, keepdims=True))
++ weights = e / e.sum(axis=-1, keepdims=True)
 + mixed = weights @ cut(x @ W_v)
 
 uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
@@ -180,17 +182,19 @@ after: nan-where-nothing-is-allowed
 softmax-over-queries: You took the softmax over the queries. Each row of the weights belongs to one query and should sum
 to 1.
 after: nan-where-nothing-is-allowed
-- -math.inf), -1) → -math.inf), -2).nan_to_num()
+- e / e.sum(axis=-1, keepdims=True) → np.nan_to_num(e / e.sum(axis=-1, keepdims=True))
+* axis=-1 → axis=-2
 
 softmax-over-heads: You took the softmax over the heads. Every head has its own softmax over the keys: the last axis.
 after: nan-where-nothing-is-allowed
-- -math.inf), -1) → -math.inf), 1).nan_to_num()
+- e / e.sum(axis=-1, keepdims=True) → np.nan_to_num(e / e.sum(axis=-1, keepdims=True))
+* axis=-1 → axis=1
 
 weights-averaged: You averaged the weights over the heads, as torch.nn.MultiheadAttention does by default. Return those
 of every head: (batch, head, time, time).
 - @ W_o, weights → @ W_o, weights.mean(1)
 or
-- @ W_o, weights → @ W_o, weights.mean(1, keepdim=True).expand_as(weights)
+- @ W_o, weights → @ W_o, 0 * weights + weights.mean(1, keepdims=True)
 
 mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
 1. Remove masked keys before it.

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from autograder.checks.attention.common import FUSED, mask_with_an_empty_row
+from autograder.checks.attention.common import mask_with_an_empty_row
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.attention import mask_renormalises, weighted_sum_of, zero_where_nothing_is_allowed
@@ -69,7 +69,7 @@ SCALED_DOT_PRODUCT_ATTENTION = question(
         holds("a query with no key allowed gets zeros", 0.5, _empty_rows, zero_where_nothing_is_allowed(MASK)),
         values("any number of leading axes", 0.5, _leading),
     ],
-    closed=FUSED,
+    numpy=True,
     mistakes="""
 not-scaled: You left out the division by √d: these are the weights of the plain dot products. With wide vectors nearly
 all weight falls on a single key, and the gradient vanishes.
@@ -90,19 +90,20 @@ root-of-key-count: You divided by the root of the number of keys. d is the width
 
 scaled-after-softmax: You divided the weights by √d after the softmax, so they no longer sum to 1. Divide the scores
 before it.
-+ _, weights = attend(q @ k.mT, v, mask)
++ _, weights = attend(q @ np.swapaxes(k, -1, -2), v, mask)
 + weights = weights / math.sqrt(q.shape[-1])
 + return weights @ v, weights
 
 queries-and-keys-swapped: You swapped queries and keys: row i of your scores belongs to key i. Scores are Q Kᵀ: one row
 per query.
-- q @ k.mT → k @ q.mT
+- q @ np.swapaxes(k, -1, -2) → k @ np.swapaxes(q, -1, -2)
 
 softmax-over-queries: You took the softmax over the queries. Each row of the weights belongs to one query and should sum
 to 1.
-+ scores = q @ k.mT / math.sqrt(q.shape[-1])
-+ scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
-+ weights = torch.softmax(scores, -2).nan_to_num()
++ scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
++ scores = scores if mask is None else np.where(mask, scores, -math.inf)
++ e = np.exp(scores - scores.max(axis=-2, keepdims=True))
++ weights = np.nan_to_num(e / e.sum(axis=-2, keepdims=True))
 + return weights @ v, weights
 
 mask-ignored: The mask changes nothing in your result. Do you pass it on to attend?
@@ -112,29 +113,31 @@ mask-inverted: You read the mask the wrong way round: True means “may attend�
 ^ mask = None if mask is None else ~mask
 or
 after: nan-where-nothing-is-allowed
-- ~mask → mask
+- np.where(mask → np.where(~mask
 or
 after: uniform-where-nothing-is-allowed
-- ~mask → mask
+- np.where(mask → np.where(~mask
 
 mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
 1. Remove masked keys before it.
-- return attend(q @ k.mT / math.sqrt(q.shape[-1]), v, mask)
-+ _, weights = attend(q @ k.mT / math.sqrt(q.shape[-1]), v)
+- return attend(scores, v, mask)
++ _, weights = attend(scores, v)
 + weights = weights if mask is None else weights * mask
 + return weights @ v, weights
 
 mask-added: You added the mask to the scores: True counts as 1, so allowed keys get 1 more, and no key is removed. Write
 −∞ where the mask is False.
-- , v, mask → + (0 if mask is None else mask), v
+- scores, v, mask → scores + (0 if mask is None else mask), v
 
 results-swapped: You returned the two results in the wrong order: return (output, weights).
 - v, mask) → v, mask)[::-1]
 
 nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
 0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.
-+ scores = q @ k.mT / math.sqrt(q.shape[-1])
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -1)
++ scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
++ scores = scores if mask is None else np.where(mask, scores, -math.inf)
++ e = np.exp(scores - scores.max(axis=-1, keepdims=True))
++ weights = e / e.sum(axis=-1, keepdims=True)
 + return weights @ v, weights
 
 uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large

@@ -81,7 +81,7 @@ BILINEAR_SCORE = question(
         values("the scores are right", 1, _square),
         values(DIFFERENT_WIDTHS, 0.8, _wide),
     ],
-    closed=[*CLOSED, "torch.nn.functional.bilinear"],
+    closed=CLOSED,
     mistakes="""
 w-transposed: You used W the wrong way round: kᵀ W q equals qᵀ Wᵀ k. Its rows belong to the query: W has shape (d_query,
 d_key), so q W has the width of a key.

@@ -1,9 +1,10 @@
-"""Question 2a: from scores to weights to a context, with a mask. The softmax is written from exp and sum."""
+"""Question 2a: from scores to weights to a context, with a mask. The softmax is written from exp and sum, in NumPy,
+which has none."""
 
 import torch
 from torch import Tensor
 
-from autograder.checks.attention.common import CLOSED, mask_with_an_empty_row
+from autograder.checks.attention.common import mask_with_an_empty_row
 from autograder.exercise.declare import holds, inputs_too, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.attention import (
@@ -93,90 +94,85 @@ ATTEND = question(
         holds("a query with no key allowed gets zeros", 0.5, _empty_rows, zero_where_nothing_is_allowed(MASK)),
         values("very large and very small scores", 0.5, _large),
     ],
-    closed=[
-        *CLOSED,
-        "torch.softmax",
-        "torch.log_softmax",
-        "torch.nn.functional.scaled_dot_product_attention",
-    ],
+    numpy=True,
     mistakes="""
 softmax-over-queries: You took the softmax over the queries: each column of your weights sums to 1. Each query
-distributes its attention over the keys, so each row should sum to 1: use the last axis, dim=-1.
-* dim=-1 → dim=-2
+distributes its attention over the keys, so each row should sum to 1: use the last axis, axis=-1.
+* axis=-1 → axis=-2
 or
-- largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key →
-- e.sum(dim=-1 → e.sum(dim=-2
-- torch.where(total == 0, 1.0, total) → total
+- largest = np.where(largest == -math.inf, 0.0, largest)  # a row without a key →
+- e.sum(axis=-1 → e.sum(axis=-2
+- np.where(total == 0, 1.0, total) → total
 
 mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
 1. Remove masked keys before you divide by the sum.
-- scores = scores.masked_fill(~mask, -math.inf) → pass
+- scores = np.where(mask, scores, -math.inf) → pass
 - return weights
 + weights = weights if mask is None else weights * mask
 + return weights
 
 mask-inverted: You read the mask the wrong way round. Here True means “may attend”; you attend exactly where it is
 False.
-- ~mask → mask
+- np.where(mask → np.where(~mask
 or
-- ~mask → mask
-- largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key →
+- np.where(mask → np.where(~mask
+- largest = np.where(largest == -math.inf, 0.0, largest)  # a row without a key →
 or
-- ~mask, -math.inf → mask, -1e9
+- mask, scores, -math.inf → ~mask, scores, -1e9
 
 masked-score-zero: You set the masked scores to 0. That is an ordinary score: exp(0) = 1, so the key keeps some weight.
 Only −∞ (or a weight set to 0 before the division) removes it.
-- ~mask, -math.inf → ~mask, 0.0
+- scores, -math.inf → scores, 0.0
 
 mask-ignored: The mask changes nothing in your result: masked keys are attended like the others.
-- scores = scores.masked_fill(~mask, -math.inf) → pass
+- scores = np.where(mask, scores, -math.inf) → pass
 
 nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
 0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.
-- largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key →
+- largest = np.where(largest == -math.inf, 0.0, largest)  # a row without a key →
 
 uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
 negative number such as −1e9 instead of −∞: where all scores are equal, the softmax is uniform. Return zeros.
-- ~mask, -math.inf → ~mask, -1e9
+- scores, -math.inf → scores, -1e9
 
 overflow: exp overflows: e⁹⁰ is more than a float32 can hold, and infinity divided by infinity is NaN. Subtract the
 largest score of each row first; numerator and denominator shrink alike, so the softmax does not change.
 - scores - largest → scores
 or
-+ e = torch.exp(scores) if mask is None else torch.exp(scores) * mask
-+ weights = e / e.sum(-1, keepdim=True)
++ e = np.exp(scores) if mask is None else np.exp(scores) * mask
++ weights = e / e.sum(-1, keepdims=True)
 + return weights @ values, weights
 or
 - scores - largest → scores
-- torch.where(total == 0, 1.0, total) → total
+- np.where(total == 0, 1.0, total) → total
 or
-+ e = torch.exp(scores) if mask is None else torch.exp(scores) * mask
-+ weights = (e / e.sum(-1, keepdim=True)).nan_to_num()
++ e = np.exp(scores) if mask is None else np.exp(scores) * mask
++ weights = np.nan_to_num(e / e.sum(-1, keepdims=True))
 + return weights @ values, weights
 or
 - scores - largest → scores
-- e / torch.where(total == 0, 1.0, total) → (e / total).nan_to_num()
+- e / np.where(total == 0, 1.0, total) → np.nan_to_num(e / total)
 
 one-maximum-for-all: You subtract one maximum from all rows. In a row far below it, every exp is 0, and so is the sum.
-Each row needs its own maximum: amax(dim=-1, keepdim=True).
+Each row needs its own maximum: max(axis=-1, keepdims=True).
 ^ overall = scores.max()
 - scores - largest → scores - overall
 or
-- ~mask, -math.inf → ~mask, -1e9
+- scores, -math.inf → scores, -1e9
 - scores - largest → scores - scores.max()
-- torch.where(total == 0, 1.0, total) → total
+- np.where(total == 0, 1.0, total) → total
 
 maximum-over-masked-keys: Your maximum includes the masked keys. If a masked score is by far the largest, the
 exponentials of the allowed ones vanish. Take the maximum after masking.
-^ largest_of_all = scores.amax(dim=-1, keepdim=True)
+^ largest_of_all = scores.max(axis=-1, keepdims=True)
 - scores - largest → scores - largest_of_all
 
-changes-its-input: The result is right, but you changed the scores that you were given: a method whose name ends in _
-(masked_fill_) or an assignment to scores[...] writes into the caller's tensor. Use the version without _.
-- scores = scores.masked_fill(~mask, -math.inf) → scores.masked_fill_(~mask, -math.inf)
+changes-its-input: The result is right, but you changed the scores that you were given: an assignment to scores[...],
+`scores -= …` and `out=scores` write into the caller's array. `np.where` makes a new one.
+- scores = np.where(mask, scores, -math.inf) → np.copyto(scores, -math.inf, where=~mask)
 
 plain-mean: Your context is the plain mean of the values: it does not use the weights. It should be Σⱼ αⱼ vⱼ.
-- weights @ values → values.mean(-2, keepdim=True).expand(*scores.shape[:-1], values.shape[-1])
+- weights @ values → values.mean(-2, keepdims=True) + 0 * (weights @ values)
 
 scores-as-weights: You summed the values with the scores as weights, not with the weights that you computed from them.
 ^ given = scores
@@ -185,7 +181,7 @@ scores-as-weights: You summed the values with the scores as weights, not with th
 divided-without-exp: You divided the scores by their sum and left out exp. Scores may be negative or sum to nearly 0;
 exp makes them positive first.
 + kept = scores if mask is None else scores * mask
-+ weights = kept / kept.sum(-1, keepdim=True)
++ weights = kept / kept.sum(-1, keepdims=True)
 + return weights @ values, weights
 
 results-swapped: You returned the two results in the wrong order: return (context, weights).

@@ -219,19 +219,19 @@ GROUPED_ATTENTION = question(
         values("one set for all, and one for each", 0.75, _extremes),
         values("very large scores", 0.5, _large, "weights"),
     ],
-    closed=(*CLOSED, "torch.nn.functional.scaled_dot_product_attention"),
+    numpy=True,
     mistakes="""
 taking-turns: Your heads take turns: head 0 gets keys 0, head 1 keys 1, … Neighbouring heads should share: with six
-heads and two sets, heads 0, 1, 2 read set 0. Use `repeat_interleave`, not `repeat`.
-- k.repeat_interleave(group, dim=0), v.repeat_interleave(group, dim=0) → k.repeat(group, 1, 1), v.repeat(group, 1, 1)
+heads and two sets, heads 0, 1, 2 read set 0. Use `np.repeat`, not `np.tile`.
+* np.repeat → np.tile
+* , group, axis=0) → , (group, 1, 1))
 
 first-for-all: All your heads read the first set of keys and values. Head h reads set h // (heads per set).
-- k.repeat_interleave(group, dim=0), v.repeat_interleave(group, dim=0)
-+ k[:1].expand(len(q), -1, -1), v[:1].expand(len(q), -1, -1)
+- np.repeat(k, group, axis=0), np.repeat(v, group, axis=0) → k[[0] * len(q)], v[[0] * len(q)]
 
 future-not-hidden: The future is open: a word attends to words after it. Mask them before the softmax; then the first
 row is 1, 0, 0, …
-- scores = scores.masked_fill(~window_mask(q.shape[1], q.shape[1]), -math.inf) →
+- scores = np.where(np.tri(time, dtype=bool), scores, -math.inf) →
 
 hidden-scores-zero: You set the scores of later words to 0. A score of 0 is an ordinary score: exp(0) = 1, so they keep
 a weight. Only −∞ removes them.
@@ -239,18 +239,18 @@ a weight. Only −∞ removes them.
 
 hidden-after-the-softmax: You removed later words after the softmax: their weights are 0, but the rest no longer sum to
 1. Mask them before it.
-- scores = scores.masked_fill(~window_mask(q.shape[1], q.shape[1]), -math.inf)
-- weights = torch.softmax(scores, dim=-1)
-+ weights = torch.softmax(scores, dim=-1) * window_mask(q.shape[1], q.shape[1])
+- scores = np.where(np.tri(time, dtype=bool), scores, -math.inf) →
+- weights = e / e.sum(axis=-1, keepdims=True) → weights = e / e.sum(axis=-1, keepdims=True) * np.tri(time)
 
 not-even-itself: A word cannot attend to itself, and the first one has nothing to attend to. Each word attends to itself
 and to the words before it: the diagonal is allowed.
-- ~window_mask(q.shape[1], q.shape[1]) → ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1)
+- np.tri(time, → np.tri(time, k=-1,
 or
-- ~window_mask(q.shape[1], q.shape[1]), -math.inf → ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1), -1e9
+- np.tri(time, → np.tri(time, k=-1,
+- -math.inf → -1e9
 or
-- ~window_mask(q.shape[1], q.shape[1]) → ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1)
-- torch.softmax(scores, dim=-1) → torch.softmax(scores, dim=-1).nan_to_num()
+- np.tri(time, → np.tri(time, k=-1,
+- weights = e / e.sum(axis=-1, keepdims=True) → weights = np.nan_to_num(e / e.sum(axis=-1, keepdims=True))
 
 scaled-by-all-heads: You divided by the square root of the width of all heads together. The dot products of one head
 have `d_head` terms: divide by √d_head.
@@ -264,10 +264,10 @@ root-of-value-width: You divided by the square root of the values' width. d_head
 
 values-take-turns: Your heads read the right keys, but their values take turns: head 0 gets values 0, head 1 values 1, …
 Keys and values belong together: use the same set for both.
-- v.repeat_interleave(group, dim=0) → v.repeat(group, 1, 1)
+- np.repeat(v, group, axis=0) → np.tile(v, (group, 1, 1))
 
 overflow: exp overflows: e⁹⁰ is more than a float32 holds, and infinity divided by infinity is NaN. First subtract the
-largest score of each row, or use torch.softmax, which does so.
-- torch.softmax(scores, dim=-1) → scores.exp() / scores.exp().sum(-1, keepdim=True)
+largest score of each row.
+- np.exp(scores - scores.max(axis=-1, keepdims=True)) → np.exp(scores)
 """,
 )

@@ -16,11 +16,6 @@ CLOSED = (
 )
 """Closed in every question: the parts of a Transformer, and everything built on them."""
 
-LAYER_NORM, RMS_NORM = "torch.nn.functional.layer_norm", "torch.nn.functional.rms_norm"
-SILU = "torch.nn.functional.silu"
-ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
-"""PyTorch's own, each closed only where it is the answer, so that a part that resists costs nothing later."""
-
 
 def sizes_of(heads: int, sets: int, base: float = 100.0, eps: float = 1e-8) -> dict[str, Any]:
     """By default `eps` is small, so that a norm with ε in the wrong position costs little in later questions."""

@@ -1,9 +1,11 @@
-"""Questions 3a, 3b and 3c: rotations that start anywhere, fewer queries than keys, attention with a cache."""
+"""Questions 3a, 3b and 3c: rotations that start anywhere, fewer queries than keys, attention with a cache.
+
+3b asks for the scores as well: PyTorch's own attention returns the output and the weights, but not these.
+"""
 
 import torch
 from torch import Tensor
 
-from autograder.checks.transformer import common
 from autograder.checks.transformer.common import CLOSED, attention_weights, sizes_of
 from autograder.exercise.declare import holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
@@ -158,16 +160,16 @@ ATTEND = question(
     "transformer.attend",
     minutes=25,
     difficulty="hard",
-    returns=("output", "weights"),
+    returns=("output", "weights", "scores"),
     properties=[
         shapes(0.25, _whole),
-        values("the weights of a new text", 1, _whole, "weights"),
-        values("the weights of a text that continues", 1, _continued, "weights"),
+        values("scores and weights of a new text", 1, _whole, "weights", "scores"),
+        values("scores and weights of a text that continues", 1, _continued, "weights", "scores"),
         holds("the output, given your weights", 0.75, _outputs, output_of_shared_values),
         values("one query, one set, a set for each", 0.5, _extremes),
-        values("very large and very small scores", 0.5, _large, "weights"),
+        values("very large and very small scores", 0.5, _large, "weights", "scores"),
     ],
-    closed=(*CLOSED, common.ATTENTION),
+    closed=CLOSED,
     mistakes="""
 mask-not-moved: Your mask begins at the first key: query 0 sees only key 0. But the queries are the *last* tokens of the
 text, so query i is at position i + (keys − queries).
@@ -325,9 +327,9 @@ after: queries-not-rotated
 past-rotated-again: You rotate the keys of the past again. The cache holds them rotated; only the new keys need it.
 - k = rotate(heads(x @ weights["key"], sizes["n_kv_heads"]), first, sizes["base"])
 + k = heads(x @ weights["key"], sizes["n_kv_heads"])
-- mixed, _ = attend(q, k, v)
+- mixed, _, _ = attend(q, k, v)
 + k = rotate(k, 0, sizes["base"])
-+ mixed, _ = attend(q, k, v)
++ mixed, _, _ = attend(q, k, v)
 
 unrotated-in-the-cache: Your cache holds the keys as they were before their rotation. It should hold them as they were
 used, so that they need no further work.

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.transformer.common import CLOSED, LAYER_NORM, RMS_NORM, SILU, network_weights
+from autograder.checks.transformer.common import CLOSED, network_weights
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -92,15 +92,29 @@ def _without_shift(cases: Cases) -> Cases:
     return made
 
 
-_rms_vectors, _rms_damped = _without_shift(_vectors), _without_shift(_damped)
+def _in_part(cases: Cases) -> Cases:
+    """The same inputs, once as they are and once with k. PyTorch's own norm knows no k."""
+
+    def made(draw: Draw) -> list[Case]:
+        plain = cases(draw)
+        parts = [(c.label, *c.calls[0], draw.integer(1, c.calls[0][0].shape[-1] - 1)) for c in plain]
+        return [*plain, *(case(f"{label}, the first k", *given) for label, *given in parts)]
+
+    return made
 
 
+_rms_damped = _without_shift(_damped)
+_rms_vectors = _in_part(_without_shift(_vectors))
+
+
+@_in_part
 def _half(draw: Draw) -> list[Case]:
     d = draw.size() + 2
     x = (400 * (1 + draw.normal(2, 3, d).abs())).half()
     return [case("float16, entries of several hundred", x, draw.normal(d), 1e-5)]
 
 
+@_in_part
 def _rms_odd(draw: Draw) -> list[Case]:
     d = draw.size() + 1
     gain = draw.normal(d)
@@ -123,24 +137,21 @@ RMS_NORM_QUESTION = question(
         values("half precision", 0.9, _half, tolerance=5e-3),
         values("a zero vector, one token, float64", 0.5, _rms_odd),
     ],
-    closed=(*CLOSED, LAYER_NORM, RMS_NORM),
+    closed=CLOSED,
     mistakes="""
 squares-overflow: Your function is right in single precision and fails in half precision: the square of 300 is more than
 a float16 can hold, so the mean is infinite, and what you divide by it is 0. Convert x with `.float()` before you
 square, not after it.
 - wide = x.float() → wide = x
 or
-- wide = x.float()
-- mean_square = (wide**2).mean(-1, keepdim=True)
-+ wide = x
-+ mean_square = (wide**2).float().mean(-1, keepdim=True)
+- (wide[..., :k] ** 2).mean → (x[..., :k] ** 2).float().mean
 
 mean-subtracted: You subtract the mean, as in LayerNorm. RMSNorm leaves it in.
 - wide = x.float() → wide = x.float() - x.float().mean(-1, keepdim=True)
 
 summed-squares: You divide by the root of the *sum* of squares, the length of the vector. The mean square is that sum
 divided by d.
-- (wide**2).mean( → (wide**2).sum(
+- ** 2).mean( → ** 2).sum(
 
 root-forgotten: You divide by the mean square. Divide by its root.
 - torch.rsqrt(mean_square + eps) → 1 / (mean_square + eps)
@@ -159,6 +170,9 @@ over-everything: Your mean square is that of the whole batch. Each token's vecto
 
 gain-forgotten: The vectors are normalised, but not multiplied by the gain.
 -  * gain) → )
+
+k-ignored: Your mean square is always that of all entries. If `k` is given, it is that of the first k only.
+- [..., :k] →
 """,
 )
 
@@ -202,7 +216,7 @@ FEED_FORWARD = question(
         values("narrow and square matrices, one token", 0.5, _other_networks),
         values("large gates", 0.25, _large),
     ],
-    closed=(*CLOSED, SILU),
+    closed=CLOSED,
     mistakes="""
 gate-and-up-swapped: You swapped `gate` and `up`: the activation belongs to the result of `gate`.
 * "gate" → "other"

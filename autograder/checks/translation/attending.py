@@ -1,9 +1,12 @@
-"""Question 2: attention whose queries come from one text and whose keys and values come from another."""
+"""Question 2: attention whose queries come from one text and whose keys and values come from another.
+
+The scores are asked for as well: PyTorch's own attention returns the output and the weights, but not these.
+"""
 
 import torch
 from torch import Tensor
 
-from autograder.checks.translation.common import ATTENTION, CLOSED, attention_weights, padded
+from autograder.checks.translation.common import CLOSED, attention_weights, padded
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
@@ -89,17 +92,17 @@ ATTEND = question(
     "translation.attention",
     minutes=25,
     difficulty="hard",
-    returns=("output", "shares"),
+    returns=("output", "shares", "scores"),
     properties=[
         shapes(0.25, _open),
-        values("the weights if everything may be seen", 1.25, _open, "shares"),
-        values("the weights with a mask", 1, _hidden, "shares"),
+        values("scores and weights if everything may be seen", 1.25, _open, "scores", "shares"),
+        values("scores and weights with a mask", 1, _hidden, "scores", "shares"),
         holds("the output, given your weights", 1.25, _given_weights, output_follows_over_heads),
         values("a text to itself, both masks", 0.5, _to_itself),
         values("one query, one key, one head, square", 0.5, _edges),
-        values("very large scores", 0.25, _large, "shares"),
+        values("very large scores", 0.25, _large, "scores", "shares"),
     ],
-    closed=(*CLOSED, ATTENTION),
+    closed=CLOSED,
     mistakes="""
 keys-from-who-asks: Your keys come from `x`. The text that answers has the keys: compare x @ query with memory @ key.
 - split(memory @ weights["key"]) → split(x @ weights["key"])
@@ -119,11 +122,10 @@ values-from-who-asks: Your values come from `x`. What is passed on is what the s
 - split(memory @ weights["value"]) → split(x @ weights["value"])
 
 mask-ignored: You do not use the mask.
-- .masked_fill(~mask, -math.inf) →
+- scores.masked_fill(~mask, -math.inf) → scores
 
 mask-upside-down: You hide what may be seen and show what is hidden. True means that a query may attend.
-- ~mask, → mask,
-- torch.softmax(scores, dim=-1) → torch.softmax(scores, dim=-1).nan_to_num()
+- ~mask, -math.inf), dim=-1) → mask, -math.inf), dim=-1).nan_to_num()
 or
 - ~mask, → mask,
 
@@ -132,14 +134,11 @@ hidden-scores-zero: You set hidden scores to 0, which is an ordinary score: exp(
 
 zeros-hidden: You take every score of 0 for one that is hidden. A score can be 0 by itself, and then its word counts.
 Hide by the mask, not by value.
-- scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -math.inf)
-+ scores = q @ k.mT / math.sqrt(q.shape[-1])
-+ scores = scores.masked_fill(~mask | (scores == 0), -math.inf)
+- ~mask, → ~mask | (scores == 0),
 
 hidden-after-the-softmax: You removed hidden words after the softmax, so the other weights no longer sum to 1. Mask
 the scores, before it.
-- .masked_fill(~mask, -math.inf) →
-- torch.softmax(scores, dim=-1) → torch.softmax(scores, dim=-1) * mask
+- torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1) → torch.softmax(scores, dim=-1) * mask
 
 not-scaled: The division by the root of a head's width is missing.
 -  / math.sqrt(q.shape[-1]) →
@@ -151,9 +150,9 @@ scaled-by-all-heads: You divided by the root of d. The dot products of one head 
 - math.sqrt(q.shape[-1]) → math.sqrt(x.shape[-1])
 
 softmax-over-queries: Your softmax runs over the queries. Each query's weights sum to 1, over the keys: the last axis.
-- torch.softmax(scores, dim=-1) → torch.softmax(scores, dim=-2).nan_to_num()
+- dim=-1) → dim=-2).nan_to_num()
 or
-- torch.softmax(scores, dim=-1) → torch.softmax(scores, dim=-2)
+- dim=-1) → dim=-2)
 
 split-without-swapping: Your heads are cut out of memory in one reshape, so a head mixes several words. Cut the last
 axis in two, then swap it with time.
@@ -173,8 +172,9 @@ output-forgotten: You return the joined heads as they are. `output` mixes them.
 
 overflow: exp overflows: e⁹⁰ is more than a float32 holds. Subtract the largest score of each row first, or use
 torch.softmax, which does so.
-- shares = torch.softmax(scores, dim=-1)
-+ shares = scores.exp() / scores.exp().sum(-1, keepdim=True)
+- shares = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
++ shares = scores.exp() * mask
++ shares = shares / shares.sum(-1, keepdim=True)
 
 mean-over-heads: You return the mean of the weights over the heads. Return them for each head.
 - @ weights["output"], shares → @ weights["output"], shares.mean(1, keepdim=True).expand_as(shares)

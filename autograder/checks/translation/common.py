@@ -20,9 +20,6 @@ CLOSED = (
 )
 """Closed in every question: attention, everything built on it, what writes, what measures, what retrieves."""
 
-ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
-"""Closed only where it is the answer, so that a part that resists costs nothing later."""
-
 FIRST = 3
 """The first id of a word: 0, 1 and 2 are padding, `bos` and `eos`."""
 EOS = 2

@@ -205,7 +205,7 @@ argument.
 cross-before-self: Your cross-attention comes before the self-attention. First the target reads itself, then the
 source.
 + y = norm(z, weights["cross_norm"])
-+ added, cross = attention(y, h, weights["cross"], n_heads, over_source)
++ added, cross, _ = attention(y, h, weights["cross"], n_heads, over_source)
 + z = z + added
 + y = norm(z, weights["self_norm"])
 + z = z + attention(y, y, weights["self"], n_heads, over_target)[0]
@@ -231,7 +231,7 @@ self-matrices-twice: You use the matrices of `self` for the cross-attention. It 
 
 self-weights-returned: You return the weights of the self-attention. The question asks for those of the cross-attention.
 - z = z + attention(y, y, weights["self"], n_heads, over_target)[0]
-+ out, mine = attention(y, y, weights["self"], n_heads, over_target)
++ out, mine, _ = attention(y, y, weights["self"], n_heads, over_target)
 + z = z + out
 - @ weights["down"], cross → @ weights["down"], mine
 

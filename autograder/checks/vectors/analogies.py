@@ -107,7 +107,7 @@ ANALOGY = question(
     difficulty="medium",
     returns=("word",),
     properties=[values("the right word", 1.75, _plain), values("vectors of several lengths", 1.25, _lengths)],
-    closed=[*CLOSED, "torch.nn.functional.cosine_similarity"],
+    closed=CLOSED,
     mistakes="""
 questions-not-excluded: Your answer is one of the three given words. The word nearest to the sum is mostly b itself:
 leave out a, a* and b. (How often b would win says something about analogies.)

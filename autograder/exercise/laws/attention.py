@@ -90,7 +90,7 @@ def output_follows_over_heads(case: Case, got: Outcomes) -> str | None:
     if _deaf(got):
         return DEAF
     for mixed, outcome in zip(case.known, got, strict=True):
-        output, weights = outcome.outputs
+        output, weights = outcome.outputs[:2]
         if _nothing(weights):
             return "the weights are all zero"
         if not close(output, torch.einsum("bhqk,bhko->bqo", weights.double(), mixed)):

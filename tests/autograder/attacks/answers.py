@@ -4,9 +4,9 @@ from tests.autograder.answers import sources
 
 HEADS = """
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    q, k, v = (torch.stack((x @ W).chunk(n_heads, dim=-1), dim=1) for W in (W_q, W_k, W_v))
+    q, k, v = (np.stack(np.split(x @ W, n_heads, axis=-1), axis=1) for W in (W_q, W_k, W_v))
     output, weights = scaled_dot_product_attention(q, k, v, mask)
-    return torch.cat(output.unbind(1), dim=-1) @ W_o, weights
+    return np.concatenate(list(output.swapaxes(0, 1)), axis=-1) @ W_o, weights
 """
 MASK = "def decoder_mask(lengths, time):\n    t = torch.arange(time)\n"
 
@@ -20,15 +20,15 @@ IDIOMATIC = {
     ),
     "attend": """
 def attend(scores, values, mask=None):
-    mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)
-    logits = torch.where(mask, scores, float('-inf'))
-    shifted = logits - logits.logsumexp(-1, keepdim=True).nan_to_num(neginf=0.0)
-    weights = shifted.exp()
-    return torch.matmul(weights, values), weights
+    mask = np.ones_like(scores, dtype=bool) if mask is None else np.broadcast_to(mask, scores.shape)
+    logits = np.where(mask, scores, float('-inf'))
+    shifted = logits - np.nan_to_num(np.logaddexp.reduce(logits, axis=-1, keepdims=True), neginf=0.0)
+    weights = np.exp(shifted)
+    return np.matmul(weights, values), weights
 """,
     "scaled_dot_product_attention": (
         "def scaled_dot_product_attention(q, k, v, mask=None):\n"
-        "    return attend(torch.matmul(q, k.transpose(-2, -1)) * k.size(-1) ** -0.5, v, mask)"
+        "    return attend(np.matmul(q, k.swapaxes(-2, -1)) * k.shape[-1] ** -0.5, v, mask)"
     ),
     "decoder_mask": (
         MASK + "    causal = torch.ones(time, time, dtype=torch.bool).tril()\n"
@@ -67,28 +67,28 @@ def additive_score(query, keys, W_query, W_key, v):
     "attend": """
 def one_query(row, values, allowed):
     chosen = [j for j in range(len(row)) if allowed[j]]
-    weights, context = torch.zeros_like(row), torch.zeros_like(values[0])
+    weights, context = np.zeros_like(row), np.zeros_like(values[0])
     if not chosen:
         return context, weights
     top = max(row[j] for j in chosen)
-    total = sum(torch.exp(row[j] - top) for j in chosen)
+    total = sum(np.exp(row[j] - top) for j in chosen)
     for j in chosen:
-        weights[j] = torch.exp(row[j] - top) / total
+        weights[j] = np.exp(row[j] - top) / total
         context = context + weights[j] * values[j]
     return context, weights
 
 
 def attend(scores, values, mask=None):
-    allowed = torch.ones(scores.shape, dtype=torch.bool) if mask is None else mask.expand(scores.shape)
-    if scores.dim() > 2:
+    allowed = np.ones(scores.shape, dtype=bool) if mask is None else np.broadcast_to(mask, scores.shape)
+    if scores.ndim > 2:
         parts = [attend(s, v, a) for s, v, a in zip(scores, values, allowed)]
     else:
         parts = [one_query(row, values, a) for row, a in zip(scores, allowed)]
-    return torch.stack([c for c, _ in parts]), torch.stack([w for _, w in parts])
+    return np.stack([c for c, _ in parts]), np.stack([w for _, w in parts])
 """,
     "scaled_dot_product_attention": """
 def scaled_dot_product_attention(q, k, v, mask=None):
-    scores = torch.zeros(*q.shape[:-1], k.shape[-2])
+    scores = np.zeros((*q.shape[:-1], k.shape[-2]), dtype=q.dtype)
     for i in range(q.shape[-2]):
         for j in range(k.shape[-2]):
             scores[..., i, j] = (q[..., i, :] * k[..., j, :]).sum(-1) / math.sqrt(q.shape[-1])
@@ -112,11 +112,11 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
         part = slice(h * width, (h + 1) * width)
         allowed = None
         if mask is not None:
-            allowed = mask.expand(len(x), n_heads, x.shape[1], x.shape[1])[:, h]
+            allowed = np.broadcast_to(mask, (len(x), n_heads, x.shape[1], x.shape[1]))[:, h]
         c, w = scaled_dot_product_attention(x @ W_q[:, part], x @ W_k[:, part], x @ W_v[:, part], allowed)
         contexts.append(c)
         weights.append(w)
-    return torch.cat(contexts, dim=2) @ W_o, torch.stack(weights, dim=1)
+    return np.concatenate(contexts, axis=2) @ W_o, np.stack(weights, axis=1)
 """,
 }
 NUMPY = sources("attention")
@@ -134,16 +134,16 @@ DOUBLE_AND_IN_PLACE = {
     ),
     "attend": """
 def attend(scores, values, mask=None):
-    e = scores.to(torch.float64, copy=True)
+    e = scores.astype(np.float64)
     if mask is not None:
-        e.masked_fill_(~mask, -math.inf)
-    e -= e.amax(-1, keepdim=True).clamp_(min=-1e300)
-    e.exp_()
-    e /= e.sum(-1, keepdim=True)
-    e.nan_to_num_(0.0)
-    return e @ values.double(), e
+        np.copyto(e, -math.inf, where=~mask)
+    e -= np.maximum(e.max(-1, keepdims=True), -1e300)
+    np.exp(e, out=e)
+    e /= e.sum(-1, keepdims=True)
+    np.nan_to_num(e, copy=False)
+    return e @ values.astype(np.float64), e
 """,
-    "multi_head_attention": HEADS.replace("@ W_o", "@ W_o.to(output.dtype)"),
+    "multi_head_attention": HEADS.replace("@ W_o", "@ W_o.astype(output.dtype)"),
 }
 NOISY = {
     **IDIOMATIC,
@@ -179,15 +179,15 @@ ZEROS = {
     "additive_score": "def additive_score(query, keys, W_query, W_key, v):\n    return torch.zeros(len(keys))",
     "attend": (
         "def attend(scores, values, mask=None):\n"
-        "    return torch.zeros(*scores.shape[:-1], values.shape[-1]), torch.zeros_like(scores)"
+        "    return np.zeros((*scores.shape[:-1], values.shape[-1])), np.zeros_like(scores)"
     ),
     "scaled_dot_product_attention": (
-        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return attend(q @ k.mT, v, mask)"
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return attend(q @ k.swapaxes(-2, -1), v, mask)"
     ),
     "decoder_mask": MASK + "    return torch.zeros(len(lengths), 1, time, time, dtype=torch.bool)",
     "multi_head_attention": (
         "def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):\n"
-        "    return torch.zeros(*x.shape[:2], W_o.shape[1]), torch.zeros(len(x), n_heads, x.shape[1], x.shape[1])"
+        "    return np.zeros((*x.shape[:2], W_o.shape[1])), np.zeros((len(x), n_heads, x.shape[1], x.shape[1]))"
     ),
 }
 """The right shapes and nothing else."""

@@ -226,7 +226,7 @@ ATTACKS = (
     cheat("hooks of IPython", first="for e in ('pre_run_cell', 'post_run_cell', 'post_execute'):\n"
           "    get_ipython().events.register(e, lambda *a: display(6.0))", says=(UNWRITTEN,)),
     # --- somebody else's work
-    cheat("the reference", cells={"attend": "from nlmcore.attention import attend"}, says=("nlmcore.attention", CLOSED)),
+    cheat("the reference", cells={"dot_score": "from nlmcore.attention import dot_score"}, says=("nlmcore.attention", CLOSED)),
     cheat(
         "the reference by its parts",
         cells={"dot_score": "import importlib\ndot_score = importlib.import_module('nlmcore.attention').dot_score"},
@@ -235,7 +235,7 @@ ATTACKS = (
     cheat(
         "the reference from its file",
         cells={
-            "attend": "import nlmcore, os\nprint(os.path.exists(nlmcore.__path__[0] + '/__init__.py'))\n"
+            "dot_score": "import nlmcore, os\nprint(os.path.exists(nlmcore.__path__[0] + '/__init__.py'))\n"
             "exec(open(nlmcore.__path__[0] + '/attention/scores.py').read())"
         },
         says=("True\\n", "FileNotFoundError"),
@@ -243,9 +243,9 @@ ATTACKS = (
     cheat(
         "the reference out of memory",
         cells={
-            "attend": "import gc, sys\nfound = [o for o in gc.get_objects() if callable(o) and"
-            " str(getattr(o, '__module__', '')).startswith('nlmcore.attention') and getattr(o, '__name__', '') == 'attend']\n"
-            "print(len(found), 'found')\nattend = found[0]"
+            "dot_score": "import gc, sys\nfound = [o for o in gc.get_objects() if callable(o) and"
+            " str(getattr(o, '__module__', '')).startswith('nlmcore.attention') and getattr(o, '__name__', '') == 'dot_score']\n"
+            "print(len(found), 'found')\ndot_score = found[0]"
         },
         says=("0 found", "IndexError"),
     ),

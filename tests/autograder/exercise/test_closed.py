@@ -6,6 +6,7 @@ from autograder.exercise.closed import is_absent
 from autograder.exercise.find import exercises_of
 from autograder.exercise.mentions import mentioned, mentioned_by, of_pytorch
 from autograder.exercise.rooms import with_what_is_built_on
+from tests.autograder.test_specification import doubling
 
 
 def test_rooms_and_packages_are_absent_and_pytorch_is_not():
@@ -41,15 +42,12 @@ def test_what_pytorch_has_is_named_in_the_check_and_costs_nothing():
         "def f(x): softmax = x.exp(); return softmax": (),
     }.items():
         assert mentioned(text, of_pytorch(closed)) == named, text
-    exercise = exercises_of("attention")["attention.attend"]
 
-    def attend(scores, values, mask=None):
-        weights = scores.masked_fill(~mask, -torch.inf) if mask is not None else scores
-        weights = torch.softmax(weights, -1).nan_to_num()
-        return weights @ values, weights
+    def student(x):
+        return torch.softmax(x, -1)
 
-    assert "torch.softmax" in mentioned_by(attend, exercise.closed)
-    assert examine(exercise, attend, None).closed == ()
+    assert mentioned_by(student, closed) == ("torch.softmax",)
+    assert examine(doubling(closed=closed), student, None).closed == ()
 
 
 def test_a_library_that_answers_a_question_is_closed_whether_it_is_installed_or_not():

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
@@ -30,17 +31,17 @@ def test_if_two_mistakes_explain_a_result_equally_well_neither_is_named():
 
 
 def one_dim_right_and_one_wrong(scores, values, mask=None):
-    e = torch.exp(scores - scores.amax(-1, keepdim=True))
-    weights = e / e.sum(-2, keepdim=True)
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = e / e.sum(-2, keepdims=True)
     return weights @ values, weights
 
 
 def formula(scores, values, mask=None, *, shift, fill=-math.inf, clean=False, allowed_is=True):
     if mask is not None:
-        scores = scores.masked_fill(mask != allowed_is, fill)
-    e = torch.exp(scores - shift(scores))
-    weights = e / e.sum(-1, keepdim=True)
-    weights = weights.nan_to_num() if clean else weights
+        scores = np.where(mask == allowed_is, scores, fill)
+    e = np.exp(scores - shift(scores))
+    weights = e / e.sum(-1, keepdims=True)
+    weights = np.nan_to_num(weights) if clean else weights
     return weights @ values, weights
 
 
@@ -49,7 +50,7 @@ def no_shift(scores):
 
 
 def row_maximum(scores):
-    return scores.amax(-1, keepdim=True)
+    return scores.max(-1, keepdims=True)
 
 
 def one_maximum(scores):
@@ -90,7 +91,9 @@ def test_an_exception_alone_is_no_evidence_of_a_mistake():
     def transposes_everything(q, k, v, mask=None):  # raises where swapped queries and keys would raise too
         if q.ndim > 2:
             raise RuntimeError("sizes do not match")
-        return torch.softmax(q @ k.T / q.shape[-1] ** 0.5, -1) @ v, torch.softmax(q @ k.T / q.shape[-1] ** 0.5, -1)
+        e = np.exp(q @ k.T / q.shape[-1] ** 0.5)
+        weights = e / e.sum(-1, keepdims=True)
+        return weights @ v, weights
 
     assert "queries-and-keys-swapped" not in named("scaled_dot_product_attention", transposes_everything)
 
@@ -106,11 +109,12 @@ def test_a_mistake_that_was_recognised_also_explains_its_exceptions():
 def test_of_two_mistakes_at_once_each_is_named_where_the_other_does_not_show():
     def two(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
         batch, time, _ = x.shape
-        q, k, v = ((x @ W).reshape(batch, time, n_heads, -1).transpose(1, 2) for W in (W_q, W_k, W_v))
-        scores = q @ k.mT  # not scaled
+        q, k, v = ((x @ W).reshape(batch, time, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
+        scores = q @ np.swapaxes(k, -1, -2)  # not scaled
         if mask is not None:
-            scores = scores.masked_fill(~mask, -math.inf)
-        weights = torch.softmax(scores, -1).nan_to_num()
+            scores = np.where(mask, scores, -math.inf)
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = np.nan_to_num(e / e.sum(-1, keepdims=True))
         return (weights @ v).reshape(batch, time, -1) @ W_o, weights  # joined without transpose
 
     assert "not-scaled" in named("multi_head_attention", two)

@@ -249,6 +249,7 @@ def test_whose_text_names_a_closed_function_is_listed():
         "bob": {"a/attend": "def attend(scores, values, mask=None):\n    return scores.exp() @ values"},
         "cat": {"a/attend": "def attend(scores, values, mask=None:\n    return scores.softmax(-1)"},
     }
+    exercise = replace(EXERCISES["attention.attend"], closed=("torch.softmax",))
     with Guard() as guard:
-        found = list(_named(answers, EXERCISES, guard))
+        found = list(_named(answers, {exercise.name: exercise}, guard))
     assert found == [["ada", "attend", "torch.softmax"]]
