@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 from autograder.exercise import alone
 from autograder.exercise.find import find, is_asked_for
 from autograder.exercise.interview import Watcher, heard_answers, questions, unwatched
-from autograder.exercise.mentions import mentioned_by
 from autograder.exercise.missing import missing
 from autograder.exercise.outcome import COUNTED, arrays, call
 from autograder.exercise.report import Report
@@ -179,16 +178,12 @@ def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_off
 
 def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
     """What the text of an answer says about it, beside its values."""
-    named = mentioned_by(function, exercise.closed)
     shell = _shell()
     cells = shell.user_ns["In"] if exercise.numpy and shell is not None else []
     return [
-        *(f"Your answer names {name}, which is what this question asks you to write." for name in named),
-        *(
-            f"Your function reads `{name}`, which your notebook makes with something that the grader does not have in"
-            " this question: only Python and NumPy are there. Make it with NumPy, or the grader will not find it."
-            for name in missing(function, cells, alone.is_absent)
-        ),
+        f"Your function reads `{name}`, which your notebook makes with something that the grader does not have in"
+        " this question: only Python and NumPy are there. Make it with NumPy, or the grader will not find it."
+        for name in missing(function, cells, alone.is_absent)
     ]
 
 

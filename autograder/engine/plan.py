@@ -13,7 +13,6 @@ from typing import Any
 
 from autograder.box import Cell, Interview, Job
 from autograder.engine.seeds import hidden_seed
-from autograder.exercise.closed import is_absent
 from autograder.exercise.interview import Answers, Question, call_seconds, cases_of, questions
 from autograder.exercise.questions import check_calls, is_dotted, is_text
 from autograder.exercise.specification import Exercise
@@ -87,7 +86,7 @@ def plan_notebook(
         plain = key in stock
         jobs.append(Cell(id=key, source=cell["source"], interviews=interviews, whole=plain, test=plain))
         places.append(number)
-    closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if is_absent(full)}))
+    closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed}))
     seed = hidden_seed(secret, *place, "the notebook's own generator")
     job = Job(name=name, cells=tuple(jobs), closed=closed, seed=seed, files=files, pictures=pictures)
     return Plan(job=job, places=tuple(places), tests=tests, stock=frozenset(stock))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, groupby
 from typing import Any
 
-from autograder.exercise.closed import is_absent
+from autograder.exercise.closed import check_closed
 from autograder.exercise.interview import answers, questions, right_answers
 from autograder.exercise.mistakes import alike, known_mistakes, name_mistakes
 from autograder.exercise.outcome import COUNTED
@@ -73,7 +73,7 @@ def _closed_faults(exercise: Exercise) -> list[str]:
     found = []
     for name in exercise.closed:
         try:
-            is_absent(name)
+            check_closed(name)
         except ValueError as error:
             found.append(f"{exercise.name}: the {error}")
     return found
@@ -183,9 +183,7 @@ def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[st
                 found.append(f"{where} checks {name!r}, which is not declared")
             elif float(about.get("points", -1)) != exercises[name].points:
                 found.append(f"{where} gives {about.get('points')} points, {name} has {exercises[name].points:g}")
-    absent = {
-        n: {c for c in exercise.closed if is_absent(c)} for n, exercise in exercises.items() if not exercise.numpy
-    }
+    absent = {n: set(exercise.closed) for n, exercise in exercises.items() if not exercise.numpy}
     for full in sorted(set().union(*absent.values())):
         if open_in := [name for name, names in absent.items() if full not in names]:
             found.append(f"{full} is closed in some questions and not in {', '.join(open_in)}: close it in all of them,"

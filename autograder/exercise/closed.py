@@ -2,12 +2,12 @@
 what they are; the page's sentence (`autograder.exercise.questions`), the check at home and the sandbox are all derived
 from it.
 
-    numpy=True                                               nothing but Python and NumPy is there (`alone`)
-    room or package   "nlmcore.attention", "tokenizers"      is not there either
-    PyTorch's own     "torch.softmax", "torch.nn.LSTM"       is there; an answer that names it is reported (`mentions`)
+    numpy=True                                        nothing but Python and NumPy is there (`alone`)
+    closed=["nlmcore.attention", "tokenizers"]        these rooms and packages are not there
 
-What is not there is a lock in the sandbox, where its files are missing. At home it is replaced while the function runs,
-so that the check comes to the same verdict; nobody is accused of anything that only imports it.
+A function of PyTorch's cannot be closed, since PyTorch cannot be left out of a question on tensors. What is not there
+is a lock in the sandbox, where its files are missing. At home it is replaced while the function runs, so that the check
+comes to the same verdict; nobody is accused of anything that only imports it.
 
 This is part of the student's side as well, so it imports nothing of ours.
 """
@@ -52,35 +52,19 @@ def refusal(name: str) -> ClosedName:
 
 
 @functools.cache
-def is_absent(name: str) -> bool:
-    """Whether a closed name is a package that is left out of the sandbox. Raises ValueError if it cannot be
-    imported."""
-    top = name.partition(".")[0]
-    if top in _PYTORCH_NEEDS:
-        if not _exists(name):
-            raise ValueError(f"closed name {name!r} is nothing that can be imported")
-        return False
+def check_closed(name: str) -> None:
+    """Raises ValueError for a closed name that is no module, or one that PyTorch needs."""
+    if name.partition(".")[0] in _PYTORCH_NEEDS:
+        raise ValueError(
+            f"closed name {name!r} cannot be left out where PyTorch is: ask the question in NumPy, with numpy=True, or"
+            " ask for a result that this function does not return"
+        )
     if name in LIBRARIES:
-        return True
+        return
     with contextlib.suppress(ImportError, ValueError):
         if importlib.util.find_spec(name) is not None:
-            return True
-    raise ValueError(f"closed name {name!r} is no module; outside PyTorch, modules are closed as a whole")
-
-
-def _exists(name: str) -> bool:
-    parts = name.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            value: Any = importlib.import_module(".".join(parts[:cut]))
-            for part in parts[cut:]:
-                value = getattr(value, part)
-            return True
-        except ImportError:
-            continue
-        except AttributeError:
-            break
-    return False
+            return
+    raise ValueError(f"closed name {name!r} is no module; modules are closed as a whole")
 
 
 # --- what is absent ---------------------------------------------------------------------------------------

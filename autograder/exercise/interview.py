@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import torch
 
 from autograder.exercise import alone
-from autograder.exercise.closed import ALONE, ClosedName, is_absent, refusal, without
+from autograder.exercise.closed import ALONE, ClosedName, refusal, without
 from autograder.exercise.draw import Draw
 from autograder.exercise.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, Outcome, call, undisturbed
 from autograder.exercise.specification import Case, Cases, Exercise, Property, parts
@@ -158,7 +158,7 @@ def heard_answers(
     try:
         used: list[str] = []
         with undisturbed():
-            asking = _alone(function) if exercise.numpy else _without(function, tuple(filter(is_absent, closed)), used)
+            asking = _alone(function) if exercise.numpy else _without(function, closed, used)
             found = [
                 tuple(_timed(asking, exercise, case, given, watch) for given in case.calls) for case in cases_of(asked)
             ]

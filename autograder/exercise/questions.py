@@ -33,7 +33,6 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
-from autograder.exercise.closed import is_absent
 from autograder.exercise.find import find
 from autograder.exercise.listing import listing_of
 from autograder.exercise.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, QUESTION_SECONDS
@@ -95,21 +94,15 @@ def closed_everywhere(exercises: Sequence[Exercise]) -> str:
         said = "**What is off limits.** You write the answers yourself, and they run *without PyTorch*: while they are"
         said += " checked, and when your work is graded, only Python and NumPy are there. Your functions get NumPy"
         return f"{said} arrays, and return arrays or numbers."
-    names = _shared(exercises)
+    names = next((exercise.closed for exercise in exercises if not exercise.numpy), ())
     rooms = [name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")]
-    others = [name for name in names if is_absent(name) and not name.startswith("nlmcore.")]
-    heard = [name for name in names if not is_absent(name)]
+    others = [name for name in names if not name.startswith("nlmcore.")]
     said = "**What is off limits.** You write the answers yourself."
     if rooms:
         said += " These modules of `nlmcore` contain them, or build on one that does, so they are closed, and missing"
         said += f" while your work is graded: {_listed(rooms)}."
     if others:
         said += f" The same is true of other packages that contain them: {_listed(others)}."
-    if heard:
-        said += f" In PyTorch, these are closed in every question: {_listed(heard)}."
-    if any(not is_absent(name) for exercise in exercises for name in exercise.closed):
-        said += " PyTorch itself cannot be left out: if the text of an answer names a closed function, your"
-        said += " instructor is told."
     if alone:
         said += " Questions marked *without PyTorch* run where only Python and NumPy are, while they are checked and"
         said += " when your work is graded. Their functions get NumPy arrays, and return arrays or numbers."
@@ -117,12 +110,9 @@ def closed_everywhere(exercises: Sequence[Exercise]) -> str:
 
 
 def closed_here(exercise: Exercise, exercises: Sequence[Exercise]) -> str:
-    """The line below a question's heading that says what else it closes; "" if nothing."""
-    if exercise.numpy:
-        return "" if all(other.numpy for other in exercises) else "\n\n**Without PyTorch.**"
-    shared = _shared(exercises)
-    names = [name for name in exercise.closed if name not in shared]
-    return f"\n\n**Also closed here:** {_listed(names)}." if names else ""
+    """The line below the heading of a question that runs without PyTorch, where others do not."""
+    mixed = exercise.numpy and not all(other.numpy for other in exercises)
+    return "\n\n**Without PyTorch.**" if mixed else ""
 
 
 def counts_if(exercise: Exercise) -> str:
@@ -133,11 +123,6 @@ def counts_if(exercise: Exercise) -> str:
     if "conclusion" in exercise.chosen:
         return "\n\n**The conclusion counts** if your numbers are right to 5 %, also for seeds not named here."
     return ""
-
-
-def _shared(exercises: Sequence[Exercise]) -> list[str]:
-    first, *others = [exercise.closed for exercise in exercises if not exercise.numpy] or [()]
-    return [name for name in first if all(name in closed for closed in others)]
 
 
 def _staged(hints: re.Match[str]) -> str:

@@ -110,7 +110,7 @@ class Exercise:
     properties: tuple[Property, ...]
     misconceptions: tuple[Misconception, ...]
     closed: tuple[str, ...] = ()
-    """Full names of modules, which are absent, or of functions of PyTorch's; an answer that names one is reported."""
+    """Full names of modules, which are absent."""
     numpy: bool = False
     """Whether the function gets and returns NumPy arrays, and runs where PyTorch is not (`autograder.exercise.alone`).
     The cases are drawn as tensors all the same, and what it returns is judged as tensors."""

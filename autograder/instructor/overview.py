@@ -5,10 +5,9 @@ lists are cut and say how many more there are; all of them are in the table (`au
 is computed here; `pages/overview.html` has the layout.
 """
 
-import contextlib
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,6 @@ from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.records import Record
 from autograder.exercise.find import exercises_of
-from autograder.exercise.mentions import mentioned, of_pytorch
-from autograder.exercise.specification import Exercise
 from autograder.feedback import clean
 from autograder.files import write_whole
 from autograder.guard import Guard, NotRead
@@ -153,23 +150,9 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
         ],
         "examples": [(m, _short(m.exercise), _example(m, answers, guard)) for m in found[:12]],
         "pairs": pairs,
-        "named": list(_named(answers, exercises_of(assignment), guard)),
         "unread": [student for student, given in answers.items() if not unread.isdisjoint(given.values())],
         "groups": _groups(likeness.same_to_the_letter(answers, free, right)),
     }
-
-
-def _named(
-    answers: Mapping[str, likeness.Answers], exercises: Mapping[str, Exercise], guard: Guard
-) -> Iterator[list[str]]:
-    """(student, question, the closed functions of PyTorch's that the answer's text names)."""
-    asked = [(e.function, names) for e in exercises.values() if (names := of_pytorch(e.closed))]
-    for student, given in answers.items():
-        for function, names in asked:
-            for source in given.values():
-                with contextlib.suppress(NotRead, SyntaxError, ValueError):
-                    if f"def {function}(" in source and (found := guard.ask(mentioned, source, names)):
-                        yield [clean.text(student), clean.text(function), clean.text(", ".join(found))]
 
 
 def _forms(guard: Guard, given: likeness.Answers, free: likeness.Answers) -> likeness.Answers:

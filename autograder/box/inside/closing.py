@@ -10,7 +10,7 @@ import types
 from collections.abc import Sequence
 from typing import NoReturn
 
-from autograder.exercise.closed import ALONE, LIBRARIES, ClosedName, Finder, is_absent, refusal
+from autograder.exercise.closed import ALONE, LIBRARIES, ClosedName, Finder, check_closed, refusal
 
 touched: list[str] = []  # absent names that were used, each once, since the list was last emptied
 _OURS = ("autograder.box", "autograder.exercise")
@@ -34,10 +34,7 @@ def leave_out(names: Sequence[str]) -> None:
     """From now on these are absent, and so is the grader's code. Raises ValueError for a name that cannot be left
     out."""
     for name in names:
-        if not is_absent(name):
-            raise ValueError(
-                f"{name!r} cannot be left out of the sandbox: closed names of PyTorch belong to a question"
-            )
+        check_closed(name)
     names = [name for name in names if name not in LIBRARIES or importlib.util.find_spec(name) is not None]
 
     def refuse(name: str) -> NoReturn:

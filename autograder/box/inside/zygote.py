@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from autograder.box.inside import calls, closing, kernel
 from autograder.box.inside.child import Supervisor, Walls, seed
 from autograder.box.inside.outputs import Stream
-from autograder.exercise.closed import is_absent
+from autograder.exercise.closed import check_closed
 
 _WARM = ("tqdm.auto", "numpy.random")
 _WARM_WITH_PYTORCH = ("ipywidgets", "matplotlib.pyplot", "torch.utils.data", "torch.utils.flop_counter")
@@ -37,9 +37,9 @@ class Plans:
 
     def __init__(self, closed: Sequence[str], alone: Sequence[str]) -> None:
         self.alone = tuple(alone)
-        self.closed = () if alone else tuple(name for name in closed if is_absent(name))
-        if not alone and self.closed != tuple(closed):
-            raise ValueError("closed names of PyTorch are reported for a question, not left out for a whole notebook")
+        self.closed = () if alone else tuple(closed)
+        for name in self.closed:
+            check_closed(name)
         ours = [path for package in ("autograder.box", "autograder.exercise") for path in closing.files_of(package)]
         self.hidden = sorted({os.path.realpath(p) for name in self.closed for p in closing.files_of(name)} | set(ours))
 

@@ -10,11 +10,10 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.marking import LATE
 from autograder.feedback import write_feedback
-from autograder.guard import Guard
 from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import difficulties, to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
-from autograder.instructor.overview import _named, counts
+from autograder.instructor.overview import counts
 from autograder.instructor.rows import automatic_alone, questions_asked
 from autograder.pages import duration, part
 from tests.autograder.pages import Page, dangers, unfit
@@ -241,15 +240,3 @@ def test_an_example_carries_no_name():
     assert anonymous(code) == "def f(x):\n    return x"
     assert anonymous("def f(:") == ""
     assert anonymous("def f():\n    '''Bob'''") == "def f():\n    pass"
-
-
-def test_whose_text_names_a_closed_function_is_listed():
-    answers = {
-        "ada": {"a/attend": "def attend(scores, values, mask=None):\n    return scores.softmax(-1) @ values"},
-        "bob": {"a/attend": "def attend(scores, values, mask=None):\n    return scores.exp() @ values"},
-        "cat": {"a/attend": "def attend(scores, values, mask=None:\n    return scores.softmax(-1)"},
-    }
-    exercise = replace(EXERCISES["attention.attend"], closed=("torch.softmax",))
-    with Guard() as guard:
-        found = list(_named(answers, {exercise.name: exercise}, guard))
-    assert found == [["ada", "attend", "torch.softmax"]]

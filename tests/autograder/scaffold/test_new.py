@@ -55,11 +55,11 @@ def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
     assert "# Assignment: Beams" in cells.cells[0].source
     assert sum("raise NotImplementedError()" in cell.source for cell in cells.cells) >= 1
     wrong = (
-        "def tempered_softmax(scores, temperature):\n    e = torch.exp(scores)\n    return e / e.sum(-1, keepdim=True)"
+        "def tempered_softmax(scores, temperature):\n    e = np.exp(scores)\n    return e / e.sum(-1, keepdims=True)"
     )
     right = (
         "def tempered_softmax(scores, temperature):\n    s = scores / temperature\n"
-        "    e = torch.exp(s - s.amax(-1, keepdim=True))\n    return e / e.sum(-1, keepdim=True)"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)"
     )
     for source, code, words in ((wrong, 1, "never use it"), (right, 0, "well done")):
         for cell in cells.cells:
