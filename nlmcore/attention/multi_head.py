@@ -15,13 +15,12 @@ heads may share keys and values (multi-query, Shazeer 2019; grouped-query attent
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.cache import KeyValueCache
-from nlmcore.attention.checks import check_cache, check_heads, check_mask, check_memory, check_positions, check_text
+from nlmcore.attention.cache import KeyValueCache, check_cache
+from nlmcore.attention.checks import check_heads, check_mask, check_memory, check_positions, check_text
 from nlmcore.attention.masks import window_mask
 from nlmcore.attention.scores import masked_softmax
 from nlmcore.checks import Rate, Size, door
@@ -128,8 +127,7 @@ class MultiHeadAttention(nn.Module):
         else:
             check_cache(state, self.window)
             q, k, v = self._project("x", x, state.position)
-            recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-            (k, v), state = state.extend(k, v, self.window, recorded)
+            k, v, state = state.extend(k, v, self.window)
         time, keys = q.shape[2], k.shape[2]
         if time == 1:
             return self._mix(q, k, v), state
