@@ -35,7 +35,7 @@ from torch import Tensor
 from nlmcore.checks import Amount, Count, Size, door
 from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, copies, next_log_probs
-from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
+from nlmcore.decoding.results import Hypothesis, Kind, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
@@ -213,7 +213,8 @@ def run_beams(
         for row, candidate in completes.nonzero().tolist():
             pools[int(searches[row])].add(texts[row, candidate].tolist(), float(log_prob[row, candidate]))
         if tree is not None:
-            kinds = torch.where(completes, 3, torch.where(opens, 2, possible.long()))
+            kinds = torch.where(possible, Kind.PRUNED, Kind.ABSENT)
+            kinds = torch.where(completes, Kind.FINISHED, torch.where(opens, Kind.KEPT, kinds))
             scores = None if torch.equal(objective, log_prob) else objective
             nodes = tree.extend(nodes, parent, word, word_log_prob, kinds, scores)
         if length == max_length:
