@@ -19,3 +19,5 @@ that is given to `nlmcore.training.fit` sums it over `model.modules()`.
 
 from nlmcore.variants.catalogue import CATALOGUE, POSITIONS
 from nlmcore.variants.variant import Variant
+
+__all__ = ["CATALOGUE", "POSITIONS", "Variant"]
