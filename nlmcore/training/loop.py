@@ -90,9 +90,9 @@ def fit(
         fused = all(parameter.device.type in ("cpu", "cuda") for parameter in parameters)
         optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=fused)
     for group in optimizer.param_groups:
-        group.setdefault("initial_lr", group["lr"])
+        group.setdefault("initial_lr", group["lr"])  # the rate that the schedule multiplies, as PyTorch's schedulers do
     schedule = schedule or (lambda step: 1.0)
-    # The data has its own random numbers, which follow from the global seed.
+    # The data has its own random numbers, which follow from the global seed: what it draws does not change the dropout.
     stream = BatchStream(batches, RandomState.seeded(int(torch.randint(2**62, ()))))
     run = Run(model, optimizer, stream, scorer(loss, carry_state), schedule, device)
     if resume and checkpoint is not None and Path(checkpoint).exists():
@@ -104,14 +104,15 @@ def fit(
 
     history = run.history
     bar = tqdm(total=steps, initial=history.steps, disable=not progress, unit="step", dynamic_ncols=True)
-    began = time.monotonic() - history.seconds
+    began = time.monotonic() - history.seconds  # as if a resumed run had never paused
     with evaluation_mode(model, training=True), _interruption() as ctrl_c, bar:
         while (stopped := _reason(run, steps, epochs) or ctrl_c.wanted) is None:
             if stream.epoch_is_over:
                 stream.begin_epoch(stream.start.epoch + 1)
-                run.carried = None
+                run.carried = None  # another epoch begins with other texts
             _update(run, parameters, clip_norm, carry_state)
             history.seconds = time.monotonic() - began
+            # Held-out loss: when it is due, and in any case after the last step.
             due = stream.epoch_is_over if evaluate_every is None else history.steps % evaluate_every == 0
             held_out = None
             if validation is not None and (due or _reason(run, steps, epochs) is not None):
@@ -119,7 +120,7 @@ def fit(
             latest = history.losses[-1], history.learning_rates[-1], history.gradient_norms[-1]
             bar.update()
             bar.set_postfix(loss=latest[0], **{} if held_out is None else {"held out": held_out}, refresh=False)
-            if on_step is not None:
+            if on_step is not None:  # after the evaluation, so that the record has its number
                 try:
                     on_step(Record(history.steps, stream.start.epoch, *latest, history.seconds, held_out))
                 except KeyboardInterrupt:
@@ -160,22 +161,26 @@ def _update(run: Run, parameters: list[nn.Parameter], clip_norm: float | int | N
     """One step; the history gets the loss before it and the gradient's norm before clipping."""
     history = run.history
     step = history.steps + 1
+    # 1. The rate of this step, for every group of parameters.
     factor = run.schedule(step)
     if not isinstance(factor, Real | torch.Tensor) or not 0 <= factor < math.inf:  # type: ignore[operator]
         raise ValueError(f"schedule must return a finite factor of at least 0, got {factor!r:.60} for step {step}")
     for group in run.optimizer.param_groups:
         group["lr"] = group["initial_lr"] * factor
+    # 2. Loss and gradient of one batch.
     run.last_batch = batch = run.stream.next()
     run.optimizer.zero_grad(set_to_none=True)
     piece = run.score(run.model, to_device(batch, run.device), run.carried)
     value = float(piece.loss.detach())
-    if not math.isfinite(value):
+    if not math.isfinite(value):  # before the update: the weights are still good, and so is the last checkpoint
         raise FloatingPointError(f"loss is {value} at step {step}; a lower learning_rate or clip_norm may help")
     piece.loss.backward()
+    # 3. Clip and update. Without a limit the norm is still measured, for the history.
     norm = clip_gradients(parameters, math.inf if clip_norm is None else clip_norm)
     if not math.isfinite(norm):
         raise FloatingPointError(f"the gradient's norm is {norm} at step {step}; a lower learning_rate may help")
     run.optimizer.step()
+    # 4. The next batch continues from here; detached, or the graph would grow with every step.
     run.carried = detach(piece.state) if carry_state else None
     history.losses.append(value)
     history.learning_rates.append(float(run.optimizer.param_groups[0]["lr"]))
@@ -195,6 +200,7 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
     if history.best_step is None or value < history.validation[history.best_step]:
         history.best_step = history.steps
         if keep_best:
+            # A copy: the optimiser goes on writing into the model's own tensors.
             run.best = {name: tensor.detach().clone() for name, tensor in run.model.state_dict().items()}
     return value
 
