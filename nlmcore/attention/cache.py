@@ -29,7 +29,7 @@ class KeyValueCache:
     @classmethod
     def start(cls, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
         """The cache of a text just begun, or what a sliding window keeps of it."""
-        _check_pair(keys, values)
+        check_pair(keys, values)
         return cls(keys, values).forget(window)
 
     @property
@@ -44,7 +44,7 @@ class KeyValueCache:
 
     def extend(self, keys: Tensor, values: Tensor, window: int | None = None) -> "tuple[Tensor, Tensor, KeyValueCache]":
         """[old; new], keys and values that the new positions see, and the cache after them."""
-        _check_pair(keys, values, self.keys)
+        check_pair(keys, values, self.keys)
         old = self.forget(window)  # the first of the new positions sees window - 1 old ones, the others fewer
         keys, values = torch.cat([old.keys, keys], dim=2), torch.cat([old.values, values], dim=2)
         return keys, values, KeyValueCache(keys, values, old.first).forget(window)
@@ -74,7 +74,7 @@ def check_cache(state: Any, window: int | None) -> None:
         )
 
 
-def _check_pair(keys: Tensor, values: Tensor, before: Tensor | None = None) -> None:
+def check_pair(keys: Tensor, values: Tensor, before: Tensor | None = None) -> None:
     """Keys and values of one text; behind those `before`, of their batch, heads, width and dtype."""
     if keys.ndim != 4 or values.shape != keys.shape:
         raise ValueError(
