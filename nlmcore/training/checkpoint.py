@@ -1,7 +1,7 @@
 """A training run in one file: weights, optimiser, random numbers, the place in the data, history.
 
 The file is PyTorch's (`torch.save`) and read with `weights_only=True`, which builds tensors, numbers, strings and
-containers, and runs nothing. Behind it stands a SHA-256 of all of it, so a truncated or changed file is refused before
+containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before
 anything is loaded. It is written to a temporary file next to it, which then takes its name: whole, or not there.
 """
 
