@@ -651,7 +651,7 @@ n = alpha.shape[-1]
 on_first = alpha[:, :, 1:, 0]  # what later tokens give to the first
 before = alpha[:, :, range(1, n), range(n - 1)].mean(-1)  # (layer, head): on the previous token
 best = int(before.argmax())
-lengths = [layer.read()[1].norm(dim=-1) for layer in state.layers]  # of the values
+lengths = [layer.values.norm(dim=-1) for layer in state.layers]
 values = torch.stack(lengths)
 ratio = values[..., 0] / values[..., 1:].median(-1).values
 with show.held_back() as shares:

@@ -55,6 +55,12 @@ class Range(NamedTuple):
             return f"lie in {'(' if self.above else '['}{self.low:g}, {self.high:g}{']' if self.closed else ')'}"
         return f"be {'above' if self.above else 'at least'} {self.low:g}"
 
+    def __repr__(self) -> str:
+        """As `help` shows it in a signature: Annotated[int, ≥ 1]."""
+        if self.high < math.inf:
+            return f"in {'(' if self.above else '['}{self.low:g}, {self.high:g}{']' if self.closed else ')'}"
+        return f"{'>' if self.above else '≥'} {self.low:g}"
+
 
 Size = Annotated[int, Range(1)]
 Count = Annotated[int, Range(0)]

@@ -97,8 +97,8 @@ def check_model(model: object, name: str = "model") -> None:
 def select(state: State, indices: Tensor) -> State:
     """Gather rows of any model's state: row i of the result is row `indices[i]` of `state`; `indices` is (chosen,).
 
-    Values that are not tensors (None, a step count) are kept. A state class that knows a better way (a key-value
-    cache) may define its own `select(indices)`.
+    Values that are not tensors (None, a step count) are kept. A state class that knows a better way may
+    define its own `select(indices)`.
 
     Raises TypeError if `indices` is not a tensor of integers, IndexError if one lies outside the batch.
     """

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +20,7 @@ from lectures.show.controls import Live
 from lectures.show.plot import Axis, Plot
 from lectures.show.svg import Canvas
 from nlmcore.checks import Probability, door
-from nlmcore.decoding import filters, sample
+from nlmcore.decoding import sample
 from nlmcore.recurrent import RecurrentLM
 
 NAME = "CONTRIBUTING.md"
@@ -40,12 +41,12 @@ def run(code: str, **known: Any) -> dict[str, Any]:
     return space
 
 
-def test_a_new_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
-    keep = run(example("A new sampler")[0], door=door, Probability=Probability)["keep_epsilon"]
-    monkeypatch.setitem(filters.FILTERS, "epsilon", keep)
+def test_a_new_sampler() -> None:
+    rule, use = example("A new sampler")
+    keep = run(rule, door=door, Probability=Probability)["keep_epsilon"]
     torch.manual_seed(0)
-    model = RecurrentLM(7, "gru", d_hidden=4)
-    assert sample(model, torch.tensor([[1]]), 5, epsilon=0.99).tokens.shape == (1, 5)
+    known = {"model": RecurrentLM(7, "gru", d_hidden=4), "prompt": torch.tensor([[1]]), "sample": sample}
+    assert run(use, **known, partial=partial, keep_epsilon=keep)["written"].tokens.shape == (1, 50)
     kept = keep(torch.tensor([[0.6, 0.3, 0.1]]).log(), 0.2)
     assert kept.isfinite().tolist() == [[True, True, False]]
 

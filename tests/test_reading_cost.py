@@ -12,6 +12,6 @@ def test_names_are_followed_through_files() -> None:
 def test_a_reader_of_gpt_needs_few_files() -> None:
     found = cost("GPT")
     assert found.files <= 10
-    assert found.lines <= 660
+    assert found.lines <= 700
     assert found.checks <= 390
-    assert found.fast <= 250
+    assert found.fast <= 150

@@ -19,9 +19,9 @@ from typing import Any, Literal, SupportsIndex
 
 import torch
 
-from nlmcore.checks import Amount, Count, door
+from nlmcore.checks import Amount, Count, Probability, Size, door
 from nlmcore.decoding import stream
-from nlmcore.decoding.filters import takes_filters
+from nlmcore.decoding.filters import Filter
 from nlmcore.decoding.sampling import Step
 from nlmcore.language_model import LanguageModel, State
 from lectures.prompting.checks import Tokenizer, as_ids, as_tokens, check_parts, check_strings, prefix
@@ -41,7 +41,6 @@ class Completion:
     """What ended it: a stop string, `eos`, or max_new_tokens."""
 
 
-@takes_filters
 @door
 def complete(
     model: LanguageModel,
@@ -54,18 +53,23 @@ def complete(
     bos: SupportsIndex | None = None,
     state: State = None,
     temperature: Amount = 0.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
-    **filters: Any,
 ) -> Completion:
     """Write up to `max_new_tokens` after the prompt, until one of the strings `stop` appears. Greedy by default.
 
     prompt: a text, or its ids. It should not end in a space (see `lectures.prompting.options`); `few_shot_prompt`'s
-    never do. filters: as in `nlmcore.decoding.sample`.
+    never do. temperature, top_k, …, filters: as in `nlmcore.decoding.sample`.
 
     Raises ValueError for an empty prompt without bos, an empty stop string, or an id outside the vocabulary,
     TypeError for what is not a string, id or generator.
     """
-    options = {"eos": eos, "state": state, "generator": generator, "temperature": temperature, **filters}
+    options = {"eos": eos, "state": state, "generator": generator, "temperature": temperature, "top_k": top_k}
+    options |= {"top_p": top_p, "min_p": min_p, "typical_p": typical_p, "filters": filters}
     steps, stops = _start(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
     latest = Completion("", [], [], "length")
     for so_far, _ in _growing(steps, tokenizer, stops):
@@ -73,7 +77,6 @@ def complete(
     return latest
 
 
-@takes_filters
 @door
 def stream_text(
     model: LanguageModel,
@@ -86,15 +89,20 @@ def stream_text(
     bos: SupportsIndex | None = None,
     state: State = None,
     temperature: Amount = 0.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
-    **filters: Any,
 ) -> Iterator[str]:
     """The text that `complete` gives, piece by piece as it is written: joined, the pieces are that text.
 
     What cannot be shown yet is held back until it can: the bytes of an incomplete character, and the start
     of what may become a stop string. Arguments and errors as in `complete`.
     """
-    options = {"eos": eos, "state": state, "generator": generator, "temperature": temperature, **filters}
+    options = {"eos": eos, "state": state, "generator": generator, "temperature": temperature, "top_k": top_k}
+    options |= {"top_p": top_p, "min_p": min_p, "typical_p": typical_p, "filters": filters}
     steps, stops = _start(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
     return _pieces(steps, tokenizer, stops)
 

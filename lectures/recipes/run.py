@@ -107,7 +107,7 @@ class Run:
             options["schedule"] = partial(cosine_schedule, total=steps, warmup=min(warm_up, steps - 1))
         every = options.pop("checkpoint_every", 200)
         first = self._begun.setdefault(model, fingerprint(model))
-        file = self._file(name, (first, batches, options), "safetensors")
+        file = self._file(name, (first, batches, options), "pt")
         self.say(f"{name}: {sum(p.numel() for p in model.parameters()):,} parameters")
         torch.manual_seed(self.seed_of(f"{name}: training"))
         kept: dict[str, Any] = {"checkpoint": file, "checkpoint_every": every, "resume": True}

@@ -244,7 +244,7 @@ def ranking_svg(
 Reshape = Callable[..., Tensor]
 """(log_probs, *, temperature, top_k, top_p, min_p, typical_p) -> log_probs, as `nlmcore.decoding.reshape`."""
 
-_OTHER_RANGES = ("temperature", "top_k")
+_OTHER_RANGES = ("temperature", "top_k", "filters")
 _OFF = {"top_p": 1.0, "typical_p": 1.0}
 """Where a slider from 0 to 1 filters nothing; 0 for all others."""
 

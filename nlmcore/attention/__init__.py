@@ -23,3 +23,23 @@ from nlmcore.attention.scores import (
     masked_softmax,
     scaled_dot_product_attention,
 )
+
+__all__ = [
+    "AttentionPool",
+    "FixedPool",
+    "KeyValueCache",
+    "Memory",
+    "MultiHeadAttention",
+    "additive_score",
+    "attend",
+    "bilinear_score",
+    "causal_mask",
+    "dot_score",
+    "last_pool",
+    "masked_softmax",
+    "mean_pool",
+    "padding_mask",
+    "prefix_mask",
+    "scaled_dot_product_attention",
+    "window_mask",
+]

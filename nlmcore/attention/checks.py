@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from nlmcore.checks import described
-from nlmcore.fast.growing import GrowingPair
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
@@ -79,35 +78,3 @@ def check_memory(memory: tuple[Any, Any], q: Tensor, n_kv_heads: int) -> None:
             f"memory must have keys and values of shape ({wanted[0]}, {wanted[1]}, key, {wanted[2]}), got"
             f" {tuple(keys.shape)} and {tuple(values.shape)}: another batch's, or another model's"
         )
-
-
-def check_cache(state: Any, window: int | None) -> None:
-    """A state is a cache, and what it has forgotten lies outside what a query sees."""
-    if not isinstance(state, GrowingPair):
-        raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
-    first, length = state.first, state.length
-    if first and (window is None or length < window - 1):
-        sees = "all before it" if window is None else f"the last {window}, itself included"
-        raise ValueError(
-            f"state has kept {length} positions and forgotten the first {first}: it comes from a shorter window. Here"
-            f" a position sees {sees}; read the text again with this model"
-        )
-
-
-def check_cached(keys: Tensor, values: Tensor, before: Tensor | None = None) -> None:
-    """Keys and values of one text; behind those `before`, of their batch, heads, width and dtype."""
-    if keys.ndim != 4 or values.shape != keys.shape:  # or the buffer would broadcast them without a word
-        raise ValueError(
-            "keys and values must have one shape (batch, kv_head, time, d_head), got"
-            f" {tuple(keys.shape)} and {tuple(values.shape)}"
-        )
-    if before is None:
-        return
-    batch, heads, _, width = keys.shape
-    if (batch, heads, width) != (*before.shape[:2], before.shape[3]):
-        raise ValueError(
-            f"state must have keys of shape ({batch}, {heads}, time, {width}), got {tuple(before.shape)}: another"
-            " batch's, or another model's"
-        )
-    if keys.dtype != before.dtype:
-        raise TypeError(f"state must hold {keys.dtype} as the model does, got {before.dtype}")

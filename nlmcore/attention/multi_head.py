@@ -15,13 +15,12 @@ heads may share keys and values (multi-query, Shazeer 2019; grouped-query attent
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.cache import KeyValueCache
-from nlmcore.attention.checks import check_cache, check_heads, check_mask, check_memory, check_positions, check_text
+from nlmcore.attention.cache import KeyValueCache, check_cache
+from nlmcore.attention.checks import check_heads, check_mask, check_memory, check_positions, check_text
 from nlmcore.attention.masks import window_mask
 from nlmcore.attention.scores import masked_softmax
 from nlmcore.checks import Rate, Size, door
@@ -67,8 +66,9 @@ class MultiHeadAttention(nn.Module):
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_head or d_model // n_heads
         self.dropout, self.window = dropout, window
+        # W^Q, W^K, W^V one below the other: rows for n_heads queries, then n_kv_heads keys, then as many values
         self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
-        self.output = Linear(n_heads * self.d_head, d_model, bias=bias)
+        self.output = Linear(n_heads * self.d_head, d_model, bias=bias)  # W^O
         self.positions = positions
         self._rotates, self._biases, self._adds = check_positions(positions)
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
@@ -104,6 +104,7 @@ class MultiHeadAttention(nn.Module):
     def project_source(self, source: Float[Tensor, "batch key {self.d_model}"]) -> Memory:
         """k = W^K h, v = W^V h of a source, once for all that attend to it: cross-attention's state."""
         k, v = (self._heads("source", source, part) for part in (self.key, self.value))
+        # Rotated once here: a source begins at position 0, whoever asks.
         return Memory(self.positions.rotate(k, 0) if self._rotates else k, v)
 
     @door(like="projection.weight")
@@ -123,16 +124,17 @@ class MultiHeadAttention(nn.Module):
         Raises TypeError or ValueError for a state that is another model's, or has lost what this window sees.
         """
         if state is None:
-            q, k, v = self._project("x", x, 0)
+            q, k, v = self._project("x", x, 0)  # (batch, head, time, d_head), k and v with kv_head
             state = KeyValueCache.start(k, v, self.window)
         else:
             check_cache(state, self.window)
             q, k, v = self._project("x", x, state.position)
-            recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-            (k, v), state = state.extend(k, v, self.window, recorded)
+            # k and v become [old; new]; keys were rotated by their own positions and stay as they are
+            k, v, state = state.extend(k, v, self.window)
         time, keys = q.shape[2], k.shape[2]
-        if time == 1:
+        if time == 1:  # the newest token sees all that is kept: no mask
             return self._mix(q, k, v), state
+        # A text from its beginning, shorter than the window: the kernel knows this mask by name and needs none.
         causal = keys == time <= (self.window or time)
         mask = None if causal else window_mask(time, self.window, keys - time, x.device)
         return self._mix(q, k, v, mask, causal), state
@@ -146,6 +148,7 @@ class MultiHeadAttention(nn.Module):
     def _project(self, name: str, x: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v (batch, head, time, d_head) of one text whose first position is `first`."""
         own, shared = self.n_heads, self.n_kv_heads
+        # Queries and keys lie side by side, so one rotation does both.
         rotated, v = self._heads(name, x, self.projection).split([own + shared, shared], dim=1)
         if self._rotates:
             rotated = self.positions.rotate(rotated, first)
@@ -155,23 +158,23 @@ class MultiHeadAttention(nn.Module):
         """The weighted sums of every head, (batch, head, query, d_head), put together: (batch, query, d_model)."""
         if mask is not None:
             check_mask(mask, (*q.shape[:3], k.shape[2]))
-        bias = self.positions.bias(q, k) if self._biases else None
+        bias = self.positions.bias(q, k) if self._biases else None  # (1 or batch, head, query, key)
         explicit = self.recorder is not None or self._adds
-        if causal and (explicit or bias is not None):
+        if causal and (explicit or bias is not None):  # the kernel takes either its own causal mask or ours
             mask, causal = window_mask(q.shape[2], None, 0, q.device), False
         if explicit:
             heads = self._explicit(q, k, v, mask, bias)
         else:
             heads = fused_attention(q, k, v, mask, bias, self.dropout if self.training else 0.0, causal)
-        return self.output(heads.transpose(1, 2).flatten(2))
+        return self.output(heads.transpose(1, 2).flatten(2))  # [head_1; …; head_h] W^O
 
     def _explicit(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         """softmax(q kᵀ / √d_head + bias) v, and what `values` adds; weights (batch, head, query, key)."""
-        sharing = self.n_heads // self.n_kv_heads
+        sharing = self.n_heads // self.n_kv_heads  # queries i · sharing … read key head i: Ainslie et al. (2023)
         k, v = (x.repeat_interleave(sharing, dim=1) for x in (k, v)) if sharing > 1 else (k, v)
         scores = q @ k.mT * self.d_head**-0.5
         weights = masked_softmax(scores if bias is None else scores + bias, mask)
         if self.recorder is not None:
             self.recorder(weights)
-        weights = F.dropout(weights, self.dropout, self.training)
+        weights = F.dropout(weights, self.dropout, self.training)  # after recording: what is shown sums to 1
         return weights @ v + self.positions.values(weights) if self._adds else weights @ v

@@ -12,3 +12,15 @@ from nlmcore.autodiff.check import GradientCheck, check_gradient, numerical_grad
 from nlmcore.autodiff.functions import Multiply, Sigmoid
 from nlmcore.autodiff.graph import Edge, Graph, Node
 from nlmcore.autodiff.value import Value
+
+__all__ = [
+    "Edge",
+    "GradientCheck",
+    "Graph",
+    "Multiply",
+    "Node",
+    "Sigmoid",
+    "Value",
+    "check_gradient",
+    "numerical_gradient",
+]

@@ -17,6 +17,20 @@ from nlmcore.corpora.batches import PairBatch, PairBatches, StreamBatches, pad, 
 from nlmcore.corpora.corpus import Corpus, Document, from_file
 from nlmcore.corpora.packaged import MissingPackageError
 
+__all__ = [
+    "Corpus",
+    "Document",
+    "MissingPackageError",
+    "PairBatch",
+    "PairBatches",
+    "StreamBatches",
+    "from_file",
+    "load",
+    "names",
+    "pad",
+    "passages",
+]
+
 _LOADERS: dict[str, Callable[..., Corpus]] = {  # a new corpus is a function and a line here
     "shakespeare": shakespeare.load,
     "shakespeare_folio": folio.load,

@@ -29,3 +29,31 @@ from nlmcore.decoding.results import Generation, Hypothesis, Node, SearchTree
 from nlmcore.decoding.sampling import Step, greedy, sample, stream
 from nlmcore.decoding.speculative import speculative_sample
 from nlmcore.decoding.stochastic_beams import stochastic_beam_search
+
+__all__ = [
+    "FILTERS",
+    "Constrained",
+    "Generation",
+    "Guided",
+    "Hypothesis",
+    "Node",
+    "SearchTree",
+    "Step",
+    "beam_search",
+    "contrastive_search",
+    "diverse_beam_search",
+    "divide_by_temperature",
+    "exhaustive_search",
+    "greedy",
+    "keep_min_p",
+    "keep_top_k",
+    "keep_top_p",
+    "keep_typical",
+    "minimum_bayes_risk",
+    "reshape",
+    "sample",
+    "shared_words",
+    "speculative_sample",
+    "stochastic_beam_search",
+    "stream",
+]

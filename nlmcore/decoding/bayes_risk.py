@@ -16,8 +16,8 @@ from typing import Any, SupportsIndex
 
 import torch
 
-from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.filters import takes_filters
+from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.decoding.filters import Filter
 from nlmcore.decoding.reading import Prompt
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, with_tree
 from nlmcore.decoding.sampling import sample
@@ -35,7 +35,6 @@ def shared_words(hypothesis: Sequence[int], reference: Sequence[int]) -> float:
     return 2 * shared / (len(hypothesis) + len(reference))
 
 
-@takes_filters
 @door
 @torch.no_grad()
 def minimum_bayes_risk(
@@ -47,16 +46,34 @@ def minimum_bayes_risk(
     state: State = None,
     num_samples: Size = 16,
     utility: Utility = shared_words,
+    temperature: Amount = 1.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
     trace: bool = False,
-    **filters: Any,
 ) -> Ranked | tuple[Ranked, SearchTree]:
     """The distinct texts among `num_samples` samples, best first, for each prompt; `score` is the expected utility.
 
-    The paper samples without filters; they are `sample`'s. `utility` gets token ids, without <eos>.
+    The paper samples without filters; they are those of `sample`. `utility` gets token ids, without <eos>.
     """
-    given: dict[str, Any] = {"eos": eos, "state": state, "num_samples": num_samples, "generator": generator}
-    sampled: Any = sample(model, prompt, max_new_tokens, **given, **filters)
+    sampled: Any = sample(
+        model,
+        prompt,
+        max_new_tokens,
+        eos=eos,
+        state=state,
+        num_samples=num_samples,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        min_p=min_p,
+        typical_p=typical_p,
+        filters=filters,
+        generator=generator,
+    )
     tree = SearchTree(len(prompt)) if trace else None
     ranked = []
     for row in range(len(prompt)):

@@ -35,7 +35,7 @@ from torch import Tensor
 from nlmcore.checks import Amount, Count, Size, door
 from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, copies, next_log_probs
-from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
+from nlmcore.decoding.results import Hypothesis, Kind, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
@@ -91,7 +91,7 @@ def diverse_beam_search(
     check_length_penalty(length_penalty, max_new_tokens)
     if beam_size % groups:
         raise ValueError(f"groups must divide beam_size, got groups={groups} and beam_size={beam_size}")
-    size = beam_size // groups
+    size = beam_size // groups  # each group is a search of its own, of so many beams
     pools = [Complete(size, length_penalty, max_new_tokens) for _ in range(len(prompt) * groups)]
     tree = SearchTree(len(prompt)) if trace else None
     pick = _hamming(len(prompt), groups, size, diversity)
@@ -113,17 +113,18 @@ def _hamming(prompts: int, groups: int, size: int, diversity: float | int) -> Pi
 
     def pick(objective: Tensor, searches: Tensor, k: int) -> tuple[Tensor, Tensor]:
         vocab_size = objective.shape[-1]
-        k = min(k, objective[0].numel())
+        k = min(k, objective[0].numel())  # there may be fewer candidates, beam · vocab, than are asked for
         indices = searches.new_empty(len(searches), k)
         values = objective.new_empty(len(searches), k)
-        chosen_before = objective.new_zeros(prompts, vocab_size)
+        chosen_before = objective.new_zeros(prompts, vocab_size)  # how many earlier beams of the prompt wrote a word
         for group in range(groups):
             rows = (searches % groups == group).nonzero()[:, 0]
             of_prompt = searches[rows] // groups
+            # Hamming diversity: θ(y, w) − diversity · (number of earlier beams that chose w at this step)
             penalised = objective[rows] - diversity * chosen_before[of_prompt][:, None, :]
             indices[rows], values[rows] = most_probable_candidates(penalised, searches[rows], k)
             words = indices[rows, :size] % vocab_size
-            counted = (values[rows, :size] > -math.inf).to(objective.dtype)
+            counted = (values[rows, :size] > -math.inf).to(objective.dtype)  # a beam without a text has no word
             chosen_before.index_put_((of_prompt[:, None], words), counted, accumulate=True)
         return indices, values
 
@@ -187,46 +188,52 @@ def run_beams(
     searches = torch.arange(len(prompt), device=prompt.device)  # which prompt each row of the tensors belongs to
     texts = prompt.new_empty(len(prompt), 1, 0)
     log_prob = torch.zeros(len(prompt), 1, device=prompt.device)  # of the text so far
-    objective = log_prob
-    unread = prompt
+    objective = log_prob  # what candidates are ranked by: plain beam search adds nothing to the log-probability
+    unread = prompt  # (search, time) at first, then (search · beam, 1): what the model has not read yet
     considered = 2 * beam_size if beam_size > 1 else 1  # so many that b open ones are left whatever ends
-    for pool in pools if max_length == 0 else ():
+    for pool in pools if max_length == 0 else ():  # nothing may be written, so the empty text is complete
         pool.add([], 0.0)
+    # Ids in the tree of each beam's text; at first the root of its prompt, which several searches may share.
     nodes = [] if tree is None else [[i * len(tree.roots) // len(prompt)] for i in range(len(prompt))]
 
     for length in range(1, max_length + 1):
-        next_, state = next_log_probs(model, unread, state)
+        next_, state = next_log_probs(model, unread, state)  # (search · beam, vocab)
         vocab_size = next_.shape[-1]
-        next_ = next_.view(*log_prob.shape, vocab_size)
+        next_ = next_.view(*log_prob.shape, vocab_size)  # (search, beam, vocab)
         indices, objective = pick(objective[:, :, None] + next_, searches, considered)
         parent, word, texts = extend(texts, indices, vocab_size)  # (search, candidate), best first
-        word_log_prob = next_.flatten(1).gather(1, indices)
+        word_log_prob = next_.flatten(1).gather(1, indices)  # (search, candidate)
         log_prob = log_prob.gather(1, parent) + word_log_prob
 
+        # Sort the candidates, which come best first: those that end, and the b best open ones, which are the new beam.
         possible = log_prob > -math.inf
         ends = possible & (word == eos) if eos is not None else torch.zeros_like(possible)
         opens = possible & ~ends
         opens &= opens.cumsum(dim=1) <= beam_size
+        # An end counts only among the b best, as in the equation: below them it would not have entered the beam.
         completes = ends & (torch.arange(ends.shape[1], device=ends.device) < beam_size)
         if length == max_length:
-            completes |= opens
+            completes |= opens  # no more words: an open text counts as it is
         for row, candidate in completes.nonzero().tolist():
             pools[int(searches[row])].add(texts[row, candidate].tolist(), float(log_prob[row, candidate]))
         if tree is not None:
-            kinds = torch.where(completes, 3, torch.where(opens, 2, possible.long()))
-            scores = None if torch.equal(objective, log_prob) else objective
+            kinds = torch.where(possible, Kind.PRUNED, Kind.ABSENT)
+            kinds = torch.where(completes, Kind.FINISHED, torch.where(opens, Kind.KEPT, kinds))
+            scores = None if torch.equal(objective, log_prob) else objective  # a tree shows them where they differ
             nodes = tree.extend(nodes, parent, word, word_log_prob, kinds, scores)
         if length == max_length:
             return
 
+        # The candidates that stay open, still best first (the sort is stable), as many as the widest search has.
         beams = opens.sort(dim=1, descending=True, stable=True).indices[:, : int(opens.sum(dim=1).max())]
         best = log_prob.masked_fill(~opens, -math.inf).amax(dim=1).tolist()
+        # A search is over when even its best open text cannot overtake: its rows leave all tensors.
         of_row = zip(best, searches.tolist(), strict=True)
         rows = [i for i, (p, s) in enumerate(of_row) if p > -math.inf and pools[s].can_be_reached_from(p, length)]
         if not rows:
             return
         going = torch.tensor(rows, device=searches.device)
-        beams, searches = beams[going], searches[going]
+        beams, searches = beams[going], searches[going]  # (search, beam) again, of the searches that go on
         parent, word, log_prob, objective, opens = (
             values[going].gather(1, beams) for values in (parent, word, log_prob, objective, opens)
         )
@@ -234,7 +241,9 @@ def run_beams(
         texts = texts[going].gather(1, beams[:, :, None].expand(-1, -1, length))
         if tree is not None:
             nodes = [[nodes[g][b] for b in row] for g, row in zip(rows, beams.tolist(), strict=True)]
+        # The model's state has a row for each beam before this step: row `search · beams + parent` is continued.
         read = (going[:, None] * next_.shape[1] + parent).flatten()
+        # If every beam continues itself, the state, a whole cache perhaps, need not be copied.
         if not torch.equal(read, torch.arange(next_.shape[0] * next_.shape[1], device=read.device)):
             state = select(state, read)
         unread = word.reshape(-1, 1)

@@ -14,7 +14,7 @@ import torch
 
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, next_log_probs
-from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
+from nlmcore.decoding.results import Hypothesis, Kind, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 
@@ -59,7 +59,7 @@ def exhaustive_search(
         if end is not None:
             done |= word == end
         if tree is not None:
-            kinds, word_log_probs = torch.where(done, 3, 2), log_probs[parent, word]
+            kinds, word_log_probs = torch.where(done, Kind.FINISHED, Kind.KEPT), log_probs[parent, word]
             [node] = tree.extend([node], parent[None], word[None], word_log_probs[None], kinds[None], None)
             node = [n for n, over in zip(node, done.tolist(), strict=True) if not over]
         ended = (values[done].tolist() for values in (texts, owner, total))

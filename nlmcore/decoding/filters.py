@@ -2,7 +2,8 @@
 
 Each keeps the shape (row, vocab) and sets what it drops to -inf; none renormalises, since softmax does. They apply in
 the table's order, each to what the previous one has left. Their names are arguments of `sample`, `stream`,
-`speculative_sample`, `minimum_bayes_risk` and `reshape`, so a new sampler is one function and one line of the table.
+`speculative_sample`, `minimum_bayes_risk` and `reshape`, and so is `filters`, any further functions logits -> logits,
+which apply last: a new sampler is one function.
 
 Sources: temperature, Ackley, Hinton & Sejnowski (1985); top-k, Fan, Lewis & Dauphin (2018, "Hierarchical Neural
 Story Generation"); nucleus, Holtzman et al. (2020, "The Curious Case of Neural Text Degeneration", section 3.1);
@@ -13,14 +14,14 @@ Departs from the papers: ties at the edge of top_k go to the lower id; every fil
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Probability, Size, check_for, door
+from nlmcore.checks import Amount, Probability, Size, door
 
 ROUNDING = 1e-6  # masses that are equal on paper (0.5 + 0.4 and 0.9) count as equal
 
@@ -135,10 +136,10 @@ def sample_index(weights: Float[Tensor, "row vocab"], generator: torch.Generator
     return found.clamp_(max=weights.shape[1] - 1)  # only if rounding made u exactly 1
 
 
-# (logits (row, vocab), the argument's value) -> logits. The annotation of the value says what is allowed.
-Filter = Callable[[Tensor, Any], Tensor]
-# the arguments of sampling, in the order in which they apply
-FILTERS: dict[str, Filter] = {
+Filter = Callable[[Tensor], Tensor]  # logits (row, vocab) -> logits of the same shape
+
+# The arguments of sampling, in the order in which they apply: (logits, the argument's value) -> logits.
+FILTERS: dict[str, Callable[[Tensor, Any], Tensor]] = {
     "temperature": divide_by_temperature,
     "top_k": keep_top_k,
     "top_p": keep_top_p,
@@ -146,54 +147,52 @@ FILTERS: dict[str, Filter] = {
     "typical_p": keep_typical,
 }
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def compose(filters: Mapping[str, Any]) -> Callable[[Tensor], Tensor]:
-    """One function logits -> logits of all the filters that are given; None leaves a filter out.
-
-    Values are checked here, once. Raises TypeError for a name that is not in the table, and what the filter's
-    annotation asks for.
-    """
-    if unknown := filters.keys() - FILTERS.keys():
-        names = ", ".join(map(repr, sorted(unknown)))
-        raise TypeError(f"there is no argument {names}; the filters are {', '.join(FILTERS)}")
-    parts: list[tuple[Filter, Any]] = []
-    for name, keep in FILTERS.items():
-        value = filters.get(name)
-        if value is not None or (name == "temperature" and name in filters):
-            if allowed := check_for(list(inspect.signature(keep).parameters.values())[1].annotation):
-                allowed(name, value, {}, None)
-            parts.append((inspect.unwrap(keep), value))  # behind the door: checked once, applied at every step
+def compose(
+    temperature: float | int,
+    top_k: int | None,
+    top_p: float | int | None,
+    min_p: float | int | None,
+    typical_p: float | int | None,
+    filters: Iterable[Filter],
+) -> Filter:
+    """One function of all that are given, in the order of the table, then `filters`; None leaves one out."""
+    values = (temperature, top_k, top_p, min_p, typical_p)
+    given = [(keep, value) for keep, value in zip(FILTERS.values(), values, strict=True) if value is not None]
+    # The caller's signature has checked the values, once: at every step they are applied behind the check.
+    parts, own = [(inspect.unwrap(keep), value) for keep, value in given], list(filters)
 
     def reshaped(logits: Tensor) -> Tensor:
         for keep, value in parts:
             logits = keep(logits, value)
+        for further in own:
+            logits = further(logits)
         return logits
 
     return reshaped
 
 
-def chooser(filters: Mapping[str, Any], generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
+def chooser(
+    reshaped: Filter, temperature: float | int, generator: torch.Generator | None
+) -> Callable[[Tensor], Tensor]:
     """The rule that samples from the reshaped distribution; temperature 0 needs no random number: it is greedy."""
-    reshaped = compose(filters)
-    if filters.get("temperature") == 0:
+    if temperature == 0:
         return lambda log_probs: log_probs.argmax(dim=-1)  # the lower id wins a tie
     return lambda log_probs: sample_index(reshaped(log_probs).softmax(dim=-1), generator)
 
 
-def takes_filters(function: F) -> F:
-    """Show the filters of the table in the signature of a function that passes `**filters` on."""
-    signature = inspect.signature(function)
-    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    defaults = {name: 1.0 if name == "temperature" else None for name in FILTERS if name not in signature.parameters}
-    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in defaults.items()]
-    function.__signature__ = signature.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
-    return function
-
-
-@takes_filters
-def reshape(log_probs: Float[Tensor, "*batch vocab"], **filters: Any) -> Float[Tensor, "*batch vocab"]:
+@door
+def reshape(
+    log_probs: Float[Tensor, "*batch vocab"],
+    *,
+    temperature: Amount = 1.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
+) -> Float[Tensor, "*batch vocab"]:
     """The log-probabilities that `sample` samples from. `None` leaves a filter out; temperature 0 is greedy."""
     shape = log_probs.shape
-    return compose(filters)(log_probs.reshape(-1, shape[-1])).log_softmax(dim=-1).reshape(shape)
+    reshaped = compose(temperature, top_k, top_p, min_p, typical_p, filters)
+    return reshaped(log_probs.reshape(-1, shape[-1])).log_softmax(dim=-1).reshape(shape)

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from enum import IntEnum
+from typing import Any, Literal
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -43,6 +44,15 @@ def best_first(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
 
 
 Status = Literal["root", "pruned", "kept", "finished"]
+
+
+class Kind(IntEnum):
+    """What becomes of a candidate, as a number, so that one tensor can hold it for all candidates of a step."""
+
+    ABSENT = 0  # no candidate: there were fewer than places
+    PRUNED = 1
+    KEPT = 2
+    FINISHED = 3
 
 
 @dataclass(frozen=True)
@@ -91,12 +101,13 @@ class SearchTree:
     ) -> Ids:
         """Add the candidates of several searches, all (search, candidate); their ids, row by row.
 
-        Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: 1 pruned, 2 kept,
-        3 finished; 0 is not a candidate, and its id is its parent's.
+        Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: a `Kind` each;
+        an absent candidate gets its parent's id.
         """
         ids = [[texts[i] for i in which] for texts, which in zip(nodes, parent.tolist(), strict=True)]
         for row, c in kinds.nonzero().tolist():
-            given = (int(tokens[row, c]), float(log_probs[row, c]), get_args(Status)[kinds[row, c]])
+            status: Any = Kind(int(kinds[row, c])).name.lower()
+            given = (int(tokens[row, c]), float(log_probs[row, c]), status)
             ids[row][c] = self.add(ids[row][c], *given, score=None if scores is None else float(scores[row, c]))
         return ids
 

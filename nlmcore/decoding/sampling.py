@@ -10,17 +10,16 @@ token once, and continues with only the unfinished rows.
 Source: folklore; Jurafsky & Martin (2024, section 10.2). Departs from the literature: nothing.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.filters import chooser, reshape, takes_filters
+from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.decoding.filters import Filter, chooser, compose
 from nlmcore.decoding.reading import Prompt, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Generation, SearchTree, Status
 from nlmcore.language_model import LanguageModel, State, select
@@ -48,7 +47,6 @@ def greedy(
     return sample(model, prompt, max_new_tokens, eos=eos, state=state, trace=trace, temperature=0)
 
 
-@takes_filters
 @door
 @torch.no_grad()
 def sample(
@@ -59,29 +57,34 @@ def sample(
     eos: SupportsIndex | None = None,
     state: State = None,
     num_samples: Size = 1,
+    temperature: Amount = 1.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
     trace: bool = False,
-    **filters: Any,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Sample texts of up to `max_new_tokens`; row `i * num_samples + j` of the result is prompt i's j-th text.
 
-    filters: `temperature=1.0` (0 is greedy), and `top_k`, `top_p`, `min_p`, `typical_p` of the table
-    `nlmcore.decoding.FILTERS`; None leaves one out.
+    temperature: below 1 sharpens the distribution, above 1 flattens it, 0 is greedy. top_k, top_p, min_p and typical_p
+    then drop improbable tokens, in this order (`nlmcore.decoding.filters` has the rules); None drops none. filters: any
+    further functions of logits (row, vocab), applied last.
 
     A trace has the most probable tokens at every step; `score` is ln of the probability with which each was sampled,
     after all filters (None where nothing was reshaped, or at temperature 0).
     """
     prompt, end = check_request(model, prompt, eos, state)
-    choose = chooser(filters, generator)
+    given = (temperature, top_k, top_p, min_p, typical_p, tuple(filters))
+    choose = chooser(compose(*given), temperature, generator)
     if num_samples > 1:
         prompt, state = copies(model, prompt, state, num_samples)
-    neutral = {"temperature": 1.0}
-    reshaped = filters.get("temperature") != 0 and any(v not in (None, neutral.get(k)) for k, v in filters.items())
-    watch = Watcher(len(prompt), end, partial(reshape, **filters) if reshaped else None) if trace else None
+    as_it_is = temperature == 0 or given == (1, None, None, None, None, ())
+    watch = Watcher(len(prompt), end, None if as_it_is else compose(*given)) if trace else None
     return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
 
-@takes_filters
 @door
 def stream(
     model: LanguageModel,
@@ -90,8 +93,13 @@ def stream(
     *,
     eos: SupportsIndex | None = None,
     state: State = None,
+    temperature: Amount = 1.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
-    **filters: Any,
 ) -> Iterator[Step]:
     """`sample`, one `Step` at a time, for text that appears as it is written. temperature=0 streams greedy search.
 
@@ -99,7 +107,8 @@ def stream(
     for piece in decode_stream(tokenizer, ids): print(piece, end="", flush=True)          nlmcore.tokens.decode_stream
     """
     prompt, end = check_request(model, prompt, eos, state)
-    return write(model, prompt, max_new_tokens, chooser(filters, generator), eos=end, state=state)
+    reshaped = compose(temperature, top_k, top_p, min_p, typical_p, filters)
+    return write(model, prompt, max_new_tokens, chooser(reshaped, temperature, generator), eos=end, state=state)
 
 
 Choose = Callable[[Tensor], Tensor]  # a rule: log-probabilities (row, vocab) -> the tokens that are written (row)
@@ -168,7 +177,7 @@ class Watcher:
 
     def see(self, rows: Tensor, log_probs: Tensor, chosen: Tensor) -> None:
         """The chosen token of every row and the most probable others."""
-        sampled_from = None if self.reshaped is None else self.reshaped(log_probs)
+        sampled_from = None if self.reshaped is None else self.reshaped(log_probs).log_softmax(dim=-1)
         best = log_probs.topk(min(ALTERNATIVES, log_probs.shape[1]), dim=1).indices
         for i, row in enumerate(rows.tolist()):
             candidates = dict.fromkeys([int(chosen[i]), *best[i].tolist()])

@@ -17,20 +17,20 @@ gives one token as plain sampling does: so the model is never called more often 
 different numbers of tokens, so each prompt runs separately.
 """
 
-from typing import Any, SupportsIndex
+from collections.abc import Sequence
+from typing import SupportsIndex
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.filters import compose, sample_index, takes_filters
+from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.decoding.filters import Filter, compose, sample_index
 from nlmcore.decoding.reading import Prompt, all_but_last, check_request, next_log_probs, prefill
 from nlmcore.decoding.results import Generation, SearchTree
 from nlmcore.language_model import LanguageModel, State, select
 
 
-@takes_filters
 @door
 @torch.no_grad()
 def speculative_sample(
@@ -43,9 +43,14 @@ def speculative_sample(
     eos: SupportsIndex | None = None,
     state: State = None,
     draft_state: State = None,
+    temperature: Amount = 1.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
     trace: bool = False,
-    **filters: Any,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Sample what `sample(model, ...)` would, with fewer calls of `model`. temperature=0 gives greedy search.
 
@@ -57,7 +62,7 @@ def speculative_sample(
         raise ValueError(
             f"draft must have the model's vocabulary of {model.vocab_size} tokens, got one of {draft.vocab_size}"
         )
-    reshaped = compose(filters)
+    reshaped = compose(temperature, top_k, top_p, min_p, typical_p, filters)
     tree = SearchTree(len(prompt))
     tree.best.update(range(len(prompt)))
 

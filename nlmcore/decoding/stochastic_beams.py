@@ -26,7 +26,7 @@ from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.beams import extend
 from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import Prompt, check_request, next_log_probs
-from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, with_tree
+from nlmcore.decoding.results import Hypothesis, Kind, Ranked, SearchTree, best_first, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 
@@ -96,7 +96,8 @@ def stochastic_beam_search(
         if tree is not None:
             token_log_probs = log_probs.flatten(1).gather(1, indices)
             over = ended if length < max_new_tokens else torch.ones_like(ended)
-            kinds = torch.where(was_ended, 0, torch.where(over, 3, 2))  # a text that had ended before keeps its node
+            kinds = torch.where(over, Kind.FINISHED, Kind.KEPT)
+            kinds = torch.where(was_ended, Kind.ABSENT, kinds)  # a text that had ended before keeps its node
             nodes = tree.extend(nodes, parent, word, token_log_probs, kinds, G)
         if ended.all():
             break

@@ -18,3 +18,19 @@ from nlmcore.diagnostics.gradients import (
     language_model_gradient_norms,
 )
 from nlmcore.diagnostics.matrices import Spectrum, recurrent_matrices, rescale, spectrum
+
+__all__ = [
+    "GateTape",
+    "GradientNorms",
+    "JacobianNorms",
+    "Spectrum",
+    "gate_activations",
+    "gradient_norms",
+    "jacobian_norms",
+    "language_model_gradient_norms",
+    "record_gates",
+    "recurrent_matrices",
+    "rescale",
+    "saturation",
+    "spectrum",
+]

@@ -5,3 +5,5 @@ A reader of a model may skip this room. Each module says what it replaces, and w
 
 from nlmcore.fast.attention import Rows, fused_attention
 from nlmcore.fast.linear import Linear
+
+__all__ = ["Linear", "Rows", "fused_attention"]

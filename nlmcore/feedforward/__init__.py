@@ -12,3 +12,17 @@ from nlmcore.feedforward.multilayer_perceptron import (
     forward,
 )
 from nlmcore.feedforward.window_models import BagOfWordsLM, FeedForwardLM
+
+__all__ = [
+    "RELU",
+    "SIGMOID",
+    "TANH",
+    "Activation",
+    "BagOfWordsLM",
+    "FeedForwardLM",
+    "Gradients",
+    "MultiLayerPerceptron",
+    "backward",
+    "cross_entropy",
+    "forward",
+]

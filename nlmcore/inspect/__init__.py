@@ -11,3 +11,22 @@ from nlmcore.inspect.heads import attention_at, first_token_score, induction_sco
 from nlmcore.inspect.patching import patch, restore_each
 from nlmcore.inspect.places import Place, head, neurons
 from nlmcore.inspect.recording import Branch, Tape, capture, outputs, pathway
+
+__all__ = [
+    "Branch",
+    "Place",
+    "Tape",
+    "attention_at",
+    "capture",
+    "direct_logits",
+    "first_token_score",
+    "head",
+    "induction_score",
+    "neurons",
+    "outputs",
+    "patch",
+    "pathway",
+    "previous_token_score",
+    "repeated",
+    "restore_each",
+]

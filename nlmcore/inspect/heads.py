@@ -29,6 +29,7 @@ def attention_at(weights: Weights, distance: Count, first: Count = 0) -> Float[T
 
 
 def previous_token_score(weights: Weights) -> Float[Tensor, " head"]:
+    """How much each head attends to the token before, on average."""
     return attention_at(weights, 1)
 
 
@@ -39,6 +40,7 @@ def induction_score(weights: Weights, period: Size) -> Float[Tensor, " head"]:
 
 @door
 def first_token_score(weights: Weights) -> Float[Tensor, " head"]:
+    """How much each head attends to the first token, on average over the later ones."""
     return weights[..., 1:, 0].mean((0, 2))
 
 

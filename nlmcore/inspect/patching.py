@@ -44,10 +44,13 @@ def patch(
     Raises ValueError for an unknown place, a value of another shape, and, at the end, for a place or position that was
     not reached; TypeError for other values.
     """
+    # first: where in the text the call begins; missed: the positions that each place has not been reached at
     wanted: Any = [positions] if isinstance(positions, int) else None if positions is None else [*positions]
     first, missed = 0, dict[Place, set[Any]]()
 
     def note(call: Callable[..., Any], _: Iterator[str]) -> Callable[..., Any]:
+        """The model's own call, which also tells where in the text it begins: token by token, position 5 is row 0."""
+
         def noted(*args: Any, **kwargs: Any) -> Any:
             nonlocal first
             states = (getattr(x, "target", x) for x in (*args, *kwargs.values()))  # a decoder's state has a `target`
@@ -61,22 +64,25 @@ def patch(
 
         def visit(x: Tensor) -> Tensor:
             columns: Any = slice(None) if place.features is None else torch.tensor([*place.features])
-            index: Any = (..., columns)
+            index: Any = (..., columns)  # all positions: x[..., features]
             kept: list[int] | None = None
             if wanted is not None:
+                # From positions of the text to rows of this call; those read earlier or later are not here.
                 rows = [p + x.shape[1] if p < 0 else p - first for p in wanted]
                 kept = [i for i, row in enumerate(rows) if 0 <= row < x.shape[1]]
+                # A column of rows against a row of features: x[index] is (batch, position, feature).
                 columns = torch.arange(x.shape[-1])[columns]
                 index = (slice(None), torch.tensor([rows[i] for i in kept], dtype=torch.long)[:, None], columns)
                 missed[place] -= {wanted[i] for i in kept}
             missed[place].discard("every position")
-            whole = x.clone()
+            whole = x.clone()  # the caller may hold x: it is never written to, and gradients flow through the copy
             whole[index] = _new(place, change, x[index], kept)
             return whole
 
         return visit
 
     with ExitStack() as stack:
+        # Whichever way the model is called; without `positions` nobody asks where in the text it is.
         for method in ("encode", "hidden_states", "forward", "step"):
             if wanted is not None and hasattr(model, method):
                 stack.enter_context(listening({model: [""]}, method, note))
@@ -84,6 +90,7 @@ def patch(
             place = Place(name) if isinstance(name, str) else name
             stack.enter_context(visited(model, place, changed(place, change)))
         yield
+    # Only if the body has raised nothing: a change that never took place would pass for "it has no effect".
     for place, left in missed.items():
         if left:
             raise ValueError(f"{place.module!r} must run inside the `with`, at every given position; not at {left}")
@@ -96,9 +103,9 @@ def _new(place: Place, change: Change, part: Tensor, kept: list[int] | None) -> 
     new = change(part) if callable(change) else change
     if not isinstance(new, Tensor):
         raise TypeError(f"changes[{place.module!r}] must be a number, a tensor or a function, got {type(new).__name__}")
-    if new is change and new.ndim > 1 and kept is not None:
+    if new is change and new.ndim > 1 and kept is not None:  # (…, position, feature), one row for each of `positions`
         new = new[..., [i for i in kept if i < new.shape[-2]], :]
-    if not new.ndim or new.shape != part.shape[-new.ndim :]:
+    if not new.ndim or new.shape != part.shape[-new.ndim :]:  # broadcasts over leading dimensions, never over size 1
         allowed = f"must have shape {tuple(part.shape)}, or the last of these dimensions"
         raise ValueError(f"changes[{place.module!r}] {allowed}, got {tuple(new.shape)}")
     return new.to(part.dtype)
@@ -115,15 +122,15 @@ def restore_each(
     if clean.shape != corrupted.shape:
         raise ValueError(f"clean and corrupted must have equal lengths, got {len(clean)} and {len(corrupted)}")
     at = torch.arange(len(clean)) if positions is None else torch.as_tensor(positions)
-    with outputs(model, place) as seen:
+    with outputs(model, place) as seen:  # the clean run, kept: seen[0] is (1, time, feature)
         model.hidden_states(clean[None])
     rows = torch.arange(len(at))
 
     def restore(x: Tensor) -> Tensor:
         x = x.clone()
-        x[rows, at] = seen[0][0, at]
+        x[rows, at] = seen[0][0, at]  # text i of the batch gets back position at[i] alone
         return x
 
     with patch(model, {place: restore}):
-        hidden, _ = model.hidden_states(corrupted.expand(len(at), -1))
+        hidden, _ = model.hidden_states(corrupted.expand(len(at), -1))  # all positions in one call: a text for each
     return model.output(hidden[:, -1])

@@ -9,3 +9,17 @@ from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
 from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
 from nlmcore.metrics.intervals import bootstrap_interval, mean_interval
 from nlmcore.metrics.likelihood import Likelihood, bits_per_character, log_likelihood, perplexity
+
+__all__ = [
+    "Likelihood",
+    "bits_per_character",
+    "bootstrap_interval",
+    "corpus_bleu",
+    "edit_distance",
+    "error_rate",
+    "log_likelihood",
+    "mean_interval",
+    "perplexity",
+    "sequence_error_rate",
+    "tokenize_13a",
+]

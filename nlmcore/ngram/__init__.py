@@ -4,3 +4,5 @@
 """
 
 from nlmcore.ngram.model import MAX_ORDER, SMOOTHINGS, NGramLM
+
+__all__ = ["MAX_ORDER", "SMOOTHINGS", "NGramLM"]

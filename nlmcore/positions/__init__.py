@@ -37,3 +37,27 @@ from nlmcore.positions.sinusoids import (
     binary_counter,
     sinusoidal,
 )
+
+__all__ = [
+    "ALiBi",
+    "ConcatenatedPositions",
+    "LearnableSinusoidal",
+    "LearnableSinusoidalDistances",
+    "LearnedPositions",
+    "MusicTransformerPositions",
+    "NoPositions",
+    "RelativeBias",
+    "Rotary",
+    "ShawPositions",
+    "SinusoidalDistances",
+    "SinusoidalPositions",
+    "TransformerXLPositions",
+    "alibi",
+    "alibi_slopes",
+    "binary_counter",
+    "relative_bias",
+    "relative_buckets",
+    "relative_shift",
+    "rotary",
+    "sinusoidal",
+]

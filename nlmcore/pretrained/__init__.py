@@ -6,3 +6,5 @@ Importing costs nothing; weights are read when they are asked for.
 from nlmcore.pretrained.gpt2_weights import gpt2
 from nlmcore.pretrained.minilm_weights import embed, minilm
 from nlmcore.pretrained.smollm2_weights import smollm2
+
+__all__ = ["embed", "gpt2", "minilm", "smollm2"]

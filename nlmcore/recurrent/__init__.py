@@ -12,3 +12,24 @@ from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
 from nlmcore.recurrent.labelling import SequenceClassifier, SequenceTagger, last_state, mean_output
 from nlmcore.recurrent.language_model import RecurrentLM
 from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
+
+__all__ = [
+    "CELLS",
+    "Cell",
+    "CellState",
+    "GRUCell",
+    "Gates",
+    "LSTMCell",
+    "LSTMState",
+    "RNNCell",
+    "Recurrent",
+    "RecurrentLM",
+    "RecurrentState",
+    "SequenceClassifier",
+    "SequenceTagger",
+    "UGRNNCell",
+    "Unrolled",
+    "last_state",
+    "mean_output",
+    "unroll",
+]

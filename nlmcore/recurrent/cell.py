@@ -70,7 +70,7 @@ class Cell(nn.Module, ABC):
         self.bias_hh: nn.Parameter
         self.register_parameter("bias_hh", nn.Parameter(torch.zeros(rows)) if two_biases else None)
         self.gate_recorder: Callable[[Gates], None] | None = None  # set by nlmcore.diagnostics.record_gates
-        bound = 1 / math.sqrt(d_hidden)
+        bound = 1 / math.sqrt(d_hidden)  # for both matrices, as in torch.nn: the input's width does not count
         nn.init.uniform_(self.weight_ih, -bound, bound)
         nn.init.uniform_(self.weight_hh, -bound, bound)
 
@@ -114,10 +114,11 @@ class Cell(nn.Module, ABC):
         """
         inputs = self.project(x).unbind(0)  # indexing x[t] in the loop would make the backward pass quadratic in T
         states: list[CellState] = [state] * len(inputs)
-        gates: list[Gates] = [{}] * len(inputs)
+        gates: list[Gates] = [{}] * len(inputs)  # by time, so that a reversed run is in the order of the text too
         real = None if mask is None else mask.unsqueeze(-1).unbind(0)
         for t in reversed(range(len(inputs))) if reverse else range(len(inputs)):
             new, gates[t] = self.step(inputs[t], state, self.weight_hh.T)
+            # A padded place reads nothing: those texts keep their old state.
             state = new if real is None else each(lambda n, o, keep=real[t]: torch.where(keep, n, o), new, state)
             states[t] = state
         return states, gates
@@ -165,7 +166,7 @@ class Cell(nn.Module, ABC):
         with torch.no_grad():
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
                 theirs, ours = getattr(module, name), getattr(self, name)
-                ours.copy_(theirs) if theirs is not None else ours.zero_()
+                ours.copy_(theirs) if theirs is not None else ours.zero_()  # copied: training ours leaves theirs alone
         return self.to(module.weight_ih.device, module.weight_ih.dtype)  # type: ignore[arg-type, call-overload]
 
     def extra_repr(self) -> str:

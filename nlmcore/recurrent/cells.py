@@ -36,7 +36,7 @@ class RNNCell(Cell):
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
-        h = self.activation(torch.addmm(projected, h, U))
+        h = self.activation(torch.addmm(projected, h, U))  # `projected` is W x_t + b; (batch, hidden)
         return h, {"hidden": h}
 
     @classmethod
@@ -65,11 +65,11 @@ class UGRNNCell(Cell):
 
     def __init__(self, input_size: int, d_hidden: int) -> None:
         super().__init__(input_size, d_hidden, two_biases=False)
-        nn.init.ones_(self.bias_ih[d_hidden:])
+        nn.init.ones_(self.bias_ih[d_hidden:])  # b^G: σ(1) = 0.73 of the memory is kept at first
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
-        candidate, gate = torch.addmm(projected, h, U).chunk(2, 1)
+        candidate, gate = torch.addmm(projected, h, U).chunk(2, 1)  # both equations in one product
         R, G = candidate.tanh(), gate.sigmoid()
         h = R + G * (h - R)  # = G h + (1 − G) R, with one product less
         return h, {"candidate": R, "gate": G}
@@ -98,10 +98,11 @@ class GRUCell(Cell):
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
         sizes = (2 * self.d_hidden, self.d_hidden)  # of both gates, and of the candidate
-        from_x, n_from_x = projected.split(sizes, 1)
+        from_x, n_from_x = projected.split(sizes, 1)  # (batch, 2 · hidden) and (batch, hidden)
         from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)
-        r, z = (from_x + from_h).sigmoid().chunk(2, 1)
+        r, z = (from_x + from_h).sigmoid().chunk(2, 1)  # one sigmoid for both gates
         n = torch.addcmul(n_from_x, r, n_from_h).tanh()  # n_from_x + r ⊙ n_from_h
+        # Under autocast n and z come in half precision, and the state keeps its own.
         h = torch.lerp(n.to(h.dtype), h, z.to(h.dtype))  # n + z ⊙ (h − n) = z h + (1 − z) n
         return h, {"reset": r, "update": z, "candidate": n}
 
@@ -138,14 +139,14 @@ class LSTMCell(Cell):
 
     def __init__(self, input_size: int, d_hidden: int) -> None:
         super().__init__(input_size, d_hidden)
-        nn.init.ones_(self.bias_ih[d_hidden : 2 * d_hidden])
+        nn.init.ones_(self.bias_ih[d_hidden : 2 * d_hidden])  # b^f, the second of the four blocks
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h, c = state
-        i, f, g, o = torch.addmm(projected, h, U).chunk(4, 1)
+        i, f, g, o = torch.addmm(projected, h, U).chunk(4, 1)  # four equations in one product, (batch, hidden) each
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         c = torch.addcmul(f * c, i, g)  # f ⊙ c + i ⊙ g
-        memory = c.tanh()
+        memory = c.tanh()  # only a copy is squashed: c itself stays a sum
         h = o * memory
         return LSTMState(h, c), {"input": i, "forget": f, "candidate": g, "output": o, "memory": memory}
 

@@ -93,8 +93,11 @@ class Recurrent(nn.Module):
         final: list[CellState] = []
         hidden = x.transpose(0, 1)  # time first: each step's slice is then one piece of memory
         for layer, cells in enumerate(self._layers()):
+            # Dropout between layers, never from time to time: Zaremba et al. (2014), and as torch.nn has it.
             inputs = hidden if layer == 0 else F.dropout(hidden, self.dropout, self.training)
+            # (time, batch, directions · hidden), and each cell's last state
             outputs, last = self._layer(cells, inputs, states[len(final) : len(final) + self.directions], mask)
+            # The first layer changes the width, so nothing can be added around it.
             hidden = hidden + outputs if self.residual and layer > 0 else outputs
             final += last
         return hidden.transpose(0, 1), each(lambda *cells: torch.stack(cells, dim=1), *final)
@@ -163,7 +166,7 @@ class Recurrent(nn.Module):
         cells = cast(list[Cell], list(self.cells))
         if state is None:
             return [cell.zero_state(x) for cell in cells]
-        shape = (len(x), len(cells), self.d_hidden)
+        shape = (len(x), len(cells), self.d_hidden)  # batch first, as every state: `select` gathers its rows
         state = cells[0].check_state(state, shape, "batch, layers · directions, d_hidden")
         return [each(lambda part, k=k: part[:, k], state) for k in range(len(cells))]
 
@@ -180,6 +183,7 @@ class Recurrent(nn.Module):
 
 def _run(cell: Cell, x: Tensor, state: CellState, mask: Tensor | None, reverse: bool) -> tuple[Tensor, CellState]:
     """One cell over x (time, batch, input): hidden states (time, batch, hidden), 0 at padding, and the last state."""
+    # An LSTM that learns: a backward pass by hand is faster than autograd's. A subclass may have changed `step`.
     if type(cell) is LSTMCell and mask is None and cell.gate_recorder is None and torch.is_grad_enabled():
         projected = cell.project(x.flip(0) if reverse else x)
         outputs, *last = run_lstm(cell.step, projected, cell.weight_hh, *state)
@@ -187,6 +191,7 @@ def _run(cell: Cell, x: Tensor, state: CellState, mask: Tensor | None, reverse: 
     states, gates = cell.through_time(x, state, mask, reverse)
     cell.record(gates)
     outputs = torch.stack([hidden_of(state) for state in states])
+    # Backwards, the state after everything is read is that of the first place.
     return outputs if mask is None else outputs * mask.unsqueeze(-1), states[0 if reverse else -1]
 
 

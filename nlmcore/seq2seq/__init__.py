@@ -10,3 +10,23 @@ from nlmcore.seq2seq.attention import SCORES, AdditiveScore, Attention, Bilinear
 from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder, Seq2SeqState
 from nlmcore.seq2seq.edit import NeuralEditor, Retriever, edit_pairs, edited_words, jaccard
 from nlmcore.seq2seq.model import Encoder, Seq2Seq
+
+__all__ = [
+    "SCORES",
+    "AdditiveScore",
+    "Attention",
+    "AttentionDecoder",
+    "BilinearScore",
+    "Decoder",
+    "DotScore",
+    "Encoder",
+    "EveryStepDecoder",
+    "InitialStateDecoder",
+    "NeuralEditor",
+    "Retriever",
+    "Seq2Seq",
+    "Seq2SeqState",
+    "edit_pairs",
+    "edited_words",
+    "jaccard",
+]

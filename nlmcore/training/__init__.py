@@ -18,3 +18,24 @@ from nlmcore.training.scheduled_sampling import (
     scheduled_sampling_loss,
 )
 from nlmcore.training.through_time import detach, truncated_backpropagation
+
+__all__ = [
+    "History",
+    "Piece",
+    "Record",
+    "clip_gradients",
+    "cosine_schedule",
+    "detach",
+    "evaluate",
+    "exponential_decay",
+    "fit",
+    "inverse_sigmoid_decay",
+    "linear_decay",
+    "load_checkpoint",
+    "next_token_loss",
+    "noam_schedule",
+    "save_checkpoint",
+    "scheduled_sampling_loss",
+    "teacher_forcing_loss",
+    "truncated_backpropagation",
+]

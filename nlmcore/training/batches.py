@@ -6,7 +6,7 @@ lends the global generators to the data while it makes a batch.
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -48,11 +48,10 @@ class RandomState:
 
 @dataclass(frozen=True)
 class EpochStart:
-    """What determines an epoch's order: the stream's random state and the user's generators at its start."""
+    """What determines an epoch's order: the data's random numbers at its start."""
 
     epoch: int
     random: RandomState
-    generators: tuple[Tensor, ...]
 
 
 class BatchStream:
@@ -61,14 +60,9 @@ class BatchStream:
     It fetches one batch ahead, so that `epoch_is_over` is known as soon as the last batch was returned.
     """
 
-    def __init__(
-        self,
-        batches: Iterable[Any] | Callable[[int], Iterable[Any]],
-        generators: Sequence[torch.Generator],
-        random: RandomState,
-    ) -> None:
-        self.batches, self.generators = batches, generators
-        self.start = EpochStart(-1, random, ())
+    def __init__(self, batches: Iterable[Any] | Callable[[int], Iterable[Any]], random: RandomState) -> None:
+        self.batches = batches
+        self.start = EpochStart(-1, random)
         self.position = 0  # how many batches of this epoch were returned
         self._random = random
         self._iterator: Iterator[Any] = iter(())
@@ -81,7 +75,7 @@ class BatchStream:
 
     def begin_epoch(self, epoch: int) -> None:
         """Start over."""
-        self.start = EpochStart(epoch, self._random, tuple(generator.get_state() for generator in self.generators))
+        self.start = EpochStart(epoch, self._random)
         self.position = 0
         with self._own_randomness():
             self._iterator = iter(self.batches(epoch) if callable(self.batches) else self.batches)
@@ -101,8 +95,6 @@ class BatchStream:
     def replay(self, start: EpochStart, position: int) -> Any:
         """Go to the position of an earlier run, and return the last batch that it returned (None: none yet)."""
         self._random = start.random
-        for generator, state in zip(self.generators, start.generators, strict=True):
-            generator.set_state(state)
         self.begin_epoch(start.epoch)
         last = None
         for _ in range(position):

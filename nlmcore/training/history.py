@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-Stopped = Literal["steps", "epochs", "patience", "interrupted"]  # why training ended; interrupted: by Ctrl-C
+Stopped = Literal["steps", "epochs", "interrupted"]  # why training ended; interrupted: by Ctrl-C or by `on_step`
 
 
 @dataclass(frozen=True)

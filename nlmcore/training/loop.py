@@ -2,7 +2,7 @@
 
     for batch in batches:  loss -> gradient -> clipped -> AdamW step with a scheduled learning rate
 
-Around that line: a progress bar, a held-out loss with early stopping, a record of every step for live curves,
+Around that line: a progress bar, a held-out loss, the best weights, a record of every step for live curves,
 checkpoints, and an exact resume: on a CPU the losses are those of the uninterrupted run, bit for bit.
 Source of the optimiser: Loshchilov & Hutter (2019, AdamW), PyTorch's fused kernel.
 """
@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
@@ -48,14 +48,12 @@ def fit(
     carry_state: bool = False,
     validation: Iterable[Any] | Callable[[nn.Module], float] | None = None,
     evaluate_every: Size | None = None,
-    patience: Size | None = None,
     keep_best: bool = True,
     on_step: Callable[[Record], None] | None = None,
     progress: bool = True,
     checkpoint: str | Path | None = None,
     checkpoint_every: Size | None = None,
     resume: bool = False,
-    generators: Sequence[torch.Generator] = (),
 ) -> History:
     """Train `model` in place until `steps` updates or `epochs` passes are done, whichever comes first.
 
@@ -69,13 +67,12 @@ def fit(
                     passed on (detached) within an epoch; a `loss` is then loss(model, batch, state) -> (loss, state)
     validation      held-out batches, or a function model -> number to minimise; evaluated every
                     `evaluate_every` steps (None: after every epoch) and at the last step
-    patience        stop after so many evaluations without a better one
     keep_best       leave the model with its best held-out weights (needs validation)
-    on_step         is called with a `Record` after every step: draw a live curve there
+    on_step         is called with a `Record` after every step: draw a live curve there, or raise KeyboardInterrupt to
+                    stop cleanly after this step (early stopping)
     checkpoint      a file, written every `checkpoint_every` steps, at the end, and at Ctrl-C, which stops cleanly
     resume          continue from that file if there is one. All arguments must be those of the first call; more steps
-                    are allowed. Draw random numbers from torch or `random`, or name your generators:
-    generators      those that batches or the loss draw from
+                    are allowed. Draw random numbers from torch's own generator or `random`.
 
     FloatingPointError if the loss or its gradient is no longer finite, or the held-out loss is NaN; the last
     checkpoint is then still good.
@@ -84,7 +81,7 @@ def fit(
         raise ValueError("steps or epochs must be given, got neither")
     if clip_norm is not None and not clip_norm > 0:
         raise ValueError(f"clip_norm must be greater than 0, or None not to clip, got {clip_norm}")
-    _check(batches, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume)
+    _check(batches, validation, evaluate_every, checkpoint, checkpoint_every, resume)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not parameters:
         raise ValueError("model must have parameters that require a gradient, got none")
@@ -93,11 +90,11 @@ def fit(
         fused = all(parameter.device.type in ("cpu", "cuda") for parameter in parameters)
         optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=fused)
     for group in optimizer.param_groups:
-        group.setdefault("initial_lr", group["lr"])
+        group.setdefault("initial_lr", group["lr"])  # the rate that the schedule multiplies, as PyTorch's schedulers do
     schedule = schedule or (lambda step: 1.0)
-    # The data has its own random numbers, which follow from the global seed.
-    stream = BatchStream(batches, generators, RandomState.seeded(int(torch.randint(2**62, ()))))
-    run = Run(model, optimizer, stream, generators, scorer(loss, carry_state), schedule, device)
+    # The data has its own random numbers, which follow from the global seed: what it draws does not change the dropout.
+    stream = BatchStream(batches, RandomState.seeded(int(torch.randint(2**62, ()))))
+    run = Run(model, optimizer, stream, scorer(loss, carry_state), schedule, device)
     if resume and checkpoint is not None and Path(checkpoint).exists():
         load_run(run, checkpoint)
     else:
@@ -107,14 +104,15 @@ def fit(
 
     history = run.history
     bar = tqdm(total=steps, initial=history.steps, disable=not progress, unit="step", dynamic_ncols=True)
-    began = time.monotonic() - history.seconds
+    began = time.monotonic() - history.seconds  # as if a resumed run had never paused
     with evaluation_mode(model, training=True), _interruption() as ctrl_c, bar:
-        while (stopped := _reason(run, steps, epochs, patience) or ctrl_c.wanted) is None:
+        while (stopped := _reason(run, steps, epochs) or ctrl_c.wanted) is None:
             if stream.epoch_is_over:
                 stream.begin_epoch(stream.start.epoch + 1)
-                run.carried = None
+                run.carried = None  # another epoch begins with other texts
             _update(run, parameters, clip_norm, carry_state)
             history.seconds = time.monotonic() - began
+            # Held-out loss: when it is due, and in any case after the last step.
             due = stream.epoch_is_over if evaluate_every is None else history.steps % evaluate_every == 0
             held_out = None
             if validation is not None and (due or _reason(run, steps, epochs) is not None):
@@ -122,7 +120,7 @@ def fit(
             latest = history.losses[-1], history.learning_rates[-1], history.gradient_norms[-1]
             bar.update()
             bar.set_postfix(loss=latest[0], **{} if held_out is None else {"held out": held_out}, refresh=False)
-            if on_step is not None:
+            if on_step is not None:  # after the evaluation, so that the record has its number
                 try:
                     on_step(Record(history.steps, stream.start.epoch, *latest, history.seconds, held_out))
                 except KeyboardInterrupt:
@@ -139,9 +137,7 @@ def fit(
     return history
 
 
-def _check(
-    batches: Any, validation: Any, evaluate_every: Any, patience: Any, file: Any, every: Any, resume: bool
-) -> None:
+def _check(batches: Any, validation: Any, evaluate_every: Any, file: Any, every: Any, resume: bool) -> None:
     """What no annotation says: kinds of batches, and arguments that need another one."""
 
     def can_be_gone_over(thing: object) -> bool:
@@ -151,8 +147,8 @@ def _check(
         raise TypeError(f"batches must be an iterable or a function epoch -> iterable, got {described(batches)}")
     if validation is not None and not can_be_gone_over(validation):
         raise TypeError(f"validation must be batches or a function model -> number, got {described(validation)}")
-    if validation is None and (patience is not None or evaluate_every is not None):
-        raise ValueError("patience and evaluate_every need validation batches, got validation=None")
+    if validation is None and evaluate_every is not None:
+        raise ValueError("evaluate_every needs validation batches, got validation=None")
     if file is None and (resume or every is not None):
         raise ValueError("resume and checkpoint_every need a checkpoint file, got checkpoint=None")
     if file is not None and not isinstance(file, str | os.PathLike):
@@ -165,22 +161,26 @@ def _update(run: Run, parameters: list[nn.Parameter], clip_norm: float | int | N
     """One step; the history gets the loss before it and the gradient's norm before clipping."""
     history = run.history
     step = history.steps + 1
+    # 1. The rate of this step, for every group of parameters.
     factor = run.schedule(step)
     if not isinstance(factor, Real | torch.Tensor) or not 0 <= factor < math.inf:  # type: ignore[operator]
         raise ValueError(f"schedule must return a finite factor of at least 0, got {factor!r:.60} for step {step}")
     for group in run.optimizer.param_groups:
         group["lr"] = group["initial_lr"] * factor
+    # 2. Loss and gradient of one batch.
     run.last_batch = batch = run.stream.next()
     run.optimizer.zero_grad(set_to_none=True)
     piece = run.score(run.model, to_device(batch, run.device), run.carried)
     value = float(piece.loss.detach())
-    if not math.isfinite(value):
+    if not math.isfinite(value):  # before the update: the weights are still good, and so is the last checkpoint
         raise FloatingPointError(f"loss is {value} at step {step}; a lower learning_rate or clip_norm may help")
     piece.loss.backward()
+    # 3. Clip and update. Without a limit the norm is still measured, for the history.
     norm = clip_gradients(parameters, math.inf if clip_norm is None else clip_norm)
     if not math.isfinite(norm):
         raise FloatingPointError(f"the gradient's norm is {norm} at step {step}; a lower learning_rate may help")
     run.optimizer.step()
+    # 4. The next batch continues from here; detached, or the graph would grow with every step.
     run.carried = detach(piece.state) if carry_state else None
     history.losses.append(value)
     history.learning_rates.append(float(run.optimizer.param_groups[0]["lr"]))
@@ -198,21 +198,20 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
         raise FloatingPointError(f"validation gave {value} after step {history.steps}; it must be a number")
     history.validation[history.steps] = value
     if history.best_step is None or value < history.validation[history.best_step]:
-        history.best_step, run.stale = history.steps, 0
+        history.best_step = history.steps
         if keep_best:
+            # A copy: the optimiser goes on writing into the model's own tensors.
             run.best = {name: tensor.detach().clone() for name, tensor in run.model.state_dict().items()}
-    else:
-        run.stale += 1
     return value
 
 
-def _reason(run: Run, steps: int | None, epochs: int | None, patience: int | None = None) -> Stopped | None:
+def _reason(run: Run, steps: int | None, epochs: int | None) -> Stopped | None:
     """Why training ends here, if it does."""
     if steps is not None and run.history.steps >= steps:
         return "steps"
     if epochs is not None and run.stream.epoch_is_over and run.stream.start.epoch + 1 >= epochs:
         return "epochs"
-    return "patience" if patience is not None and run.stale >= patience else None
+    return None
 
 
 @contextmanager

@@ -14,3 +14,5 @@ Any model of the package will do. `nlmcore.objectives` has what models are pretr
 
 from nlmcore.transfer.classifier import Classifier, states_of
 from nlmcore.transfer.lora import LoRA
+
+__all__ = ["Classifier", "LoRA", "states_of"]

@@ -16,3 +16,22 @@ from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
 from nlmcore.transformer.from_torch import block_from_torch
 from nlmcore.transformer.model import TransformerLM, TransformerState, Trunk
+
+__all__ = [
+    "Block",
+    "EncoderDecoder",
+    "EncoderDecoderState",
+    "FeedForward",
+    "GatedFeedForward",
+    "MaskedLM",
+    "PostNorm",
+    "PreNorm",
+    "Stack",
+    "TransformerConfig",
+    "TransformerEncoder",
+    "TransformerLM",
+    "TransformerState",
+    "Trunk",
+    "block_from_torch",
+    "hide_tokens",
+]

@@ -45,7 +45,7 @@ class PreNorm(nn.Module):
         return self.norm(x)
 
     def post(self, x: X, y: X) -> X:
-        return x + self.dropout(y)
+        return x + self.dropout(y)  # no norm on the way: ∂(x + y)/∂x contains the identity
 
 
 class PostNorm(PreNorm):
@@ -66,14 +66,14 @@ class FeedForward(nn.Module):
     @door
     def __init__(self, d_model: Size, d_ff: Size, activation: Callable = F.gelu, bias: bool = True) -> None:
         super().__init__()
-        self.inner = Linear(d_model, self.matrices * d_ff, bias=bias)
+        self.inner = Linear(d_model, self.matrices * d_ff, bias=bias)  # one product, also where there are two matrices
         self.outer = Linear(d_ff, d_model, bias=bias)
-        if isinstance(activation, type):
+        if isinstance(activation, type):  # nn.GELU instead of nn.GELU(): would be called with x as its options
             raise TypeError(f"activation must be a function of a tensor, like F.gelu or nn.GELU(), got {activation!r}")
         self.activation = activation
 
     def forward(self, x: X) -> X:
-        return self.outer(self.activation(self.inner(x)))
+        return self.outer(self.activation(self.inner(x)))  # d_model -> d_ff -> d_model
 
 
 class GatedFeedForward(FeedForward):
@@ -88,7 +88,7 @@ class GatedFeedForward(FeedForward):
         super().__init__(d_model, d_ff, activation, bias)
 
     def forward(self, x: X) -> X:
-        gate, content = self.inner(x).chunk(2, dim=-1)
+        gate, content = self.inner(x).chunk(2, dim=-1)  # W x + b and V x + c, (batch, time, d_ff) each
         return self.outer(self.activation(gate) * content)
 
 
@@ -98,12 +98,13 @@ class AttentionLayer(nn.Module):
     def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
         super().__init__()
         self.attention, self.residual_attention = self_attention(c, causal), c.residual(c)
-        if cross:
+        if cross:  # each sublayer has a residual rule, and so a norm, of its own
             self.cross_attention, self.residual_cross_attention = c.cross_attention(c), c.residual(c)
         self.branches = 2 if cross else 1  # how many sublayers add to the residual pathway
 
     def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
         """mask broadcasts to (batch, head, query, key), True = may attend."""
+        # Where the norm stands is the rule's business: `pre` before the sublayer, `post` puts y onto the pathway.
         y = self.attention(self.residual_attention.pre(x), mask=mask)
         return self.transform(self.residual_attention.post(x, y))
 
@@ -111,9 +112,10 @@ class AttentionLayer(nn.Module):
         self, x: X, state: Any = None, memory: Memory | None = None, memory_mask: Bool[Tensor, "..."] | None = None
     ) -> tuple[X, Any]:
         """Continue from `state`, attending to `memory`, the source as `project_source` gave it, if there is one."""
-        y, state = self.attention.step(self.residual_attention.pre(x), state)
+        y, state = self.attention.step(self.residual_attention.pre(x), state)  # causal self-attention
         x = self.residual_attention.post(x, y)
         if memory is not None:
+            # Queries from the target, keys and values from the source: Vaswani et al. (2017), section 3.2.3.
             y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), memory, memory_mask)
             x = self.residual_cross_attention.post(x, y)
         return self.transform(x), state
@@ -151,7 +153,7 @@ def last_matrices(*parts: Any) -> list[nn.Linear]:
     """The linear maps that parts end in: what its own `last_matrices()` names, else `output` or `outer`."""
     ends: list[Any] = []
     for part in parts:
-        named = hasattr(part, "last_matrices")
+        named = hasattr(part, "last_matrices")  # experts and the like know more than one
         ends += part.last_matrices() if named else [getattr(part, "output", getattr(part, "outer", part))]
     return [end for end in ends if isinstance(end, nn.Linear)]
 
@@ -177,6 +179,7 @@ class Stack(nn.ModuleList):
         layers: Iterable[Any] = self
         new = []
         for i, layer in enumerate(layers):
+            # None has no parts: a text that begins here, or a decoder without a source
             x, state = layer.step(x, states and states[i], memories and memories[i], memory_mask)
             new.append(state)
         return x, tuple(new)

@@ -85,47 +85,78 @@ def part(takes: str, default: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """Sizes, and parts with what each is called with.
+    """Sizes, and parts: callables that build a module from what is written in brackets.
+
+    vocab_size           how many tokens there are
+    d_model              width of the residual pathway
+    n_heads              of attention, per layer; d_model must be a multiple unless d_head is given
+    n_layers             how many blocks are stacked
+    max_length           longest text that learned positions cover
+    n_kv_heads           heads of keys and values; None: n_heads, 1: multi-query attention
+    d_head               width of one head; None: d_model / n_heads
+    d_ff                 hidden width of the feed-forward network; None: 4 · d_model (2017)
+    window               how many positions a query of a language model sees, itself included; None: all
+    attention_bias       whether the projections of attention carry a bias
+    dropout              of attention weights, of what each sublayer adds, and of the embedding
+    tie_embeddings       score the next token with the embedding matrix itself (Press & Wolf 2017)
+    tie_source           encoder and decoder of one configuration share one embedding matrix (2017, section 3.4)
+    scale_embeddings     multiply embeddings by √d_model (2017, section 3.4)
+    norm_position        "pre": x + f(LN(x)), and one more norm at the end; "post" (2017): LN(x + f(x))
+
+    attention            self-attention, called like MultiHeadAttention; where it is causal it must have
+                         `step(x, state)` [config, causal]
+    cross_attention      has `project_source` and `cross_attend` [config]
+    attention_positions  inside self-attention: rotary, ALiBi, T5's bias, …; None: none [n_heads, d_head, max_length,
+                         causal]
+    feed_forward         the network of each position [d_model, d_ff]
+    norm                 what normalises a vector [d_model]
+    residual             around one sublayer: `pre(x)` and `post(x, y)` [config]
+    final_norm           ends the stack [config]
+    block                one layer; if it has `branches` and `last_matrices()`, as `Block` has, its first weights are
+                         scaled by depth [config, causal, cross]
+    stack                all layers, called like `Stack`: a ModuleList of them, or a module that has one and more
+                         besides [config, causal, cross]
+    share                makes layers of a finished stack share modules: assigns one in the place of another [stack]
+    positions            added to the embeddings, called with (x, first) [max_length, d_model]
+    embedding            from ids to vectors [vocab_size, d_model]
+    embedding_norm       before the first block; BERT has a LayerNorm here [d_model]
+    output               hidden vectors to logits, as `tie_embeddings` says [config, embedding]
+    initialise           sets the first weights of a finished model [model, config]
 
     Raises ValueError if two of them contradict each other, TypeError for a part that does not take what it is given.
     """
 
     vocab_size: Size
-    d_model: Size  # width of the residual pathway
-    n_heads: Size  # of attention, per layer; d_model must be a multiple unless d_head is given
-    n_layers: Size  # how many blocks are stacked
-    max_length: Size  # longest text that learned positions cover
-    n_kv_heads: Size | None = None  # heads of keys and values; None: n_heads, 1: multi-query attention
-    d_head: Size | None = None  # width of one head; None: d_model / n_heads
-    d_ff: Size | None = None  # hidden width of the feed-forward network; None: 4 · d_model (2017)
-    window: Size | None = None  # how many positions a query of a language model sees, itself included; None: all
-    attention_bias: bool = True  # whether the projections of attention carry a bias
-    dropout: Rate = 0.0  # of attention weights, of what each sublayer adds, and of the embedding
-    tie_embeddings: bool = True  # score the next token with the embedding matrix itself (Press & Wolf 2017)
-    tie_source: bool = True  # encoder and decoder of one configuration share one embedding matrix (2017, section 3.4)
-    scale_embeddings: bool = False  # multiply embeddings by √d_model (2017, section 3.4)
-    norm_position: Literal["pre", "post"] = "pre"  # x + f(LN(x)) and one more norm at the end; 2017: LN(x + f(x))
+    d_model: Size
+    n_heads: Size
+    n_layers: Size
+    max_length: Size
+    n_kv_heads: Size | None = None
+    d_head: Size | None = None
+    d_ff: Size | None = None
+    window: Size | None = None
+    attention_bias: bool = True
+    dropout: Rate = 0.0
+    tie_embeddings: bool = True
+    tie_source: bool = True
+    scale_embeddings: bool = False
+    norm_position: Literal["pre", "post"] = "pre"
 
-    # self-attention, called like MultiHeadAttention; it must have `step(x, state)` where it is causal
     attention: Part = part("config, causal", build_attention)
-    cross_attention: Part = part("config", build_cross_attention)  # has `project_source` and `cross_attend`
-    # inside self-attention: rotary, ALiBi, T5's bias, …
+    cross_attention: Part = part("config", build_cross_attention)
     attention_positions: Part | None = part("n_heads, d_head, max_length, causal", None)
     feed_forward: Part = part("d_model, d_ff", FeedForward)
     norm: Part = part("d_model", nn.LayerNorm)
-    residual: Part = part("config", build_residual)  # around one sublayer: `pre(x)` and `post(x, y)`
-    final_norm: Part = part("config", build_final_norm)  # ends the stack
-    # one layer; if it has `branches` and `last_matrices()`, as `Block` has, its first weights are scaled by depth
+    residual: Part = part("config", build_residual)
+    final_norm: Part = part("config", build_final_norm)
     block: Part = part("config, causal, cross", Block)
-    # all layers, called like `Stack`: a ModuleList of them, or a module that has one and more besides
     stack: Part = part("config, causal, cross", build_stack)
-    # makes layers of a finished stack share modules, by assigning one in the place of another
     share: Callable[[nn.Module], None] = part("stack", share_nothing)
-    positions: Part = part("max_length, d_model", LearnedPositions)  # added to the embeddings, called with (x, first)
+    positions: Part = part("max_length, d_model", LearnedPositions)
     embedding: Part = part("vocab_size, d_model", nn.Embedding)
-    embedding_norm: Part = part("d_model", nn.Identity)  # before the first block; BERT has a LayerNorm here
-    output: Part = part("config, embedding", build_output)  # hidden vectors to logits, as `tie_embeddings` says
-    initialise: Callable[..., None] = part("model, config", initialise_normal)  # first weights of a finished model
+    embedding_norm: Part = part("d_model", nn.Identity)
+    output: Part = part("config, embedding", build_output)
+    initialise: Callable[..., None] = part("model, config", initialise_normal)
 
     def __post_init__(self) -> None:
         for name, arguments in PARTS.items():

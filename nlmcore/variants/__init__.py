@@ -2,7 +2,6 @@
 
     CATALOGUE["SwiGLU"].build(vocab_size)        a model, small enough for a laptop
     CATALOGUE["SwiGLU"].config(vocab_size)       its TransformerConfig; compare with `vanilla`, that of the baseline
-    CATALOGUE["Switch Transformer"].own_sizes    sizes of its parts that the baseline does not have: experts, rank, …
     print(CATALOGUE["SwiGLU"])                   what the row changes in the baseline, and its paper
     CATALOGUE["SwiGLU"].unknown                  which choice of the paper could not be recovered; here "", none
     print(CATALOGUE)                             all rows, one per line
@@ -20,3 +19,5 @@ that is given to `nlmcore.training.fit` sums it over `model.modules()`.
 
 from nlmcore.variants.catalogue import CATALOGUE, POSITIONS
 from nlmcore.variants.variant import Variant
+
+__all__ = ["CATALOGUE", "POSITIONS", "Variant"]

@@ -39,7 +39,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, scaled_dot_product_attention
-from nlmcore.attention.checks import check_cache
+from nlmcore.attention.cache import check_cache
 from nlmcore.checks import Count, Size, door
 from nlmcore.fast import Linear
 from nlmcore.transformer.config import build_cross_attention, build_stack
@@ -116,8 +116,7 @@ class SparseAttention(nn.Module):
         else:
             check_cache(state, None)
             check_length(x, self.max_length, state.position)
-            recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-            (k, v), state = state.extend(k, v, None, recorded)
+            k, v, state = state.extend(k, v)
         if self.attention.recorder is not None:
             self.attention.recorder(self._weights(q, k, self.pattern(k.shape[2])[-x.shape[1] :]))
         return self.attention.output(self._blocks(q, k, v).transpose(1, 2).flatten(2)), state

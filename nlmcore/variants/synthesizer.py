@@ -170,9 +170,10 @@ class Synthesizer(nn.Module):
         if state is not None and not isinstance(state, KeyValueCache):
             raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
         q, k, v = self._project(x)
-        recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-        state = KeyValueCache.start(k, v) if state is None else state.append(k, v, recorded=recorded)
-        k, v = state.read()
+        if state is None:
+            state = KeyValueCache.start(k, v)
+        else:
+            k, v, state = state.extend(k, v)
         time, past = x.shape[1], k.shape[2] - x.shape[1]
         return self._mix(q, k, v, window_mask(time, self.window, past, x.device)), state
 

@@ -15,36 +15,53 @@ has other first weights instead; encoder and decoder each have a table of the bi
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from inspect import signature
 from math import floor
-from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from types import MappingProxyType
+from typing import Any
 
 import torch.nn.functional as F
 from torch import nn
 
-from nlmcore.checks import Range, called
+from nlmcore.checks import called
 from nlmcore.positions import NoPositions, RelativeBias
 from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
 
-DEFAULT_SIZES: dict[str, Any] = {"d_model": 96, "n_heads": 6, "n_layers": 6, "max_length": 128}
-SIZES = (*DEFAULT_SIZES, "d_head", "d_ff", "n_kv_heads", "window", "dropout")
 RELU = partial(FeedForward, activation=F.relu, bias=False)  # FFN(x) = W2 max(0, W1 x)
 
 
-def vanilla(vocab_size: int, **sizes: Any) -> TransformerConfig:
-    """The baseline of these `SIZES`; d_head is d_model / n_heads and d_ff 4 · d_model unless given.
+def vanilla(
+    vocab_size: int,
+    *,
+    d_model: int = 96,
+    n_heads: int = 6,
+    n_layers: int = 6,
+    max_length: int = 128,
+    d_head: int | None = None,
+    d_ff: int | None = None,
+    n_kv_heads: int | None = None,
+    window: int | None = None,
+    dropout: float = 0.0,
+) -> TransformerConfig:
+    """The baseline of these sizes; d_head is d_model / n_heads and d_ff 4 · d_model unless given.
 
-    Raises TypeError for any other keyword, ValueError for sizes that contradict each other.
+    Another field is changed by dataclasses.replace(vanilla(…), …). Raises ValueError for sizes that contradict each
+    other.
     """
-    check_known(sizes, SIZES)
     c = TransformerConfig(
         vocab_size=vocab_size,
-        **(DEFAULT_SIZES | sizes),
+        d_model=d_model,
+        n_heads=n_heads,
+        n_layers=n_layers,
+        max_length=max_length,
+        d_head=d_head,
+        d_ff=d_ff,
+        n_kv_heads=n_kv_heads,
+        window=window,
+        dropout=dropout,
         attention_bias=False,
         scale_embeddings=True,
         norm=nn.LayerNorm,
@@ -103,24 +120,15 @@ class Variant:
             raise ValueError(f"changes must name fields of TransformerConfig, got {sorted(unknown)}")
         object.__setattr__(self, "changes", MappingProxyType(dict(self.changes)))
 
-    @property
-    def own_sizes(self) -> tuple[str, ...]:
-        """The sizes of its parts that this row does not fix, by name."""
-        return tuple(dict.fromkeys(name for value in self.changes.values() for name in open_sizes(value)))
-
     def config(self, vocab_size: int, **sizes: Any) -> TransformerConfig:
-        """The baseline with these sizes (see `vanilla`), then this row's changes, with its own sizes in its parts.
+        """The baseline of these sizes, those of `vanilla`, then this row's changes.
 
-        A name that both have (Longformer's `window`) is the row's. Raises TypeError for a keyword that neither has,
+        A part has its paper's sizes; with others it is handed in itself, by dataclasses.replace(row.config(100),
+        stack=partial(build_switch, n_experts=8)). Raises TypeError for a keyword that `vanilla` does not take,
         ValueError for sizes that contradict each other.
         """
-        check_known(sizes, (*SIZES, *(name for name in self.own_sizes if name not in SIZES)))
-        own = {name: size for name, size in sizes.items() if name in self.own_sizes}
-        base = vanilla(vocab_size, **{name: size for name, size in sizes.items() if name not in own})
-        new: dict[str, Any] = {
-            name: value(getattr(base, name)) if isinstance(value, Times) else with_sizes(value, own)
-            for name, value in self.changes.items()
-        }
+        base = vanilla(vocab_size, **sizes)
+        new = {n: value(getattr(base, n)) if isinstance(value, Times) else value for n, value in self.changes.items()}
         return replace(base, **new)
 
     def build(self, vocab_size: int, **sizes: Any) -> Any:
@@ -156,42 +164,3 @@ class Catalogue(dict[str, Variant]):
         near = [lower[key] for key in difflib.get_close_matches(str(name).lower(), lower, 3)]
         words = f"did you mean {' or '.join(map(repr, near))}?" if near else f"rows are {', '.join(map(repr, self))}"
         raise KeyError(f"{name!r} is no row of the catalogue; {words}")
-
-
-def check_known(given: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse, with TypeError, a keyword that is not among the sizes."""
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            raise TypeError(
-                f"{name!r} is no size of this row{f', did you mean {near[0]!r}?' if near else '.'} Sizes are"
-                f" {', '.join(known)}. Other fields: dataclasses.replace(variant.config(vocab_size), …)"
-            )
-
-
-def open_sizes(part: Any) -> list[str]:
-    """The numbers with a default that a part takes, or the parts inside a `partial`, unless it fixes them."""
-    if isinstance(part, Times) or not callable(part) or getattr(part, "__module__", "").startswith("torch"):
-        return []
-    fixed, inside = (part.keywords, (*part.args, *part.keywords.values())) if isinstance(part, partial) else ({}, ())
-    takes = [p for p in signature(part).parameters.values() if p.default is not p.empty and _number(p.annotation)]
-    return [n for value in inside for n in open_sizes(value)] + [p.name for p in takes if p.name not in fixed]
-
-
-def with_sizes(part: Any, sizes: Mapping[str, Any]) -> Any:
-    """The part with those of the sizes that are open in it, or in a part inside it."""
-    if not set(sizes) & set(open_sizes(part)):
-        return part
-    if isinstance(part, partial):
-        keywords = {name: with_sizes(value, sizes) for name, value in part.keywords.items()}
-        part = partial(part.func, *(with_sizes(value, sizes) for value in part.args), **keywords)
-    mine = {name: size for name, size in sizes.items() if name in signature(part).parameters}
-    mine = {name: size for name, size in mine.items() if name not in getattr(part, "keywords", {})}
-    return partial(part, **mine) if mine else part
-
-
-def _number(annotation: Any) -> bool:
-    """Whether it is an int or a float, or one of nlmcore.checks (Size, Rate, …), perhaps None."""
-    if get_origin(annotation) is Annotated or isinstance(annotation, UnionType) or get_origin(annotation) is Union:
-        return all(part is NoneType or _number(part) for part in get_args(annotation) if not isinstance(part, Range))
-    return annotation in (int, float)

@@ -14,3 +14,19 @@ from nlmcore.vision.captioner import Captioner, ImageReader, doubly_stochastic
 from nlmcore.vision.convolution import ConvEncoder, convolve, max_pool
 from nlmcore.vision.patches import from_patches, to_patches
 from nlmcore.vision.transformer import ImageClassifier, PatchPredictor, VisionTransformer, hide_patches, patch_loss
+
+__all__ = [
+    "Captioner",
+    "ConvEncoder",
+    "ImageClassifier",
+    "ImageReader",
+    "PatchPredictor",
+    "VisionTransformer",
+    "convolve",
+    "doubly_stochastic",
+    "from_patches",
+    "hide_patches",
+    "max_pool",
+    "patch_loss",
+    "to_patches",
+]

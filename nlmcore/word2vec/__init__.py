@@ -8,3 +8,19 @@ from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradie
 from nlmcore.word2vec.sampling import keep_probability, noise_distribution
 from nlmcore.word2vec.text import build_vocabulary
 from nlmcore.word2vec.vectors import WordVectors, analogy, nearest
+
+__all__ = [
+    "CBOW",
+    "SkipGram",
+    "Word2Vec",
+    "WordVectors",
+    "analogy",
+    "build_vocabulary",
+    "cbow_gradient",
+    "cbow_loss",
+    "keep_probability",
+    "nearest",
+    "noise_distribution",
+    "skipgram_gradient",
+    "skipgram_loss",
+]

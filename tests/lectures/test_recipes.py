@@ -170,9 +170,9 @@ def test_a_changed_training_starts_over(tmp_path, changed):
 
     train()
     train()
-    assert len(list(tmp_path.glob("m-*.safetensors"))) == 1
+    assert len(list(tmp_path.glob("m-*.pt"))) == 1
     train(**changed)
-    assert len(list(tmp_path.glob("m-*.safetensors"))) == 2
+    assert len(list(tmp_path.glob("m-*.pt"))) == 2
 
 
 def test_the_same_model_goes_on_with_more_steps(tmp_path):
@@ -184,7 +184,7 @@ def test_the_same_model_goes_on_with_more_steps(tmp_path):
     whole = train(tmp_path / "whole", 4)
     assert train(tmp_path / "parts", 2, 4) == whole
     assert train(tmp_path / "parts", 2, 4) == whole
-    assert len(list((tmp_path / "parts").glob("m-*.safetensors"))) == 1
+    assert len(list((tmp_path / "parts").glob("m-*.pt"))) == 1
 
 
 def test_first_weights_follow_from_the_seed_alone(tmp_path):

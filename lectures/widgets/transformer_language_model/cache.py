@@ -25,7 +25,6 @@ class _Step:
     keys: list[np.ndarray]  # per layer, (kv_head, held, d_head)
     values: list[np.ndarray]
     weights: list[np.ndarray]  # per layer, (head, seen): the newest word's
-    capacity: int
     products: int
     products_afresh: int
 
@@ -34,7 +33,7 @@ def cache_player(models: Mapping[str, nn.Module], tokens: Tensor, words: Sequenc
     """Read a text, its first `prompt` words in one call and then word by word; see what each head of each layer keeps.
 
     models: name -> language model of a few layers whose state has `layers`, each a key-value cache with `keys`,
-    `values` (batch, kv_head, capacity, d_head) and `length`: nlmcore.transformer.TransformerLM. With several, you
+    `values` (batch, kv_head, key, d_head): nlmcore.transformer.TransformerLM. With several, you
     compare heads that share keys, or a sliding window. tokens (time,), and a word for each. Below, the products
     (multiplications of two numbers, as PyTorch counts them) with the cache, and without: where the text is read again
     for every word. All steps are taken when the player is made: moving a slider only draws.
@@ -66,7 +65,6 @@ def cache_player(models: Mapping[str, nn.Module], tokens: Tensor, words: Sequenc
             keys[head // shared],
             values[head // shared],
             weights[head],
-            capacity=step.capacity,
             new=prompt if read == prompt else 1,
             title=f"{model}: layer {layer}, head {head}{others}",
             notes=[
@@ -117,7 +115,7 @@ def _costs(steps: Sequence[_Step], prompt: int, longest: int, most: int) -> str:
 
 
 def _read(model: nn.Module, tokens: Tensor, prompt: int) -> list[_Step]:
-    """Every step's caches, weights and products. Keys are copied: a later step writes behind them."""
+    """Every step's caches, weights and products."""
     steps: list[_Step] = []
     state: State = None
     with torch.no_grad(), evaluation_mode(model):
@@ -131,14 +129,13 @@ def _read(model: nn.Module, tokens: Tensor, prompt: int) -> list[_Step]:
             with capture(model) as tape:
                 _, state = model(new, state)
             caches = getattr(state, "layers", ())
-            if not caches or not all(hasattr(cache, "keys") and hasattr(cache, "length") for cache in caches):
+            if not caches or not all(hasattr(cache, "keys") for cache in caches):
                 raise ValueError(f"the state of {type(model).__name__} has no key-value cache per layer")
             steps.append(
                 _Step(
-                    keys=[cache.keys[0, :, : cache.length].float().numpy().copy() for cache in caches],
-                    values=[cache.values[0, :, : cache.length].float().numpy().copy() for cache in caches],
+                    keys=[cache.keys[0].float().numpy() for cache in caches],
+                    values=[cache.values[0].float().numpy() for cache in caches],
                     weights=[weights[0, :, -1].float().numpy() for weights in tape.values()],
-                    capacity=caches[0].keys.shape[2],
                     products=counted.get_total_flops() // 2,
                     products_afresh=afresh.get_total_flops() // 2,
                 )
@@ -152,25 +149,23 @@ def cache_svg(
     values: ArrayLike,
     weights: ArrayLike,
     *,
-    capacity: int,
     new: int = 1,
     title: str = "",
     notes: Sequence[str] = (),
 ) -> str:
-    """One column per word that was read and per place of the buffer that is still empty.
+    """One column per word that was read.
 
     keys, values (held, d_head): of the last `held` of the words; those before were forgotten by a sliding window, and
     their columns are crossed out. weights (seen,): how much the newest word reads of each of the last `seen` words,
-    itself included; held ones before those are faded. `capacity` places are allocated. The last `new` columns were
-    computed in this step and are framed.
+    itself included. The last `new` columns were computed in this step and are framed.
 
     Raises ValueError for shapes that do not fit each other or the words.
     """
     K, V, alpha = (np.asarray(x, dtype=float) for x in (keys, values, weights))
-    if K.ndim != 2 or K.shape != V.shape or len(K) > min(len(words), capacity):
+    if K.ndim != 2 or K.shape != V.shape or len(K) > len(words):
         raise ValueError(
-            "cache_svg needs keys and values (held, d_head), held at most the number of words and the capacity, got"
-            f" {K.shape} and {V.shape} for {len(words)} words and a capacity of {capacity}"
+            "cache_svg needs keys and values (held, d_head), held at most the number of words, got"
+            f" {K.shape} and {V.shape} for {len(words)} words"
         )
     held, seen = len(K), len(alpha)
     if alpha.ndim != 1 or not 1 <= seen <= len(words) or not 1 <= new <= len(words):
@@ -179,10 +174,10 @@ def cache_svg(
             f" new={new}"
         )
     canvas, first, left, tall, bars = Canvas(title), len(words) - held, 78.0, 84.0, 74.0
-    cell = min(56.0, (860 - left) / (first + capacity))
+    cell = min(56.0, (860 - left) / len(words))
     top = 42 + max(map(len, words)) * 7.4 + bars
     canvas.text(0, top - bars / 2 + 6, "reads", 16)
-    canvas.line((left, top), (left + cell * (first + capacity), top), FAINT)
+    canvas.line((left, top), (left + cell * len(words), top), FAINT)
     for i, word in enumerate(words):
         gone: Any = {"opacity": 0.5, "text_decoration": "line-through"} if i < first else {}
         canvas.text(left + cell * (i + 0.62), top - bars - 8, word, 15, turn=-48, **gone)
@@ -191,28 +186,22 @@ def cache_svg(
         canvas.rect(left + cell * j + 3, top - high, cell - 6, high, BLUE, says=f"{weight:.3f}")
     for name, matrix, y in (("keys", K, top + 24), ("values", V, top + 38 + tall)):
         canvas.text(0, y + tall / 2 + 5, name, 16)
-        for place in range(held, capacity):
-            canvas.rect(left + cell * (first + place) + 2, y, cell - 4, tall, stroke=FAINT, dashes="4 4")
         for i in range(first):
             x, wide = left + cell * i + 4, cell - 8
             canvas.path(f"M{x:.1f},{y} l{wide:.1f},{tall} M{x + wide:.1f},{y} l{-wide:.1f},{tall}", "#c8c8c8")
         if held:
             reach = float(np.abs(matrix).max()) or 1.0
             canvas.image(matrix.T, left + cell * first, y, cell * held, tall, reach)
-        if seen < held:
-            canvas.rect(left + cell * first, y, cell * (held - seen), tall, "#ffffff", opacity=0.7)
     frame = left + cell * (len(words) - new), top + 20, cell * new, 2 * tall + 22
     canvas.rect(*frame, stroke=ORANGE, wide=4)
-    lines = [f"framed: computed in this step; {max(0, seen - new)} read as they were; {capacity - held} places empty"]
+    lines = [f"framed: computed in this step; {max(0, seen - new)} read as they were"]
     if first:
         lines.append(f"crossed out: {first} forgotten, no later word sees them")
-    if seen < held:
-        lines.append(f"faded: {held - seen} held until the buffer is full, but outside of the window")
     lines += notes
     canvas.notes(lines)
     best = int(np.argmax(alpha))
     return canvas.svg(
-        f"{title} Of {len(words)} words the keys and values of {held} are held in {capacity} places, {first} are"
+        f"{title} Of {len(words)} words the keys and values of {held} are held, {first} are"
         f" forgotten. {words[-1]!r} reads most from {words[len(words) - seen + best]!r} ({alpha[best]:.2f})."
         f" {' '.join(lines)}"
     )

@@ -1,15 +1,13 @@
 """Search trees, rankings and next-word pictures, and the widgets over them."""
 
 import math
-from functools import partial
 
 import pytest
 import torch
 
 from lectures import widgets
 from lectures.widgets.decoding import next_word_svg, ranking_svg, search_tree_svg
-from nlmcore.decoding import FILTERS, beam_search, greedy, reshape, sample
-from nlmcore.decoding.filters import takes_filters
+from nlmcore.decoding import beam_search, greedy, reshape, sample
 
 NAMES = ["<eos>", "cat", "dog", "ox"]
 
@@ -130,14 +128,16 @@ def test_the_sampler_uses_the_function_it_is_handed() -> None:
     assert "a different picture" in beside.picture.value
 
 
-def test_a_filter_that_the_table_gains_gets_a_slider(monkeypatch) -> None:
+def test_a_filter_that_reshape_gains_gets_a_slider() -> None:
     distribution = torch.tensor([0.05, 0.6, 0.25, 0.1]).log()
 
-    def keep_above(logits, epsilon):
-        return logits.masked_fill(logits.softmax(-1) < epsilon, -math.inf)
+    def with_epsilon(log_probs, *, epsilon=0.0, **others):
+        def keep_above(logits):
+            return logits.masked_fill(logits.softmax(-1) < epsilon, -math.inf)
 
-    monkeypatch.setitem(FILTERS, "epsilon", keep_above)
-    widget = widgets.sampler_playground(takes_filters(partial(reshape)), {"one": distribution}, name, words=3)
+        return reshape(log_probs, **others, filters=[keep_above])
+
+    widget = widgets.sampler_playground(with_epsilon, {"one": distribution}, name, words=3)
     widget.controls["epsilon"].value = 0.2
     assert "left: 2 of 4 words" in widget.picture.value
 

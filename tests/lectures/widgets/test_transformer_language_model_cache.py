@@ -65,17 +65,14 @@ def test_it_draws_the_keys_and_weights_of_the_very_head(player: widgets.Live) ->
     for weight in tape["layers.1.attention"][0, 4, -1].tolist():
         assert f"<title>{weight:.3f}</title>" in picture
     assert "3 heads share these keys and values" in picture
-    assert "8 read as they were; 7 places empty" in picture
+    assert "8 read as they were" in picture
     assert f"hold {2 * 2 * 2 * 9 * 2:,} numbers" in picture, "layers · (keys, values) · heads · words · d_head"
 
 
-def test_a_window_forgets_when_the_buffer_is_full(player: widgets.Live) -> None:
-    picture = drawn(player, model="window", read=16)
-    assert "faded: 11 held until the buffer is full" in picture
-    assert "crossed out" not in picture
+def test_a_window_forgets_what_no_later_word_sees(player: widgets.Live) -> None:
+    assert "crossed out" not in drawn(player, model="window", read=4)
     picture = drawn(player, read=17)
-    assert "crossed out: 12 forgotten" in picture
-    assert "faded" not in picture
+    assert "crossed out: 13 forgotten" in picture
     assert "4 read as they were" in picture
     assert "17 words the keys and values of 17 are held" in drawn(player, model="grouped")
 
@@ -137,11 +134,10 @@ def test_what_cannot_be_played_is_named() -> None:
 def test_a_cache_that_does_not_fit_is_refused() -> None:
     keys = np.zeros((3, 2))
     with pytest.raises(ValueError, match=r"got \(3, 2\) and \(2, 2\) for 3 words"):
-        cache_svg(["a", "b", "c"], keys, keys[:2], [1], capacity=4)
-    for words, capacity in ((["a", "b"], 4), (["a", "b", "c"], 2)):
-        with pytest.raises(ValueError, match=f"for {len(words)} words and a capacity of {capacity}"):
-            cache_svg(words, keys, keys, [1], capacity=capacity)
+        cache_svg(["a", "b", "c"], keys, keys[:2], [1])
+    with pytest.raises(ValueError, match="for 2 words"):
+        cache_svg(["a", "b"], keys, keys, [1])
     with pytest.raises(ValueError, match=r"weights \(4,\) and new=1"):
-        cache_svg(["a", "b", "c"], keys, keys, [0.25] * 4, capacity=4)
+        cache_svg(["a", "b", "c"], keys, keys, [0.25] * 4)
     with pytest.raises(ValueError, match="new=0"):
-        cache_svg(["a", "b", "c"], keys, keys, [1], capacity=4, new=0)
+        cache_svg(["a", "b", "c"], keys, keys, [1], new=0)

@@ -94,26 +94,6 @@ def test_positions_without_a_method_are_not_passed_over(plain_errors: None, posi
 
 
 @pytest.mark.parametrize(
-    ("indices", "error", "words"),
-    [
-        ([0], TypeError, r"indices must be a tensor, got list \[0\]"),
-        (torch.tensor(0), ValueError, r"indices must have shape \(chosen,\), got \(\)"),
-        (torch.tensor([0.0]), TypeError, "got torch.float32"),
-        (torch.tensor([True, False]), TypeError, "got torch.bool"),
-        (torch.tensor([2]), IndexError, r"indices must lie in \[0, 2\), the state's batch, got 2 to 2"),
-        (torch.tensor([1, -1]), IndexError, "got -1 to 1"),
-    ],
-)
-@pytest.mark.parametrize("grad", [False, True])
-def test_rows_that_are_not_there_are_named(
-    plain_errors: None, indices: Any, error: type[Exception], words: str, grad: bool
-) -> None:
-    state = ATTENTION.step(X)[1] if grad else cache()
-    with pytest.raises(error, match=words):
-        state.select(indices)
-
-
-@pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: MultiHeadAttention(12, 6, bias=NONE), "bias must be True or False, got NoneType None"),

@@ -1,5 +1,6 @@
 import inspect
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -243,8 +244,8 @@ def keep_likely(logits: torch.Tensor, epsilon: Probability) -> torch.Tensor:
     return logits.masked_fill(~keep, -math.inf)
 
 
-def test_a_line_in_the_table_is_an_argument_of_everything_that_samples(monkeypatch) -> None:
-    model, alone = Markov(7), {"eos": None}
+def test_a_filter_of_ones_own_is_taken_by_everything_that_samples() -> None:
+    model = Markov(7)
     algorithms = [
         lambda **o: sample(model, PROMPTS, 4, **o).tokens,
         lambda **o: speculative_sample(model, PROMPTS, 4, draft=Markov(7, seed=4), **o).tokens,
@@ -253,22 +254,26 @@ def test_a_line_in_the_table_is_an_argument_of_everything_that_samples(monkeypat
     ]
     expected = sample(model, PROMPTS, 4, temperature=0).tokens
     for algorithm in algorithms:
-        with pytest.raises(TypeError, match="no argument 'likely'; the filters are temperature, top_k, top_p, min_p"):
-            algorithm(likely=0.99, **alone)
-    monkeypatch.setitem(FILTERS, "likely", keep_likely)
-    for algorithm in algorithms:
-        assert torch.equal(algorithm(likely=0.99, **alone), expected)  # only the most probable token is so probable
-        with pytest.raises(ValueError, match=r"likely must lie in \[0, 1\], got 1.5"):
-            algorithm(likely=1.5)
-        with pytest.raises(TypeError, match=r"no argument 'likley'; the filters are .*, likely$"):
-            algorithm(likley=0.5)
+        assert torch.equal(algorithm(filters=[partial(keep_likely, epsilon=0.99)]), expected)  # none else is so likely
+        with pytest.raises(TypeError, match="top_kk"):
+            algorithm(top_kk=3)
+        with pytest.raises(ValueError, match=r"min_p must lie in \[0, 1\], got 1.5"):
+            algorithm(min_p=1.5)
+        with pytest.raises(TypeError, match="temperature must be a number, got NoneType None"):
+            algorithm(temperature=None)
+
+
+def test_a_filter_of_ones_own_applies_last_and_is_in_the_trace() -> None:
+    lonely = reshape(torch.zeros(4), top_k=2, filters=[lambda logits: logits.masked_fill(logits > -math.inf, 0.0)])
+    assert lonely.exp().tolist() == pytest.approx([0.5, 0.5, 0.0, 0.0])
+    _, tree = sample(Markov(7), PROMPTS[:1], 1, filters=[partial(keep_likely, epsilon=0.99)], trace=True)
+    assert sorted(node.score for node in tree.nodes[1:])[-1] == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("function", [sample, stream, speculative_sample, minimum_bayes_risk, reshape])
 def test_the_filters_are_in_the_signature(function) -> None:
     parameters = inspect.signature(function).parameters
     assert {name: parameters[name].default for name in FILTERS} == dict.fromkeys(FILTERS) | {"temperature": 1.0}
-    assert "filters" not in parameters
 
 
 # --- choosing --------------------------------------------------------------------------------------------------------

@@ -28,8 +28,10 @@ from nlmcore.transformer import (
 )
 from nlmcore.variants import CATALOGUE, POSITIONS, Variant
 from nlmcore.variants.depth import Fixup, FixupFeedForward, ReZero
+from nlmcore.variants.experts import build_switch
 from nlmcore.variants.mixing import FourierMixing, LinformerAttention
-from nlmcore.variants.variant import DEFAULT_SIZES, Times, vanilla
+from nlmcore.variants.sharing import GatedUniversal
+from nlmcore.variants.variant import Times, vanilla
 from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.shapes import shapes_unchecked
 
@@ -104,8 +106,10 @@ each_encoder_decoder = pytest.mark.parametrize("row", AS_THE_PAPER_RAN_IT, ids=l
 
 def build(row: Variant, **sizes: Any) -> Any:
     torch.manual_seed(0)
-    few = {"n_layers": 1, "outside": 1} if row.name == "Universal Transformer" else {}  # four loops
-    return row.build(VOCAB, **{**SIZES, **few, **sizes})
+    if row.name == "Universal Transformer":  # four loops
+        row = dataclasses.replace(row, changes=row.changes | {"stack": partial(GatedUniversal, outside=1)})
+        sizes = {"n_layers": 1} | sizes
+    return row.build(VOCAB, **{**SIZES, **sizes})
 
 
 def awake(row: Variant) -> Any:
@@ -346,36 +350,16 @@ def test_an_attention_that_cannot_step_is_no_part_of_a_decoder(plain_errors: Non
     assert TransformerEncoder(blind)(TOKENS).shape == (3, 5, 20)
 
 
-OWN_SIZES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
-    "Switch Transformer": (
-        {"n_experts": 3, "every": 1},
-        lambda m: [len(getattr(layer.feed_forward, "experts", ())) for layer in m.layers] == [3, 3],
-    ),
-    "WideNet": ({"n_experts": 6, "k": 3}, lambda m: m.layers[1].feed_forward.k == 3),
-    "Synthesizer (factorized)": ({"rank": 3}, lambda m: m.layers[0].attention.scores.keys.shape[2] == 3),
-    "Linformer": ({"k": 3}, lambda m: m.encoder.layers[0].attention.E.shape == (3, 9)),
-    "Longformer": ({"window": 6}, lambda m: m.encoder.layers[0].attention.max_distance == 3),
-    "Universal Transformer": ({"outside": 3}, lambda m: len(m.layers) == 2 + 2 * 3),
-    "Factorized Embedding": ({"inner": 5}, lambda m: m.embedding.narrow.embedding_dim == 5),
-    "Product key memory": ({"n_keys": 7, "k": 3}, lambda m: m.layers[0].feed_forward.values.num_embeddings == 49),
-}
+def test_a_keyword_that_is_no_size_is_refused() -> None:
+    with pytest.raises(TypeError, match="n_expert"):
+        CATALOGUE["Switch Transformer"].build(VOCAB, n_expert=3)
 
 
-@pytest.mark.parametrize("name", OWN_SIZES)
-def test_a_row_takes_its_own_sizes(plain_errors: None, name: str) -> None:
-    sizes, holds = OWN_SIZES[name]
-    row = CATALOGUE[name]
-    assert set(sizes) <= set(row.own_sizes)
-    assert holds(build(row, **sizes))
-    assert not holds(build(row))
-    with pytest.raises(TypeError, match=f"'n_expert' is no size of this row.* {next(iter(sizes))}"):
-        row.build(VOCAB, n_expert=3)
-
-
-def test_what_a_row_fixes_is_not_open() -> None:
-    assert not CATALOGUE["Vanilla Transformer"].own_sizes
-    assert not CATALOGUE["Synthesizer (random, fixed)"].own_sizes, "that it is not trained is what makes the row"
-    assert not CATALOGUE["GLU"].own_sizes
+def test_a_part_of_another_size_is_handed_in() -> None:
+    config = CATALOGUE["Switch Transformer"].config(VOCAB, **SIZES)
+    model = TransformerLM(dataclasses.replace(config, stack=partial(build_switch, n_experts=3, every=1)))
+    parts: list[Any] = [layer.feed_forward for layer in model.layers]
+    assert [len(part.experts) for part in parts] == [3, 3]
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.name not in ENCODER_ONLY], ids=lambda row: row.name)
@@ -384,7 +368,7 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
     cent; these have fewer.
     """
     vocab, plain = 64, CATALOGUE["Vanilla Transformer"].config(64)
-    assert (plain.d_model, plain.n_heads, plain.n_layers, plain.max_length) == tuple(DEFAULT_SIZES.values())
+    assert (plain.d_model, plain.n_heads, plain.n_layers, plain.max_length) == (96, 6, 6, 128)
     model = dataclasses.replace(row, family=TransformerLM).build(vocab)
     own = 0 if model.config.tie_embeddings else vocab * plain.d_model
     parameters = sum(p.numel() for p in model.parameters()) - own
@@ -440,9 +424,9 @@ def test_unknown_names_and_sizes_are_named(plain_errors: None) -> None:
         CATALOGUE["qqqq"]
     assert CATALOGUE.get("qqqq") is None
     row = CATALOGUE["GLU"]
-    with pytest.raises(TypeError, match=r"'n_layer' is no size of this row, did you mean 'n_layers'\?"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'n_layer'"):
         row.build(VOCAB, n_layer=3)
-    with pytest.raises(TypeError, match=r"'tie_embeddings' is no size of this row"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tie_embeddings'"):
         CATALOGUE["Untied embeddings"].build(VOCAB, tie_embeddings=True)
     with pytest.raises(ValueError, match="d_model=100, n_heads=6"):
         row.build(VOCAB, d_model=100)

@@ -65,7 +65,8 @@ def test_any_order_of_s_and_f_is_a_language_model(letters: str) -> None:
     assert "".join("s" if hasattr(layer, "attention") else "f" for layer in model.layers) == letters
     assert_language_model(model, TOKENS, tolerance=1e-4)
     plain = TransformerLM(replace(model.config, stack=partial(build_order, letters="sf" * 3), n_layers=3))
-    again = CATALOGUE["Sandwich"].build(VOCAB, **{**SIZES, "n_layers": 3, "k": 0})
+    unmixed = replace(CATALOGUE["Sandwich"], changes={"stack": partial(build_sandwich, k=0)})
+    again = unmixed.build(VOCAB, **{**SIZES, "n_layers": 3})
     assert [p.shape for p in plain.parameters()] == [p.shape for p in again.parameters()]
 
 
