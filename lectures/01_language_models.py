@@ -126,24 +126,23 @@ word_models = {
 word_models["LSTM"] = checkpoint("word_lstm").model
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+suggest = {name: suggester(model) for name, model in word_models.items()}
 show.predict(
     "Which of the four models gives the same answer after every complete word?",
     choices=list(word_models),
     answer="1-gram",
     why="It ignores the previous words. After “I will ” the 3-gram says "
-    f"“{suggester(word_models['3-gram'])('I will ')[0][0]}”. Keep typing: after a space you see the next word; within a word, its possible "
+    f"“{suggest['3-gram']('I will ')[0][0]}”. Keep typing: after a space you see the next word; within a word, its possible "
     "endings. Enter accepts the first suggestion; hold it down to let the model write.",
-    reveals=lambda: widgets.next_words(
-        {name: suggester(model) for name, model in word_models.items()}, "I will "
-    ).opens(model="1-gram"),
+    reveals=lambda: widgets.next_words(suggest, "I will ").opens(model="1-gram"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - After "I will" the 3-gram, which looks at the previous two words, gives "not" a probability of 0.16.
-# - The 1-gram ignores the previous words, so they never change its answer (within a word it keeps only the words that fit).
-# - After "I love the " the 3-gram gives "king" 0.06; after "I love the k", 0.92. A single letter narrows the choice more than all
+# - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
+# - The 1-gram ignores the previous words, so they never change its answer<!--[[? suggest["1-gram"]("I will ") == suggest["1-gram"]("My lord, the ")]]--> (within a word it keeps only the words that fit).
+# - After "I love the " the 3-gram gives "king" 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k", 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A single letter narrows the choice more than all
 #   the previous words.
 # </details>
 
@@ -221,8 +220,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 0.0052 against 0.2500 is a factor of 48. The previous word tells you a lot.
-# - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model it is impossible,
+# - 0.0052<!--[[unigram:.4f]]--> against 0.2500<!--[[bigram:.4f]]--> is a factor of 48<!--[[bigram / unigram:.0f]]-->. The previous word tells you a lot.
+# - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model it is impossible<!--[[? shuffled == 0]]-->,
 #   because no sentence here begins with "sat".
 # </details>
 #
@@ -243,9 +242,12 @@ def sentence_probability(words, p_eos):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-without = sum(
-    2**n * sentence_probability(["ha"] * n, 0) for n in range(4)
-)  # of up to three words
+def of_length(n, p):
+    """What all sentences of n words have together."""
+    return 2**n * sentence_probability(["ha"] * n, p)
+
+
+without = sum(of_length(n, 0) for n in range(4))  # of up to three words
 show.predict(
     "Without `<eos>` ($p = 0$), the probabilities of the two sentences of one word sum to 1. "
     "What do the probabilities of *all* sentences, of every length, sum to?",
@@ -259,14 +261,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without `<eos>` the probabilities sum to 1 for *each* length, for sentences of zero words, of one word, of two words … So the
+# - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
 #   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. The shorter
 #   sentence would always win, because every further word multiplies the probability by a factor below 1.
-# - With $p = 0.5$ the lengths get 0.500, 0.250, 0.125 … All lengths *share* a total probability of 1, $\sum_n p\,(1-p)^n = 1$.
-# - The smaller $p$ is, the longer the sentences are; at $p = 0.05$ sentences of up to six words have 0.302 of the probability.
+# - With $p = 0.5$ the lengths get 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]--> … All lengths *share* a total probability of 1, $\sum_n p\,(1-p)^n = 1$.
+# - The smaller $p$ is, the longer the sentences are; at $p = 0.05$ sentences of up to six words have 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
 # </details>
 #
-# > **What goes wrong.** *Leaving `<eos>` out of the counts.* In our small corpus "sat" occurs three times, twice at the end of a
+# > **What goes wrong.** *Leaving `<eos>` out of the counts.* In our small corpus "sat" occurs three<!--[[words(alone["sat"])]]--> times, twice<!--[[? after["sat"] == {"<eos>": 2, "on": 1}]]--> at the end of a
 # > sentence. If you count only words, "on" follows "sat" with probability $1/1$. If you also count the ends, it is $1/3$, and
 # > $P(\text{<eos>} \mid \text{sat}) = 2/3$. The opposite error is to count `<bos>` among the predicted words. It is given, never
 # > predicted.
@@ -310,6 +312,7 @@ for play in test:
     for level, _, ngram in walk(levels, np.array([play])):
         never[level.order].append(ngram[0, level.order - 1 :] < 0)
 unseen = {n: float(np.concatenate(parts).mean()) for n, parts in never.items()}
+unknown = sum(play.count(UNKNOWN) for play in test) / sum(len(play) - 1 for play in test)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as table:
@@ -331,15 +334,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 80 % of the test's 5-grams are new, 37 % of its trigrams, and still 8.8 % of its bigrams. A model that only counts assigns
+# - 80<!--[[100 * unseen[5]:.0f]]--> % of the test's 5-grams are new, 37<!--[[100 * unseen[3]:.0f]]--> % of its trigrams, and still 8.8<!--[[100 * unseen[2]:.1f]]--> % of its bigrams. A model that only counts assigns
 #   such a text a probability of **zero**, because a single impossible word makes the whole product 0. After an unseen *context*
 #   it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore` then returns a uniform distribution.)
-# - 95 % of the different 5-grams were seen only once, so their "probability" rests on a single event.
+# - 95<!--[[100 * (levels[-1].counts == 1).mean():.0f]]--> % of the different 5-grams were seen only once, so their "probability" rests on a single event.
 # - With infinite data a larger $n$ would always be better. With a million words it is better *where the context was seen* and has
-#   nothing to say elsewhere. It is also expensive, because there are 983,679 different 5-grams to store, almost one per word of
+#   nothing to say elsewhere. It is also expensive, because there are 983,679<!--[[len(levels[-1]):,]]--> different 5-grams to store, almost one per word<!--[[? 0.8 < len(levels[-1]) / lengths.sum() < 1]]--> of
 #   the text.
-# - No *word* of the test is new. The vocabulary consists of the 5,000 most frequent words, and every other word is replaced by a
-#   single token, `<unk>`, **unknown** (9.2 % of the test). [Lecture 2](02_tokens_and_vectors.ipynb) says more about this.
+# - No *word* of the test is new<!--[[? unseen[1] == 0]]-->. The vocabulary consists of the 5,000 most frequent words, and every other word is replaced by a
+#   single token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test). [Lecture 2](02_tokens_and_vectors.ipynb) says more about this.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -352,8 +355,8 @@ show.predict(
 #
 # $$P(w \mid h) = \frac{c(h\,w) + k}{c(h) + k\,V} \qquad h \text{ is the context}$$
 #
-# In our small corpus $V = 8$: seven words and `<eos>`, but not `<bos>`, which is never predicted. There, "sat" follows "cat"
-# twice, and "ran" follows it once.
+# In our small corpus $V = 8$: seven words and `<eos>`, but not `<bos>`, which is never predicted<!--[[? len(vocabulary) == 8 and "<bos>" not in vocabulary]]-->. There, "sat" follows "cat"
+# twice, and "ran" follows it once<!--[[? after["cat"] == {"sat": 2, "ran": 1}]]-->.
 
 
 # %% slideshow={"slide_type": "subslide"}
@@ -365,10 +368,11 @@ def additive(counts, vocabulary, k):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 after_cat = additive(after["cat"], vocabulary, 1)
+freed = sum(p for word, p in after_cat.items() if word not in after["cat"])
 show.predict(
     "With $k = 1$, how much probability do the six words never seen after “cat” get in total?",
     within=0.05,
-    answer=sum(p for word, p in after_cat.items() if word not in after["cat"]),
+    answer=freed,
     why=f"Each gets 1/11. “sat” falls from 2/3 to {after_cat['sat']:.3f}.",
     reveals=lambda: widgets.count_playground(
         {before: after[before] for before in ("cat", "the", "sat", "a")}, vocabulary, additive
@@ -378,14 +382,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - "sat" gets $(2 + 1) / (3 + 8) = 0.273$, and the six unseen words together get $6/11 = 0.545$. That is more than half, for
-#   words that never occurred here. And $V$ is only 8. With $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves 0.2 % for
+# - "sat" gets $(2 + 1) / (3 + 8)$ = 0.273<!--[[after_cat["sat"]:.3f]]-->, and the six unseen words together get $6/11$ = 0.545<!--[[freed:.3f]]-->. That is more than half, for
+#   words that never occurred here. And $V$ is only 8. With $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves 0.2<!--[[100 * 10 / (10 + 5000):.1f]]--> % for
 #   the counts themselves: 10 parts of 5,010.
-# - All unseen words get the same probability; after "cat", "the" gets as much as "on".
+# - All unseen words get the same probability; after "cat", "the" gets as much as "on"<!--[[? after_cat["the"] == after_cat["on"]]]-->.
 # </details>
 #
 # > **What goes wrong.** *The wrong $V$ in the denominator.* You take the number of words seen *after this context* (2 after
-# > "cat") instead of the number of words that could follow (8). Then the eight probabilities sum to 2.2. Whichever smoothing you
+# > "cat") instead of the number of words that could follow (8). Then the eight probabilities sum to 2.2<!--[[sum(after["cat"][w] + 1 for w in vocabulary) / (3 + 2):.1f]]-->. Whichever smoothing you
 # > use, check that the probabilities sum to 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -402,12 +406,13 @@ show.predict(
 # %% slideshow={"slide_type": "fragment"}
 mixture = NGramLM(3, tokenizer.vocab_size, "interpolation").fit(train, heldout=dev)
 names = ["uniform", "unigram", "bigram", "trigram"]
-print({name: round(weight, 2) for name, weight in zip(names, mixture.weights, strict=True)})
+weights = dict(zip(names, mixture.weights, strict=True))
+print({name: round(weight, 2) for name, weight in weights.items()})
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# The bigram gets the largest weight, 0.50; the trigram gets 0.34. On the training text all the weight would go to the trigram,
+# The bigram gets the largest weight<!--[[? max(weights, key=weights.get) == "bigram"]]-->, 0.50<!--[[weights["bigram"]:.2f]]-->; the trigram gets 0.34<!--[[weights["trigram"]:.2f]]-->. On the training text all the weight would go to the trigram,
 # because it predicts its own counts best, and new text would have a probability of zero again. *Never choose settings on the
 # training text.*
 # </details>
@@ -431,6 +436,7 @@ for before, word in pairwise(words):
         before_word[word][before] += 1
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+syracuse, strange = before_word.values()
 with show.held_back() as company:
     for word, seen in before_word.items():
         print(
@@ -447,9 +453,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The better guess is "strange". SYRACUSE is as frequent, 222 times, but follows only "OF" and one other word ("ANTIPHOLUS OF
+# The better guess is "strange". SYRACUSE is as frequent<!--[[? syracuse.total() >= strange.total()]]-->, 222<!--[[syracuse.total()]]--> times, but follows only "OF" and one other word ("ANTIPHOLUS OF
 # SYRACUSE"), so it is unlikely after any new word. In the lower orders Kneser and Ney therefore do not count *how often* a word
-# occurred but *after how many different words*: 2 against 76. (In other texts "Kong" is frequent, but only ever follows "Hong";
+# occurred but *after how many different words*: 2<!--[[len(syracuse)]]--> against 76<!--[[len(strange)]]-->. (In other texts "Kong" is frequent, but only ever follows "Hong";
 # Jurafsky & Martin, chapter 3.) For the lowest order this gives
 #
 # $$P_{\text{KN}}(w) = \frac{\text{number of different words seen before } w}{\text{number of different bigrams}}$$
@@ -529,15 +535,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The text costs $1 + 2 + 3 + 3 = 9$ bits, 2.25 per word, so the perplexity is $2^{2.25} = 4.76$. The arithmetic mean of $1/p$
-#   would be 5.5, but that is the wrong mean.
+# - The text costs $1 + 2 + 3 + 3$ = 9<!--[[sum(bits):.0f]]--> bits, 2.25<!--[[sum(bits) / 4]]--> per word, so the perplexity is $2^{2.25}$ = 4.76<!--[[perplexity_of(four):.2f]]-->. The arithmetic mean of $1/p$
+#   would be 5.5<!--[[sum(1 / p for p in four) / 4]]-->, but that is the wrong mean.
 # - Move one word towards $P = 0.01$, and one bad surprise spoils the result. At $P = 0$ the perplexity is infinite.
-# - With all four at 0.25 the perplexity is exactly 4, that of a fair four-sided die.
+# - With all four at 0.25 the perplexity is exactly 4<!--[[perplexity_of([0.25] * 4):g]]-->, that of a fair four-sided die.
 # </details>
 #
-# > **What goes wrong.** *Mixing bases.* 4.1 nats (natural logarithm) and 5.9 bits are the same surprise; as perplexities,
-# > $2^{4.1} = 17$ and $e^{5.9} = 365$ are both wrong, and $e^{4.1} = 2^{5.9} = 60$ is right. *Averaging perplexities.* Ten words
-# > at perplexity 10 and ten at 1,000 have a joint perplexity of 100, not 505. Average the log losses, then take the exponential.
+# > **What goes wrong.** *Mixing bases.* 4.1<!--[[losses.mean():.1f]]--> nats (natural logarithm) and 5.9<!--[[losses.mean() / math.log(2):.1f]]--> bits are the same surprise; as perplexities,
+# > $2^{4.1}$ = 17<!--[[2**4.1:.0f]]--> and $e^{5.9}$ = 365<!--[[math.exp(5.9):.0f]]--> are both wrong, and $e^{4.1} = 2^{5.9}$ = 60<!--[[math.exp(4.1):.0f]]--> is right. *Averaging perplexities.* Ten words
+# > at perplexity 10 and ten at 1,000 have a joint perplexity of 100<!--[[perplexity_of([1 / 10, 1 / 1000]):.0f]]-->, not 505<!--[[(10 + 1000) / 2:.0f]]-->. Average the log losses, then take the exponential.
 # > *Comparing the incomparable.* Perplexities per word, per character or over different vocabularies have different units; a
 # > model that calls every word `<unk>` has a perplexity of 1.
 
@@ -599,18 +605,18 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Beyond the bigram, additive smoothing gets worse with every further word of context, up to 2923.0 at order 5 with $k = 1$,
-#   because most contexts were seen once, and there it gives nearly all the probability to unseen words. Tuning helps: with
-#   $k = 0.01$ the bigram goes from 166.8 to 85.5. But no $k$ saves the longer contexts (1465.8 at order 5), because all unseen
-#   words still get the same probability. Absolute discounting is best at order 3. Kneser–Ney improves down to 57.9 at order 5,
+# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->, up to 2923.0<!--[[lines["additive, k = 1"][4]:.1f]]--> at order 5 with $k = 1$,
+#   because most contexts were seen once, and there it gives nearly all the probability to unseen words. Tuning helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->: with
+#   $k$ = 0.01<!--[[measured["ngram"]["additive, tuned"]["2: k"]]]--> the bigram goes from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ saves the longer contexts (1465.8<!--[[lines["additive, k tuned"][4]:.1f]]--> at order 5), because all unseen
+#   words still get the same probability. Absolute discounting is best at order 3<!--[[? min(lines["absolute discounting"]) == lines["absolute discounting"][2]]]-->. Kneser–Ney improves down to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]--> at order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->,
 #   but beyond order 3 it gains little.
-# - With one word of context instead of none, perplexity falls from 203.8 to 71.2. The *first* word of context matters most.
+# - With one word of context instead of none, perplexity falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
 # - 962, 170 and 109 are the classic figures for uni-, bi- and trigrams on the *Wall Street Journal*, with 38 million training
 #   words and a vocabulary of 19,979 (Jurafsky & Martin, section 3.3). The curve has the same shape at a different height. **You
 #   cannot compare the heights**, because the text and the vocabulary differ, and our text also counts punctuation and line
 #   breaks, which are easy to predict.
-# - A neural network of 2003 ([lecture 4](04_windows_and_convolutions.ipynb)) reaches 57.4 here with four words of context; the
-#   LSTM of section 1 reaches 43.5.
+# - A neural network of 2003 ([lecture 4](04_windows_and_convolutions.ipynb)) reaches 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> here with four words of context; the
+#   LSTM of section 1 reaches 43.5<!--[[measured["neural"]["LSTM, 3 passes"]["perplexity"]:.1f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -656,6 +662,12 @@ def write(order, smoothing, seed, length=40):
     ]
 
 
+def copied(order, smoothing, run, seeds=10, skip=0):
+    """The share of the words that end a run of so many words of a play; of each text, the first words are left out."""
+    written = [word for seed in range(seeds) for word in write(order, smoothing, seed)[skip:]]
+    return sum(word.seen >= run for word in written) / len(written)
+
+
 # %% slideshow={"slide_type": "fragment"}
 widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=3)
 
@@ -666,12 +678,12 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 #
 # - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit. The trigram
 #   writes phrases but forgets how the sentence began. No order remembers who is speaking to whom.
-# - Without smoothing (mle) the 5-gram is fluent because it *copies*: over the ten seeds, 83 % of its words end a run of six or more
+# - Without smoothing (mle) the 5-gram is fluent because it *copies*: over the ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words end a run of six or more
 #   copied from a play. It was trained on a million words and needs them all.
 # - Kneser–Ney has by far the better perplexity but writes worse, because the probability that it reserves for unseen words is
 #   *right* on average but odd whenever such a word is sampled. Judging a text and writing one are two different tasks, and
 #   [lecture 9](09_decoding.ipynb) is about the difference.
-# - The additive trigram turns to gibberish immediately and never recovers, because nearly all its probability lies on words never
+# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and never recovers, because nearly all its probability lies on words never
 #   seen in this context, and after such a word the next context is also new. Even special tokens that never occur inside a text
 #   get their share, such as `<bos>` or `<pad>` (which pads sequences to equal length), because additive smoothing adds $k$ to
 #   every token, possible or not.
@@ -684,7 +696,7 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # by letter. Guess each letter before it is revealed; if you are wrong, guess again until you are right. Write down only *how many
 # guesses* it took.
 #
-# There are 28 keys: the letters a to z (ignoring case and accents), the space (also for a line break), and "." for any other
+# There are 28<!--[[len(KEYS)]]--> keys: the letters a to z (ignoring case and accents), the space (also for a line break), and "." for any other
 # character. The passages come from the test plays, so the models have not seen them; nor have you, unless you know your
 # Shakespeare.
 #
@@ -770,8 +782,9 @@ widgets.guessing_game(
 
 # %% slideshow={"slide_type": "fragment"}
 guessing = stored("guessing")
+players = guessing["players"]
 rows = {}
-for name, player in guessing["players"].items():
+for name, player in players.items():
     rows[name] = (*player["bounds"], player["bits_per_key"], player["first_guess_right"])
 human = guessing["shannon"]
 rows["a reader (Shannon 1951)"] = (human["lower"], human["upper"], None, None)
@@ -781,9 +794,7 @@ spoken = [f"{name}: bounds {low} to {high}" for name, (low, high, *_) in rows.it
 show.predict(
     "Over 60,000 characters, which of these models was right most often with its first guess?",
     choices=["6-gram", "LSTM", "GPT"],
-    answer=max(
-        ("6-gram", "LSTM", "GPT"), key=lambda name: guessing["players"][name]["first_guess_right"]
-    ),
+    answer=max(("6-gram", "LSTM", "GPT"), key=lambda name: players[name]["first_guess_right"]),
     why="These networks are small and were trained for minutes. A neural network is not automatically better.",
     reveals=HTML(show.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) + ".")),
 )
@@ -791,17 +802,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If all 28 keys were equally likely, a character would cost $\log_2 28 = 4.81$ bits. If you know only how frequent each key is,
-#   it costs 4.16. With five characters of context it costs 1.95, and 58 % are found with the first guess. The 7-gram gains
-#   nothing over the 6-gram.
-# - In every row the diamond lies within the bar (in the first row, at its end), so Shannon's bounds also hold for players that he
+# - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits. If you know only how frequent each key is,
+#   it costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->. With five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->, and 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % are found with the first guess. The 7-gram gains
+#   nothing over the 6-gram<!--[[? abs(players["7-gram"]["bits_per_key"] - players["6-gram"]["bits_per_key"]) < 0.005]]-->.
+# - In every row the diamond lies within the bar<!--[[? all(low < own < high + 0.01 for low, high, own, _ in rows.values() if own)]]--> (in the first row, at its end), so Shannon's bounds also hold for players that he
 #   could not invite.
-# - The counting 6-gram has 1.95 bits, our small LSTM 2.11, our small GPT 2.19. That is a single training run of each network, so it
+# - The counting 6-gram has 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]--> bits, our small LSTM 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]-->, our small GPT 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->. That is a single training run of each network, so it
 #   does not rank them. But it does show that a network is not automatically better; these were trained for minutes on five million
-#   characters, for a few epochs. *Scale* changes that: SmolLM2 needs 1.57 bits per character of the text *as written*, with
-#   capitals and all punctuation kept distinct, where the 6-gram needs 2.19. (SmolLM2 has 135 million parameters and may well have
+#   characters, for a few epochs. *Scale* changes that: SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with
+#   capitals and all punctuation kept distinct, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (SmolLM2 has 135 million parameters and may well have
 #   seen these plays in training.)
-# - Shannon's reader needed between 0.6 and 1.3 bits, with 100 letters of context, on different texts, with 27 symbols. People know
+# - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts, with 27 symbols. People know
 #   what the text is about.
 # </details>
 
@@ -826,20 +837,22 @@ pairs = [
     ("I hear a noise.", "I here a noise."),
 ]
 print(f"{'':26} {'log P':>6}    {'':26} {'log P':>6}    first : second")
+odds = []
 for pair in pairs:
     scores = []
     for sentence in pair:
         tokens = torch.tensor([tokenizer.encode("\n" + sentence)])
         scores.append(trigram.log_probabilities(tokens)[0, 1:].sum().item())
     (first, one), (second, other) = zip(pair, scores, strict=True)
+    odds.append(math.exp(one - other))
     print(
-        f"{first:26} {one:6.1f}    {second:26} {other:6.1f}    {float(f'{math.exp(one - other):.2g}'):,.0f} : 1"
+        f"{first:26} {one:6.1f}    {second:26} {other:6.1f}    {float(f'{odds[-1]:.2g}'):,.0f} : 1"
     )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# The trigram prefers the first sentence of each pair, but it prefers "hear" to "here" only by about 2 to 1, because "I here" does
+# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but it prefers "hear" to "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1, because "I here" does
 # occur and "I hear a" tells it little. Scores like these, from far larger models, help to decide what your phone writes when you
 # speak.
 # </details>
@@ -901,20 +914,20 @@ widgets.perplexity_playground(
 #
 # 2. The vocabulary has 1,000 words. A context occurred 20 times, 4 times followed by the word "sea". What is the probability of
 #    "sea" under additive smoothing with k = 0.5?
-# <details><summary>Answer</summary>(4 + 0.5) / (20 + 0.5 · 1000) = 4.5 / 520 = 0.0087. Without smoothing it was 0.2.</details>
+# <details><summary>Answer</summary>(4 + 0.5) / (20 + 0.5 · 1000) = 4.5 / 520 = 0.0087<!--[[4.5 / 520:.4f]]-->. Without smoothing it was 0.2<!--[[4 / 20]]-->.</details>
 #
 # 3. A model gives every word of a text a probability of 0.01. What are its perplexity and its bits per word?
-# <details><summary>Answer</summary>Its perplexity is 100, and it needs log₂ 100 = 6.64 bits per word.</details>
+# <details><summary>Answer</summary>Its perplexity is 100<!--[[perplexity_of([0.01]):.0f]]-->, and it needs log₂ 100 = 6.64<!--[[math.log2(100):.2f]]--> bits per word.</details>
 #
 # 4. Two chapters of equal length have perplexities of 50 and 200. What is the perplexity of both together?
-# <details><summary>Answer</summary>√(50 · 200) = 100, because the log losses are averaged, not the perplexities.</details>
+# <details><summary>Answer</summary>√(50 · 200) = 100<!--[[math.sqrt(50 * 200):.0f]]-->, because the log losses are averaged, not the perplexities.</details>
 #
 # 5. The 5-gram without smoothing writes the most fluent text, and has an infinite perplexity on the test plays. How is that possible?
 # <details><summary>Answer</summary>It copies, so it writes only sequences it has seen. The test plays contain unseen sequences, to
 # which it gives probability 0.</details>
 #
 # 6. A player always finds the character with the *second* guess. What is Shannon's upper bound, and why can it be right?
-# <details><summary>Answer</summary>The bound is 0, because $q_2 = 1$. A twin who guesses in the same way needs no list, just the
+# <details><summary>Answer</summary>The bound is 0<!--[[? entropy_bounds([2] * 9).upper == 0]]-->, because $q_2 = 1$. A twin who guesses in the same way needs no list, just the
 # words "always the second". So the text contains no information for this player, who merely guesses in a strange order. (The lower
 # bound assumes that players name the likeliest key first, so it does not hold for this one.)</details>
 

@@ -90,13 +90,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Characters** give a vocabulary of 82, and nothing is unknown, but a text takes 5.55 tokens per word, 3.7 times as many as
+# - **Characters** give a vocabulary of 82<!--[[cut["characters"][0]]]-->, and nothing is unknown<!--[[? cut["characters"][2] == 0]]-->, but a text takes 5.55<!--[[cut["characters"][1]:.2f]]--> tokens per word, 3.7<!--[[cut["characters"][1] / cut["all words"][1]:.1f]]--> times as many as
 #   with words. Sequences become long, and a model must learn to spell before it can learn anything else.
-# - **Words** give short sequences, but the vocabulary has an entry for each of 29,970 words, and still 4.1 % of the tokens are
+# - **Words** give short sequences, but the vocabulary has an entry for each of 29,970<!--[[cut["all words"][0]:,]]--> words, and still 4.1<!--[[100 * cut["all words"][2]:.1f]]--> % of the tokens are
 #   not in it, because new plays contain new words. Unknown words become `<unk>`, and the model can neither write nor distinguish
-#   them. With only the 5,000 most frequent words, 9.2 % are unknown.
+#   them. With only the 5,000 most frequent words, 9.2<!--[[100 * cut["5,000 words"][2]:.1f]]--> % are unknown.
 # - **Subwords** ("pieces") are the compromise that nearly every large model uses. A frequent word is one token, a rare word is
-#   several, and nothing is unknown. (Punctuation marks and line breaks also count as tokens, so even word tokenizers need more than
+#   several, and nothing is unknown<!--[[? cut["pieces (byte pairs)"][2] == 0]]-->. (Punctuation marks and line breaks also count as tokens, so even word tokenizers need more than
 #   one token per word.)
 # </details>
 
@@ -128,30 +128,34 @@ def split(text):
     return [to_bytes(word) for word in SPLIT.findall(text)]
 
 
+shells = "she sells sea shells on the sea shore, the shells she sells are sea shells for sure"
+bananas = "banana bandana banana anagram banana"
 widgets.merge_player(
     trace_training,
     split,
     {
-        "sea shells": "she sells sea shells on the sea shore, the shells she sells are sea shells for sure",
+        "sea shells": shells,
         "to-morrow": "To-morrow, and to-morrow, and to-morrow, creeps in this petty pace from day to day",
-        "bananas": "banana bandana banana anagram banana",
+        "bananas": bananas,
         "other signs": "naïve café, naïve cafés: 3.14 €, 2.72 €",
     },
     at=0,
 )
+merges = list(trace_training(shells, 40))
+merged = [b"".join(step.pair) for step in merges]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "␣s" (a space and s) comes first, because it occurs 11 times; then "he". Whole words appear after their parts; "␣she" is one
-#   token after 6 merges, "␣shells" after 9.
-# - In "bananas" the algorithm runs out of pairs early, because every word has become one token.
-# - "ï" and "é" are two bytes each, and "€" is three, so before the first merges you see the bytes.
+# - "␣s" (a space and s) comes first, because it occurs 11<!--[[merges[0].frequency]]--> times; then "he"<!--[[? merged[:2] == [b" s", b"he"]]]-->. Whole words appear after their parts; "␣she" is one
+#   token after 6<!--[[merged.index(b" she") + 1]]--> merges, "␣shells" after 9<!--[[merged.index(b" shells") + 1]]-->.
+# - In "bananas" the algorithm runs out of pairs early<!--[[? len(list(trace_training(bananas, 40))) < 40]]-->, because every word has become one token.
+# - "ï" and "é" are two bytes each, and "€" is three<!--[[? [len(sign.encode()) for sign in "ïé€"] == [2, 2, 3]]]-->, so before the first merges you see the bytes.
 # - Every merge adds one token to the vocabulary and makes the text shorter. Where to stop is a choice; large models stop at 30,000
 #   to 250,000 tokens.
 # </details>
 #
-# > **What goes wrong.** *Overlapping pairs.* In "aaa" the pair "aa" occurs twice but can be merged only once. Go from left to
+# > **What goes wrong.** *Overlapping pairs.* In "aaa" the pair "aa" occurs twice but can be merged only once<!--[[? next(iter(trace_training("aaa", 1))).words == {b"aaa": [b"aa", b"a"]}]]-->. Go from left to
 # > right, and skip the merged piece. *Ties.* If two pairs are equally frequent, programs that break ties differently learn
 # > different vocabularies; ours follows Hugging Face. *The order.* Encoding does not "take the longest piece that fits". Apply
 # > the merges in the order in which they were learned. *Across words.* Count pairs only inside words; otherwise "of the" would
@@ -185,8 +189,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### How many words are one token?
 #
-# MiniLM, a model from 2020, has 30,522 pieces that were learned from an encyclopedia and books (by WordPiece, a relative of BPE;
-# `##` marks a piece that continues a word). Our tokenizer was trained on Shakespeare and has 1,024.
+# MiniLM, a model from 2020, has 30,522<!--[[pieces.vocab_size:,]]--> pieces that were learned from an encyclopedia and books (by WordPiece, a relative of BPE;
+# `##` marks a piece that continues a word). Our tokenizer was trained on Shakespeare and has 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]-->.
 
 # %% slideshow={"slide_type": "fragment"}
 encoder, pieces = minilm()
@@ -229,7 +233,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# For MiniLM 92 % of the running words are one token, but only 62 % of the *distinct* words; with 1,024 pieces it is 59 % and 3 %.
+# For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words; with 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]--> pieces it is 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %.
 # So "most English words are one token" is true of running words if the vocabulary is large. Frequent words stay whole. Rare ones
 # are split, and not where a linguist would split them (see "incarnadine"). A model has to learn whatever it knows about the parts
 # of a word.
@@ -238,7 +242,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Type your own text
 #
-# Three tokenizers split the same text: SmolLM2's (2024; 49,152 pieces, learned from web pages and code), MiniLM's and ours.
+# Three tokenizers split the same text: SmolLM2's (2024; 49,152<!--[[modern.vocab_size:,]]--> pieces, learned from web pages and code), MiniLM's and ours.
 # `⟨ce⟩` or `�` marks a byte that is only part of a character.
 #
 # > **Ask yourself.** Try a number, a misspelled word, capitals, your own language, another script, an emoji. Why is "How many r are in
@@ -264,13 +268,13 @@ widgets.pieces_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - SmolLM2 splits every number into single digits, so 1234567 is seven tokens; MiniLM learned pieces such as "123" and "##45", which say
+# - SmolLM2 splits every number into single digits, so 1234567 is seven<!--[[words(len(modern.pieces("1234567")))]]--> tokens; MiniLM learned pieces such as "123" and "##45"<!--[[? pieces.pieces("1234567")[1:3] == ["123", "##45"]]]-->, which say
 #   nothing about the size of a number.
 # - One word becomes three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
-#   + "Y". The model sees token ids, not letters. MiniLM lowercases first, so it does not see the difference at all.
-# - " Greece" is one token for SmolLM2 but " Ελλάδα" is seven, because its tokenizer was trained on English text. So the cost of a
+#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. The model sees token ids, not letters. MiniLM lowercases first, so it does not see the difference at all.
+# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->, because its tokenizer was trained on English text. So the cost of a
 #   text, and how much of it fits into a model's context, depend on its language. MiniLM has no piece for the parrot and gives
-#   `[UNK]`.
+#   `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -341,8 +345,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The table holds 82 % of the parameters. In a small model most parameters are embeddings. With separate input and output tables
-# this one would be nearly twice as large.
+# The table holds 82<!--[[100 * table / size:.0f]]--> % of the parameters. In a small model most parameters are embeddings. With separate input and output tables
+# this one would be nearly twice as large<!--[[? 1.7 < (size + table) / size < 2]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -392,7 +396,7 @@ print(
 #
 # ($P(a, b)$ is the fraction of all counts in row $a$, column $b$; $P(a)$ is the fraction in row $a$) is positive if two words meet
 # more often than independent words would. Negative values rest on few counts, so we set them to 0 (*PPMI*). A **dense** vector has
-# few dimensions, here 64, and hardly any zeros. The dense vectors of section 5 are *learned*.
+# few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. The dense vectors of section 5 are *learned*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
@@ -443,13 +447,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Plain counts find words with the same *grammar*, whose company is "the" and "of"; for “king”: prince, crown, people, princess.
-#   All their cosines are near 0.9, so everything is near everything.
-# - PPMI for “king”: queen, richard, henry, lord. These words share its *subject*. For "love", PPMI gets lost among function words.
-# - What our vectors learned for “king”: jerusalem, prince, montgomery, pandulph. These are a prince and three names from plays
+# - Plain counts find words with the same *grammar*, whose company is "the" and "of"; for “king”: prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->.
+#   All their cosines are near 0.9<!--[[? min(cosine for _, cosine in near["counts"]("king")) > 0.8]]-->, so everything is near everything.
+# - PPMI for “king”: queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->. These words share its *subject*. For "love", PPMI gets lost among function words.
+# - What our vectors learned for “king”: jerusalem, prince, montgomery, pandulph<!--[[? nearest["learned (skip-gram)"] == "jerusalem prince montgomery pandulph".split()]]-->. These are a prince and three names from plays
 #   about kings; a million words are not many for 64 dimensions per word. (This is a single training run; a different seed gives
 #   different neighbours.)
-# - For "love" the learned vectors find "hate" and "duty". Opposites keep the same company. **Near means "could replace it", not
+# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites keep the same company. **Near means "could replace it", not
 #   "means the same".**
 # </details>
 
@@ -477,21 +481,22 @@ def window_pairs(words, m):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+eight = ["my", "kingdom", "for", "a", "horse", "said", "the", "king"]
 show.predict(
     "How many pairs does a sentence of 8 words yield with $m = 2$?",
     within=0,
-    answer=len(window_pairs(["my", "kingdom", "for", "a", "horse", "said", "the", "king"], 2)),
+    answer=len(window_pairs(eight, 2)),
     why="There are fewer than $8 \\cdot 4 = 32$ pairs, because the first two and the last two words have fewer neighbours.",
-    reveals=widgets.window_player(window_pairs, "my kingdom for a horse said the king"),
+    reveals=widgets.window_player(window_pairs, " ".join(eight)),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# There are 26, not 32, because the first two and the last two words have fewer neighbours. A word is not its own neighbour.
+# There are 26<!--[[len(window_pairs(eight, 2))]]-->, not 32<!--[[len(eight) * 4]]-->, because the first two and the last two words have fewer neighbours. A word is not its own neighbour.
 # </details>
 #
-# The sum in the denominator is expensive, because it takes 5,835 dot products for every pair. **Negative sampling** (Mikolov et
+# The sum in the denominator is expensive, because it takes 5,835<!--[[len(dense_words):,]]--> dot products for every pair. **Negative sampling** (Mikolov et
 # al. 2013b) asks a simpler question: *is $b$ a real neighbour of $a$ or a random word?* Sample $k$ **noise words**
 # $n_1 \dots n_k$, with probability proportional to count$^{3/4}$, and let $\sigma(x) = 1/(1 + e^{-x})$:
 #
@@ -509,6 +514,15 @@ def negative_sampling_loss(real, noise):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+occurred = Counter(word for text in texts for word in text)
+often = [n for _, n in occurred.most_common() if n >= 10]
+
+
+def of_the_noise(first, power):
+    """How many percent of the noise are the first, most frequent words."""
+    return 100 * sum(n**power for n in often[:first]) / sum(n**power for n in often)
+
+
 show.predict(
     "All scores are 0 and $k = 2$. What is the loss?",
     within=0.1,
@@ -520,16 +534,16 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The loss is $3 \cdot \ln 2 = 2.079$, because all three words have $\sigma(0) = 1/2$. The neighbour's score must rise, and
+# - The loss is $3 \cdot \ln 2$ = 2.079<!--[[negative_sampling_loss(0, [0, 0]):.3f]]-->, because all three words have $\sigma(0) = 1/2$. The neighbour's score must rise, and
 #   those of the noise words must fall.
-# - Moving a score from 4 to 6 changes the loss by only 0.016, so a model that is already right learns little.
+# - Moving a score from 4 to 6 changes the loss by only 0.016<!--[[negative_sampling_loss(4, []) - negative_sampling_loss(6, []):.3f]]-->, so a model that is already right learns little.
 # </details>
 #
 # > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign all
 # > scores grow for ever, and all words become neighbours of each other. *$1 - \sigma(x)$ equals $\sigma(-x)$*, but $-\sigma(x)$
 # > is something else. *The exponent.* Raise the counts to the power 3/4, then divide by their sum. Rare words are then sampled
-# > more often than they occur. Here "the" is 1.3 % of the noise instead of 3.4, and the 100 most frequent words together are 31
-# > instead of 55. *One table for both roles* makes every word its own best neighbour, although words rarely occur next to
+# > more often than they occur. Here "the" is 1.3<!--[[of_the_noise(1, 3 / 4):.1f]]--> % of the noise instead of 3.4<!--[[of_the_noise(1, 1):.1f]]-->, and the 100 most frequent words together are 31<!--[[of_the_noise(100, 3 / 4):.0f]]-->
+# > instead of 55<!--[[of_the_noise(100, 1):.0f]]-->. *One table for both roles* makes every word its own best neighbour, although words rarely occur next to
 # > themselves.
 #
 # **CBOW** (*continuous bag of words*; Mikolov et al. 2013a) reverses the question. The *mean* of the neighbours' vectors predicts
@@ -559,9 +573,9 @@ print("after: ", [word for word, _ in small.nearest("king", 6)])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# After a few seconds the neighbours are at least words of the same kind. The vectors that you explore in the next sections were
-# trained for twenty epochs (`python -m lectures.recipes word_vectors`) on 912,048 words. Each of the 5,835 words that occur ten
-# times or more has a vector. The vectors published with word2vec were trained on about a hundred *billion* words.
+# After a few seconds the neighbours are at least words of the same kind<!--[[? {"queen", "prince", "duke"} <= {word for word, _ in small.nearest("king", 6)}]]-->. The vectors that you explore in the next sections were
+# trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs (`python -m lectures.recipes word_vectors`) on 912,048<!--[[card["data"]["words"]:,]]--> words. Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten
+# times or more<!--[[? len(often) == len(dense_words)]]--> has a vector. The vectors published with word2vec were trained on about a hundred *billion* words.
 #
 # Counting and learning are related. If the vectors have enough dimensions, the optimum of skip-gram with negative sampling is
 # $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$; with few dimensions it is a compressed table of PMI (Levy & Goldberg 2014).
@@ -571,7 +585,7 @@ print("after: ", [word for word, _ in small.nearest("king", 6)])
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of words
 #
-# You cannot see 64 dimensions. **Principal component analysis** (PCA) finds the plane in which the chosen points are most spread
+# You cannot see 64<!--[[E.shape[1]]]--> dimensions. **Principal component analysis** (PCA) finds the plane in which the chosen points are most spread
 # out and drops the other dimensions. They may matter, so the line below the picture says how much of the variance the plane keeps.
 #
 # > **Ask yourself.** Will "heart" be near "hand" and "head", or somewhere else? Will the arrows from he-words to she-words be
@@ -620,6 +634,7 @@ groups = {
         ["thou", "thy", "thine", "thee", "art", "hast", "dost"],
     ],
 }
+kept = [project([word for group in two for word in group])[1] for two in groups.values()]
 
 # %% slideshow={"slide_type": "subslide"}
 widgets.word_map(project, groups)
@@ -631,7 +646,7 @@ widgets.word_map(project, groups)
 #   daggers; the dropped dimensions separate them.
 # - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most men to the women. It
 #   seems that a grammatical form is a *direction*. The next cell checks this in all 64 dimensions.
-# - The plane keeps 37 to 44 % of the variance. Two words that are close on the map may be far apart in the other 62 dimensions. The
+# - The plane keeps 37<!--[[100 * min(kept):.0f]]--> to 44<!--[[100 * max(kept):.0f]]--> % of the variance. Two words that are close on the map may be far apart in the other 62<!--[[E.shape[1] - 2]]--> dimensions. The
 #   cosine takes all of them into account.
 # </details>
 
@@ -663,9 +678,9 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# In the plane the mean cosines are 0.71, 0.94 and 0.95; in all 64 dimensions they are 0.30, 0.38 and 0.33. PCA chooses the plane
-# that shows the largest differences, so it shows where the arrows agree and hides where they do not. **The map flatters.** With
-# partners swapped (he with queen, father with woman …) 0.07, 0.25 and 0.08 are left. So the pairs do have something in common,
+# In the plane the mean cosines are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->; in all 64<!--[[E.shape[1]]]--> dimensions they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->. PCA chooses the plane
+# that shows the largest differences, so it shows where the arrows agree and hides where they do not. **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> With
+# partners swapped (he with queen, father with woman …) 0.07<!--[[agree["he and she"][2]:.2f]]-->, 0.25<!--[[agree["forms of verbs"][2]:.2f]]--> and 0.08<!--[[agree["I and thou"][2]:.2f]]--> are left. So the pairs do have something in common,
 # but they also differ a great deal.
 # </details>
 
@@ -710,10 +725,15 @@ def answers_of(table, place, names):
 
 spelled = [pieces._tokenizer.id_to_token(i) for i in range(pieces.vocab_size)]
 large = whole_words(spelled, encoder.embedding.weight.detach())
-tables = {
-    "Shakespeare": answers_of(E[7:], {w: i for i, w in enumerate(dense_words)}, dense_words),
-    "MiniLM": answers_of(*large),
-}
+old = (E[7:], {word: i for i, word in enumerate(dense_words)}, dense_words)
+tables = {"Shakespeare": answers_of(*old), "MiniLM": answers_of(*large)}
+
+
+def cosine(vectors, first, second):
+    table, place, _ = vectors
+    return float(torch.cosine_similarity(table[place[first]], table[place[second]], dim=0))
+
+
 questions = [
     "man woman king queen",
     "i my thou thy",
@@ -736,13 +756,17 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# If you try analogies one at a time, you remember the hits. So we count, with 28 questions and five tables of vectors (SmolLM2 is
-# a language model from 2025, trained on the web; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
+# If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors (SmolLM2 is
+# a language model from 2024, trained on the web; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
 # Linzen (2016). How many are right if you answer with *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? And how many
 # are right without the rule that excludes the words of the question?
 
 # %% slideshow={"slide_type": "fragment"}
 measured = stored("word_vectors")
+ours, modern_ones = (
+    measured["tables"][name] for name in ("skip-gram, m = 2", "MiniLM, input vectors")
+)
+famous = {name: t["answers"]["man woman king queen"][0] for name, t in measured["tables"].items()}
 print(
     f"{'':24}{'right':>6} {'of':>4}  {'nearest to a*':>14}  {'without the rule':>17} {'then answers a*':>16}"
 )
@@ -755,23 +779,23 @@ for name, t in measured["tables"].items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Our vectors answer 14 of 27 correctly, although the text has only one million words. The right answers include most verbs
-#   (came, were, made), the old forms (thine, art) and "queen". Only one of the place names is right, because Shakespeare's Paris
-#   is a man as often as a city. "swam" is too rare to be in the table.
-# - Just taking the nearest neighbour of $a^*$ gets 2 of them, so the difference between $a$ and $b$ does carry information.
-# - Without the rule 3 are left, and in 11 of 27 the answer is $a^*$ itself. The sum hardly moves away from its starting point, and
+# - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, although the text has only one million words. The right answers include most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]-->
+#   (came, were, made), the old forms (thine, art) and "queen". Only one<!--[[words(ours["by_kind"]["places"][0])]]--> of the place names is right, because Shakespeare's Paris
+#   is a man as often as a city. "swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->.
+# - Just taking the nearest neighbour of $a^*$ gets 2<!--[[ours["nearest_to_c_right"]]]--> of them, so the difference between $a$ and $b$ does carry information.
+# - Without the rule 3<!--[[ours["without_the_rule_right"]]]--> are left, and in 11<!--[[ours["without_the_rule_c"]]]--> of 27<!--[[ours["asked"]]]--> the answer is $a^*$ itself. The sum hardly moves away from its starting point, and
 #   the rule pushes it to a neighbour, often the right one.
-# - MiniLM's 21 of 27 look better than they are, because just taking the nearest neighbour gets 9, and without the rule it answers
-#   $a^*$ 22 times. It ranks "swimming" above "swam" and, for London, "britain" above "england".
-# - Why does "i my thou thy" work in our small model and fail in the large one, which says "thee"? In MiniLM's table "thee" is by
-#   far the nearest word to "thou" (cosine 0.54; "thy" has 0.33), and from "i" to "my" is a short step (0.59), so the sum stays
-#   near "thou" and the rule makes the nearest neighbour the answer. In ours "thee" (0.36) and "thy" (0.39) are about equally
+# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because just taking the nearest neighbour gets 9<!--[[modern_ones["nearest_to_c_right"]]]-->, and without the rule it answers
+#   $a^*$ 22<!--[[modern_ones["without_the_rule_c"]]]--> times. It ranks "swimming" above "swam"<!--[[? modern_ones["answers"]["walk walked swim swam"][:2] == ["swimming", "swam"]]]--> and, for London, "britain" above "england".
+# - Why does "i my thou thy" work in our small model<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]--> and fail in the large one, which says "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->"? In MiniLM's table "thee" is by
+#   far the nearest word to "thou" (cosine 0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->; "thy" has 0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->), and from "i" to "my" is a short step (0.59<!--[[cosine(large, "i", "my"):.2f]]-->), so the sum stays
+#   near "thou" and the rule makes the nearest neighbour the answer. In ours "thee" (0.36<!--[[cosine(old, "thou", "thee"):.2f]]-->) and "thy" (0.39<!--[[cosine(old, "thou", "thy"):.2f]]-->) are about equally
 #   near, and the step decides. A likely reason, not tested here, is that "thou" and "thy" are everyday words in the plays and
 #   rare in modern text.
-# - And the famous one, "man woman king queen"? Our table with a window of 2 says "queen"; two other training runs on the same
-#   text, one with a window of 5 and one with CBOW, say "bona" and "polixenes". A single analogy proves nothing, for or against.
-#   And each table is a single run, so 14, 16 and 16 of 27 do not rank the three methods.
-# - In our table, words for relatives fail as often as they succeed; "brother", for example, leads to names of women in the plays.
+# - And the famous one, "man woman king queen"? Our table with a window of 2<!--[[card["training"]["window"]]]--> says "queen<!--[[famous["skip-gram, m = 2"]]]-->"; two other training runs on the same
+#   text, one with a window of 5 and one with CBOW, say "bona<!--[[famous["skip-gram, m = 5"]]]-->" and "polixenes<!--[[famous["CBOW, m = 2"]]]-->". A single analogy proves nothing, for or against.
+#   And each table is a single run, so 14<!--[[ours["right"]]]-->, 16<!--[[measured["tables"]["skip-gram, m = 5"]["right"]]]--> and 16<!--[[measured["tables"]["CBOW, m = 2"]["right"]]]--> of 27<!--[[ours["asked"]]]--> do not rank the three methods.
+# - In our table no question about relatives is answered correctly<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->; "brother", for example, leads to names of women in the plays.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -802,8 +826,8 @@ for a, b, c, d in (
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# "i" meets "my" about as readily as "thou" meets "thy", and this analogy holds. But for "good, better" against "bad, worse" the
-# measure rests on 3 and 2 meetings. In a million words most pairs hardly ever meet. Then the theorem promises nothing, neither that
+# "i" meets "my" about as readily as "thou" meets "thy"<!--[[? abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")) < 1]]-->, and this analogy holds. But for "good, better" against "bad, worse" the
+# measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]--> meetings. In a million words most pairs hardly ever meet. Then the theorem promises nothing, neither that
 # an analogy holds nor that it fails.
 # </details>
 
@@ -826,7 +850,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # ## Check yourself
 #
 # 1. The words of "low low lower" are "low", "␣low" and "␣lower". Which pair is merged first, and how often did it occur?
-# <details><summary>Answer</summary>l + o and o + w both occur three times. A rule breaks the tie; with ours "lo" comes first, then
+# <details><summary>Answer</summary>l + o and o + w both occur three<!--[[words(next(iter(trace_training("low low lower", 1))).frequency)]]--> times. A rule breaks the tie; with ours "lo" comes first, then
 # "low".</details>
 #
 # 2. Why does a byte-level tokenizer need no &lt;unk&gt;?
@@ -834,14 +858,14 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 #
 # 3. The vocabulary has 50,000 tokens and d = 1,000. How many parameters does the embedding table have? How many multiplications
 #    would a one-hot product take?
-# <details><summary>Answer</summary>It has 50 million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
+# <details><summary>Answer</summary>It has 50<!--[[50_000 * 1_000 // 10**6]]--> million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
 #
 # 4. Why are "hot" and "cold" near each other in a table of word vectors?
 # <details><summary>Answer</summary>They keep the same company: weather, water, hands. Near means that one word could replace the
 # other.</details>
 #
 # 5. In negative sampling all scores are 0, and k = 4. What is the loss?
-# <details><summary>Answer</summary>It is 5 · ln 2 = 3.47, because each of the five terms is −ln(1/2).</details>
+# <details><summary>Answer</summary>It is 5 · ln 2 = 3.47<!--[[negative_sampling_loss(0, [0] * 4):.2f]]-->, because each of the five terms is −ln(1/2).</details>
 #
 # 6. Somebody reports that 100 % of their plural analogies are right. What do you ask?
 # <details><summary>Answer</summary>How many would the nearest neighbour of a* get right on its own? And were the words of the

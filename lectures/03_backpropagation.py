@@ -86,6 +86,12 @@ possible = {
     )
     for task, targets in tasks.items()
 }
+most_right = max(
+    (perceptron(corners, np.array([v, w]), b) == tasks["XOR"]).sum()
+    for v in grid
+    for w in grid
+    for b in grid
+)
 show.predict(
     "Which of the three tasks *cannot* be solved with two weights and a bias?",
     choices=[*tasks, "none: all three can"],
@@ -101,9 +107,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Weights 1 and 1 solve AND with a bias of −1.5 and OR with a bias of −0.5. Such tasks are called **linearly separable**: one
+# - Weights 1 and 1 solve AND with a bias of −1.5 and OR with a bias of −0.5<!--[[? all((perceptron(corners, np.ones(2), b) == tasks[task]).all() for task, b in (("AND", -1.5), ("OR", -0.5)))]]-->. Such tasks are called **linearly separable**: one
 #   straight line separates the zeros from the ones.
-# - For XOR, never more than three of four points are right. Suppose that some $w, b$ solved it. The four points require $b \le 0$,
+# - For XOR, never more than three<!--[[words(most_right)]]--> of four points are right. Suppose that some $w, b$ solved it. The four points require $b \le 0$,
 #   $\;w_1 + b > 0$, $\;w_2 + b > 0$, $\;w_1 + w_2 + b \le 0$. Add the second and the third: $w_1 + w_2 + 2b > 0$. Subtract the
 #   fourth: $b > 0$, which contradicts the first.
 # - The bias shifts the line without rotating it; without a bias every line would pass through $(0, 0)$.
@@ -139,7 +145,7 @@ for task, targets in tasks.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# AND takes six rounds, OR takes four. For XOR a thousand rounds are not enough, and no number of rounds would be. If a separating line
+# AND takes six<!--[[words(learn(tasks["AND"])[0])]]--> rounds, OR takes four<!--[[words(learn(tasks["OR"])[0])]]-->. For XOR a thousand rounds are not enough<!--[[? learn(tasks["XOR"])[0] is None]]-->, and no number of rounds would be. If a separating line
 # exists, this rule finds one after finitely many mistakes (Novikoff 1962); if none exists, it never stops. Minsky & Papert (1969)
 # made the limits of a single neuron famous.
 # </details>
@@ -187,7 +193,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It outputs 0, 1, 1, 0. Each hidden neuron draws one line; the output neuron keeps the band between the two. In the plane of
+# It outputs 0, 1, 1, 0<!--[[? by_hand_xor(corners).tolist() == [0, 1, 1, 0]]]-->. Each hidden neuron draws one line; the output neuron keeps the band between the two. In the plane of
 # $h_1$ and $h_2$ the two points with target 1 have become *one* point, (1, 0), and a single line separates it from the other two.
 # A hidden layer computes new coordinates in which the task is easy. Here we chose them; in section 8 the network learns them.
 # </details>
@@ -223,7 +229,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest slope is 0.25, at $x = 0$. Beyond ±5 it is below 0.01, so a neuron that is very confident hardly learns. When many
+# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->, so a neuron that is very confident hardly learns. When many
 # sigmoids follow each other, such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
 # </details>
 
@@ -268,7 +274,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# There are $3 \cdot 4 + 4 \cdot 4 + 4 \cdot 1 = 32$ weights and $4 + 4 + 1 = 9$ biases, 41 parameters in all. A **batch** of
+# There are $3 \cdot 4 + 4 \cdot 4 + 4 \cdot 1$ = 32<!--[[W1.size + W2.size + W3.size]]--> weights and $4 + 4 + 1$ = 9<!--[[b1.size + b2.size + b3.size]]--> biases, 41<!--[[parameters]]--> parameters in all. A **batch** of
 # several examples, one per row, goes through exactly the same code. Many slides write examples as columns, and the product as
 # $W_1 x$ or `np.dot(W1, x)`; their $W_1$ is the transpose of ours, $4 \times 3$, as in PyTorch's `nn.Linear`.
 # </details>
@@ -276,7 +282,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A graph of small steps
 #
-# There are 41 parameters and one output. Which parameters should we change, and in which direction? We want the **gradient**: for
+# There are 41<!--[[parameters]]--> parameters and one output. Which parameters should we change, and in which direction? We want the **gradient**: for
 # every value $v$ in the computation, the derivative $\partial f / \partial v$, which says how much the output $f$ changes for a
 # small change of $v$.
 #
@@ -299,10 +305,11 @@ f_out.backward()
 first = f_out.graph()
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+of_first = {node.label: node for node in first.nodes}
 show.predict(
     "By hand, from right to left: what is $\\partial f / \\partial x$?",
     within=0,
-    answer=next(node.grad for node in first.nodes if node.label == "x"),
+    answer=of_first["x"].grad,
     why="The product sends $q$ the *other* factor, $z$, and the sum passes it on unchanged. Step through all five values and gradients:",
     reveals=widgets.circuit_player(first.nodes, first.edges),
 )
@@ -314,11 +321,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Forward: $q = 3$, $f = -12$.
-# - Backward: $\partial f/\partial z = q = 3$ and $\partial f/\partial q = z = -4$, because a product sends each input the *other*
-#   one. Then $\partial f/\partial x = \partial f/\partial y = -4 \times 1 = -4$, because a sum passes the upstream gradient on
+# - Forward: $q$ = 3<!--[[of_first["q"].value:g]]-->, $f$ = −12<!--[[of_first["f"].value:g]]-->.
+# - Backward: $\partial f/\partial z = q$ = 3<!--[[of_first["z"].grad:g]]--> and $\partial f/\partial q = z$ = −4<!--[[of_first["q"].grad:g]]-->, because a product sends each input the *other*
+#   one. Then $\partial f/\partial x = \partial f/\partial y = -4 \times 1$ = −4<!--[[of_first["x"].grad:g]]--><!--[[? of_first["y"].grad == of_first["x"].grad]]-->, because a sum passes the upstream gradient on
 #   unchanged to all its inputs.
-# - Read a gradient as a promise. If you raise $x$ by 0.001, $f$ changes by about $-0.004$. Here the promise is exact, because the
+# - Read a gradient as a promise. If you raise $x$ by 0.001, $f$ changes by about −0.004<!--[[0.001 * of_first["x"].grad]]-->. Here the promise is exact, because the
 #   circuit is linear in $x$.
 # </details>
 
@@ -364,8 +371,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Rounded to one decimal place, the gradients are $w_0$: −0.2, $x_0$: 0.4, $w_1$: −0.4, $x_1$: −0.6, $w_2$: 0.2. The gradient of
-#   $x_1$ has the largest magnitude, because it has the factor of the largest magnitude, $w_1 = -3$.
+# - Rounded to one decimal place, the gradients are $w_0$: −0.2<!--[[gradients["w0"]:.1f]]-->, $x_0$: 0.4<!--[[gradients["x0"]:.1f]]-->, $w_1$: −0.4<!--[[gradients["w1"]:.1f]]-->, $x_1$: −0.6<!--[[gradients["x1"]:.1f]]-->, $w_2$: 0.2<!--[[gradients["w2"]:.1f]]-->. The gradient of
+#   $x_1$ has the largest magnitude<!--[[? max(gradients, key=lambda name: abs(gradients[name])) == "x1"]]-->, because it has the factor of the largest magnitude, $w_1 = -3$.
 # - The sigmoid sends $0.2$ back, and each operation before it multiplies this by its own local gradient: $w_0$ gets
 #   $0.2 \times x_0 = 0.2 \times (-1)$, and $x_0$ gets $0.2 \times w_0 = 0.2 \times 2$.
 # </details>
@@ -377,7 +384,7 @@ show.predict(
 # $$\sigma'(x) = \frac{e^{-x}}{(1 + e^{-x})^2} = \frac{(1 + e^{-x}) - 1}{1 + e^{-x}} \cdot \frac{1}{1 + e^{-x}} =
 #   (1 - \sigma(x))\,\sigma(x).$$
 #
-# > **Ask yourself.** In the neuron above $\sigma = 0.73$. What does the single node send back for an upstream gradient of 1? Does
+# > **Ask yourself.** In the neuron above $\sigma$ = 0.73<!--[[neuron.data:.2f]]-->. What does the single node send back for an upstream gradient of 1? Does
 # > $w_0$ get the same gradient as before?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -391,9 +398,9 @@ HTML(show.circuit_svg(one_node.nodes, one_node.edges))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It sends back $(1 - 0.73) \cdot 0.73 = 0.20$, and every gradient to its left is the same as before. You are free to choose the
+# It sends back $(1 - 0.73) \cdot 0.73$ = 0.20<!--[[(1 - 0.73) * 0.73:.2f]]-->, and every gradient to its left is the same as before<!--[[? all(abs(node.grad - gradients[node.label]) < 1e-9 for node in one_node.nodes if node.label in gradients)]]-->. You are free to choose the
 # nodes, because any part whose local gradient you know can be a single node. Large nodes save time and memory; small ones save
-# thinking. (At 0 the slope is $0.5 \cdot 0.5 = 0.25$, as in section 2.)
+# thinking. (At 0 the slope is $0.5 \cdot 0.5$ = 0.25<!--[[0.5 * 0.5]]-->, as in section 2.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -420,10 +427,11 @@ def build(formula):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+thrice = build("x = 3; f = x*x + x")
 show.predict(
     "What is the gradient of $x$?",
     within=0,
-    answer=next(node.grad for node in build("x = 3; f = x*x + x").nodes if node.label == "x"),
+    answer=thrice.nodes[0].grad,
     why="Gradients add up over all paths: 3 and 3 through the product, 1 through the sum.",
     reveals=widgets.circuit_playground(
         build,
@@ -443,8 +451,8 @@ show.predict(
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The three gradients are $3$, $3$ and $1$, because the product sends each of its operands the other one, which here is also
-#   $x$, and the sum sends 1. Together $7 = 2x + 1$. **Gradients add up over all paths** from a value to the output. This is the
+# - The three gradients are $3$, $3$ and $1$<!--[[? sorted(edge.message for edge in thrice.edges if edge.source == 0) == [1, 3, 3]]]-->, because the product sends each of its operands the other one, which here is also
+#   $x$, and the sum sends 1. Together 7<!--[[thrice.nodes[0].grad:g]]--> = $2x + 1$. **Gradients add up over all paths** from a value to the output. This is the
 #   multivariable chain rule.
 # - In "one weight, used twice" the gradient of $w$ is the sum over both uses. A recurrent network
 #   ([lecture 6](06_recurrent_networks.ipynb)) uses the same weights at *every* word, so its gradient is a sum over the whole
@@ -489,7 +497,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# It is 7, then 14. That is why every training loop calls `optimizer.zero_grad()`. If you forget it, you step along the sum of all
+# It is 7<!--[[seen[0]:g]]-->, then 14<!--[[seen[1]:g]]-->. That is why every training loop calls `optimizer.zero_grad()`. If you forget it, you step along the sum of all
 # gradients so far. Sometimes accumulation is useful, because the gradients of several small batches add up to that of a large one.
 # </details>
 
@@ -549,11 +557,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Neither the largest nor the smallest $h$ is best. On the left, where $h$ is large, the *curvature* is to blame; the error of
-#   the one-sided quotient is proportional to $h$, that of the central one to $h^2$. On the right the *computer* is to blame. A
+#   the one-sided quotient is proportional to $h$, that of the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A
 #   number has 16 digits, $f(x + h)$ and $f(x)$ agree in nearly all of them, and we divide the rounding error of their difference
 #   by a tiny $h$.
-# - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$, where it is hundreds of times more
-#   accurate. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient.
+# - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$<!--[[? powers[np.argmin(one_sided_error)] in (7, 8) and powers[np.argmin(central_error)] in (4, 5, 6)]]-->, where it is hundreds of times more
+#   accurate<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
 # - Single precision has only seven digits, so there is far less room between the two problems. Check gradients in double precision.
 # </details>
 
@@ -627,20 +635,16 @@ def saved(function, x):
     return len(kept)
 
 
-print(
-    "written out:",
-    saved(lambda x: 1 / (1 + torch.exp(-x)), x),
-    "  one node:",
-    saved(Sigmoid.apply, x),
-)
+written_out, in_one = saved(lambda x: 1 / (1 + torch.exp(-x)), x), saved(Sigmoid.apply, x)
+print("written out:", written_out, "  one node:", in_one)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It keeps two for the four operations and one for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps nothing,
+# It keeps two<!--[[words(written_out)]]--> for the four operations and one<!--[[words(in_one)]]--> for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps nothing,
 # because its local gradient is 1 whatever the values are; a change of sign keeps nothing either. Half the memory for the same
-# result is one reason to write your own node. The other is *precision*. Written out, $-\ln \sigma(x)$ is infinite at $x = -800$;
-# as one node it is 800.
+# result is one reason to write your own node. The other is *precision*. Written out, $-\ln \sigma(x)$ is infinite at $x = -800$<!--[[? torch.isinf(-torch.log(1 / (1 + torch.exp(torch.tensor(800.0)))))]]-->;
+# as one node it is 800<!--[[-torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -757,12 +761,12 @@ with np.errstate(over="ignore", invalid="ignore"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - 1 and 3 raise no error and have the right shape. The first gradient is $B$ times too long, so the steps are too large and depend
-#   on the batch size. The third points in a different direction.
+# - 1 and 3 raise no error and have the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The first gradient is $B$ times too long<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps are too large and depend
+#   on the batch size. The third points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
 # - 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
 #   the missing sum. Test with sizes that are all different. (NumPy silently subtracts a gradient of shape $(B, m)$ from a bias of
 #   shape $(m)$; from then on the bias has $B$ rows.)
-# - In 5, $e^{1000}$ overflows to infinity, and infinity divided by infinity is not a number. If you first subtract the largest
+# - In 5, $e^{1000}$ overflows to infinity<!--[[? np.isinf(huge[0])]]-->, and infinity divided by infinity is not a number. If you first subtract the largest
 #   score, every exponent is at most 0. In exact arithmetic this changes nothing, because softmax depends only on differences.
 # </details>
 
@@ -805,18 +809,28 @@ slopes = {
         lambda w: (w * w - 1) ** 2 + 0.3 * w, lambda w: 4 * w * (w * w - 1) + 0.3, 1.7, -1.9, 1.9
     ),
 }
+
+
+def after(name, rate, steps):
+    """Where so many steps lead."""
+    w = float(slopes[name].start)
+    for _ in range(steps):
+        w = step(w, slopes[name].gradient(w), rate)
+    return w
+
+
 widgets.descent_playground(step, slopes)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0. At 0.05 it reaches 0.70
+# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
 #   after ten steps, in the right direction, but slowly. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
-#   jumps between 2 and −2 for ever; beyond 1 it **diverges**, and each step is larger than the previous one.
-# - In the steep valley the same things happen at a quarter of the rate. A loss with many parameters is steep in some directions and
+#   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it **diverges**<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->, and each step is larger than the previous one.
+# - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->. A loss with many parameters is steep in some directions and
 #   flat in others, and a *single* rate has to work for all.
-# - With two valleys, up to a rate of 0.12 it settles in the nearer one, which is not the deeper one. At 0.13 the first jump
-#   happens to carry it into the other valley. Gradient descent finds *a* minimum, not necessarily the lowest.
+# - With two valleys, up to a rate of 0.12 it settles in the nearer one<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is not the deeper one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
+#   happens to carry it into the other valley<!--[[? after("two valleys", 0.13, 30) < 0]]-->. Gradient descent finds *a* minimum, not necessarily the lowest.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -872,7 +886,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. *A network that can
+# With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->. *A network that can
 # represent a solution need not find it by gradient descent.* More neurons than necessary make a solution easier to find, because
 # they are more random starting points in one network, and a few good ones are enough. Large models surprise us in the same way.
 # (With thresholds instead of sigmoids nobody knows a fast algorithm, because training a network of three neurons with many inputs
@@ -901,20 +915,28 @@ for name, (hidden, run) in shown.items():
         moment: (lambda x, at=[w[run] for w in weights]: says(x, *at))
         for moment, weights in kept.items()
     }
+stuck_says = runs["2 hidden, stuck"][2000](corners)
+
+
+def loss_at(name, moment):
+    p = runs[name][moment](corners)
+    return float(-np.log(np.where(tasks["XOR"], p, 1 - p)).mean())
+
+
 widgets.boundary_player(runs, corners, tasks["XOR"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - They find a different solution, an orange band, where the output is 0, which crosses our blue one. At the four corners both
+# - They find a different solution, an orange band, where the output is 0, which crosses our blue one<!--[[? (runs["8 hidden"][2000](np.array([[0.5, 0.5], [0, 1], [2, 2]])) < 0.5).tolist() == [True, False, True]]]-->. At the four corners both
 #   solutions are right; about the rest of the plane the data say nothing.
-# - The stuck network is confident at two corners and outputs 0.50 at the two others. Its loss stays at 0.348, about half of
-#   $\ln 2 = 0.693$, because a coin flip is left for each of these two. Look at its hidden neurons (next cell). At those two corners
-#   both output 1, so the output neuron sees a single point. And where a sigmoid saturates, its slope is close to zero, so hardly
+# - The stuck network is confident at two corners and outputs 0.50 at the two others<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->. Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
+#   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because a coin flip is left for each of these two. Look at its hidden neurons (next cell). At those two corners
+#   both output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron sees a single point. And where a sigmoid saturates, its slope is close to zero, so hardly
 #   any gradient arrives that could separate the two corners.
-# - The first network does nothing visible for 150 steps; its loss is 0.693, a coin flip for every corner. At 400 its loss is
-#   0.081. A flat loss is not always the end, but the loss itself does not tell you whether it is.
-# - The network with one hidden neuron is still at 0.693 after 2,000 steps.
+# - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner. At 400 its loss is
+#   0.081<!--[[loss_at("2 hidden", 400):.3f]]-->. A flat loss is not always the end, but the loss itself does not tell you whether it is.
+# - The network with one hidden neuron is still at 0.693<!--[[loss_at("1 hidden", 2000):.3f]]--> after 2,000 steps.
 # </details>
 
 # %% slideshow={"slide_type": "subslide"}
@@ -930,7 +952,7 @@ for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), st
 # <details><summary>Answer</summary>They receive 0 and 2, because the larger input receives the whole gradient; the other one has no influence on f.</details>
 #
 # 2. Three operations use a value and send it 0.5, −0.2 and 0.1. What is its gradient?
-# <details><summary>Answer</summary>It is 0.4, the sum of the three.</details>
+# <details><summary>Answer</summary>It is 0.4<!--[[0.5 - 0.2 + 0.1:.1f]]-->, the sum of the three.</details>
 #
 # 3. $X$ is 32 × 100, $W$ is 100 × 10. What is the shape of $\partial L/\partial W$, and what does it sum over?
 # <details><summary>Answer</summary>It is 100 × 10, the shape of W, and it sums over the 32 examples.</details>
@@ -985,7 +1007,7 @@ player
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *"Now you": 5 minutes, in pairs. Before they run anything, each pair predicts the gradient of x for `=` and for the forward order;
-# the right one is 36. With `=` it is 8, because the last message overwrites the others; in forward order it is 0, because the edges
+# the right one is 36<!--[[twice.nodes[0].grad:g]]-->. With `=` it is 8, because the last message overwrites the others; in forward order it is 0, because the edges
 # of x are processed before q has its gradient. What goes wrong: pairs test with a chain in which every value is used once, and see no
 # difference.*
 

@@ -37,6 +37,7 @@
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import json
+from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
@@ -50,7 +51,7 @@ from nlmcore.corpora import load
 from nlmcore.feedforward import BagOfWordsLM, FeedForwardLM
 from nlmcore.ngram import NGramLM
 from lectures.trained import checkpoint
-from lectures import show, widgets
+from lectures import show, stored, widgets
 
 torch.set_num_threads(1)  # small matrices: more threads would wait for each other
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -108,12 +109,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The network has 3,571 parameters: $27 \cdot 8 = 216$ in the embeddings, $24 \cdot 64 + 64 = 1{,}600$ in $V$ and $b_1$,
-# $64 \cdot 27 + 27 = 1{,}755$ in $W$ and $b_2$.
+# The network has 3,571<!--[[parameters:,]]--> parameters: $27 \cdot 8$ = 216<!--[[C.numel()]]--> in the embeddings, $24 \cdot 64 + 64$ = 1,600<!--[[V.numel() + b1.numel():,]]--> in $V$ and $b_1$,
+# $64 \cdot 27 + 27$ = 1,755<!--[[W.numel() + b2.numel():,]]--> in $W$ and $b_2$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Now train it.** The data are 4,641 first names from the United States census of 1990. The symbols are the letters and a blank,
+# **Now train it.** The data are 4,641<!--[[len(names["train"]):,]]--> first names from the United States census of 1990. The symbols are the letters and a blank,
 # which means "before the start" and "the end". The loss is the surprise at the next letter; autograd computes the gradient.
 #
 # > **Ask yourself.** Random guessing has a perplexity of 27. What perplexity will a window of three letters reach in 1,500 steps?
@@ -171,16 +172,17 @@ def invent():
 
 
 print("invented names:", *[invent() for _ in range(12)])
+_, longer, wider = (row["test"] for row in stored("names_window")["network"].values())
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The network reaches 8.2 after a second of training; random guessing has 27. The 4-gram has 6.9. But this network is
+# - The network reaches 8.2<!--[[reached:.1f]]--> after a second of training; random guessing has 27. The 4-gram has 6.9<!--[[counted[4]:.1f]]-->. But this network is
 #   undertrained, because its learning rate never decays, and 1,500 steps are few. Before you draw a conclusion, train it
-#   properly. With five seeds each (`python -m lectures.recipes names_window`), 6,000 steps with a decaying rate reach 7.42 to
-#   7.56, and with a wider network and larger batches 6.92 to 7.00.
-# - So most of the gap was lack of training. The remaining difference, 6.9 against 6.9 to 7.0, is too small to be meaningful on
-#   249 test names, so here counting and learning do equally well. With 27 symbols nearly every window of three letters occurs
+#   properly. With five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`), 6,000 steps with a decaying rate reach 7.42<!--[[min(longer):.2f]]--> to
+#   7.56<!--[[max(longer):.2f]]-->, and with a wider network and larger batches 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->.
+# - So most of the gap was lack of training<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->. The remaining difference, 6.9<!--[[counted[4]:.1f]]--> against 6.9<!--[[min(wider):.1f]]--> to 7.0<!--[[max(wider):.1f]]-->, is too small to be meaningful on
+#   249<!--[[len(names["test"])]]--> test names, so here counting and learning do equally well. With 27 symbols nearly every window of three letters occurs
 #   often, so a count needs no help from similar windows. Vectors show their strength with words.
 # </details>
 
@@ -192,7 +194,9 @@ print("invented names:", *[invent() for _ in range(12)])
 # %% slideshow={"slide_type": "fragment"}
 network, words, card = checkpoint("word_window")
 plays = [[BOS, *words.encode(play), EOS] for play in load("shakespeare").texts("train")]
-fivegrams = {gram for play in plays for gram in zip(*(play[i:] for i in range(5)), strict=False)}
+fivegrams = Counter(
+    gram for play in plays for gram in zip(*(play[i:] for i in range(5)), strict=False)
+)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as counted_parameters:
@@ -214,11 +218,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A table of all 5-grams has $5000^5 \approx 3 \cdot 10^{18}$ entries. The text fills not quite a million of them, nearly all
-#   with a single count, so the table is *sparse*. An n-gram model must store its counts and back off wherever it has none.
-# - The network has 661,448 parameters, however long the training text is. A window of 8 costs 16,384 more, $4 \cdot 64 \cdot 64$,
+# - A table of all 5-grams has $5000^5 \approx 3 \cdot 10^{18}$ entries. The text fills not quite a million<!--[[? 0.9e6 < len(fivegrams) < 1e6]]--> of them, nearly all
+#   with a single count<!--[[? sum(n == 1 for n in fivegrams.values()) > 0.9 * len(fivegrams)]]-->, so the table is *sparse*. An n-gram model must store its counts and back off wherever it has none.
+# - The network has 661,448<!--[[sizes[4]:,]]--> parameters, however long the training text is. A window of 8 costs 16,384<!--[[sizes[8] - sizes[4]:,]]--> more, $4 \cdot 64 \cdot 64$,
 #   because $V$ grows linearly with the window, not exponentially. There is no sparsity, and there are no counts to store.
-# - Most parameters are in the embeddings and in $W$, which has a column for every word.
+# - Most parameters are in the embeddings and in $W$<!--[[? 2 * 5000 * 64 > 0.9 * sizes[4]]]-->, which has a column for every word.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -284,7 +288,18 @@ def continued(context, rank):
     )
 
 
+def first(context, rank):
+    """The likeliest word of each of the two models."""
+    return [found[0][0] for found in continued(context, rank).models.values()]
+
+
+def lord(context, rank):
+    """What each of the two models gives *lord*."""
+    return [dict(found).get("lord", 0.0) for found in continued(context, rank).models.values()]
+
+
 contexts = ["O [my] most gracious", "How fares [my] gracious", "How fares my [noble]"]
+gracious, fares, noble = contexts
 widgets.neighbour_playground(continued, contexts)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -294,15 +309,15 @@ widgets.neighbour_playground(continued, contexts)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "O [my] most gracious" occurs in the plays, and both models expect *lord*, the 5-gram with 0.59, the network with 0.17. At 2,
-#   "our" replaces "my", and these four words never occur together, so the 5-gram backs off to fewer words, gives *lord* 0.05 and
-#   prefers *mistress*. The network stays at 0.14, because what it knows about *my* also holds for *our*.
-# - In "How fares [my] gracious" with "our", the 5-gram goes from 0.32 to 0.04 and now expects *lady*; the network goes from 0.21
-#   to 0.12, and *lord* is still its first choice.
+# - "O [my] most gracious" occurs in the plays<!--[[? continued(gracious, 0).seen == "seen in training"]]-->, and both models expect *lord*<!--[[? first(gracious, 0) == ["lord", "lord"]]]-->, the 5-gram with 0.59<!--[[lord(gracious, 0)[0]:.2f]]-->, the network with 0.17<!--[[lord(gracious, 0)[1]:.2f]]-->. At 2,
+#   "our<!--[[neighbour("my", 2)]]-->" replaces "my", and these four words never occur together<!--[[? continued(gracious, 2).seen != "seen in training"]]-->, so the 5-gram backs off to fewer words, gives *lord* 0.05<!--[[lord(gracious, 2)[0]:.2f]]--> and
+#   prefers *mistress*<!--[[? first(gracious, 2)[0] == "mistress"]]-->. The network stays at 0.14<!--[[lord(gracious, 2)[1]:.2f]]-->, because what it knows about *my* also holds for *our*.
+# - In "How fares [my] gracious" with "our", the 5-gram goes from 0.32<!--[[lord(fares, 0)[0]:.2f]]--> to 0.04<!--[[lord(fares, 2)[0]:.2f]]--> and now expects *lady*; the network goes from 0.21<!--[[lord(fares, 0)[1]:.2f]]-->
+#   to 0.12<!--[[lord(fares, 2)[1]:.2f]]-->, and *lord* is still its first choice<!--[[? first(fares, 2) == ["lady", "lord"]]]-->.
 # - The network is not the better guesser here, because the 5-gram was right to be more confident about contexts it had counted.
 #   The network changes its mind less.
-# - Not every neighbour deserves the name. For "noble" the first one is "God", and then neither model expects *lord*; with the
-#   second, "sweet", the network still does, with 0.10. These vectors come from a million words; those of
+# - Not every neighbour deserves the name. For "noble" the first one is "God<!--[[neighbour("noble", 1)]]-->", and then neither model expects *lord*<!--[[? "lord" not in first(noble, 1)]]-->; with the
+#   second, "sweet<!--[[neighbour("noble", 2)]]-->", the network still does<!--[[? first(noble, 2)[1] == "lord"]]-->, with 0.10<!--[[lord(noble, 2)[1]:.2f]]-->. These vectors come from a million words; those of
 #   [lecture 2](02_tokens_and_vectors.ipynb) were trained to be compared.
 # </details>
 
@@ -319,12 +334,14 @@ by_seen = result["by_words_seen"]
 shares = {n: f"{row['share']:.0%}" for n, row in by_seen.items()}
 print("words of context seen together, and for what fraction of the words:", shares)
 shown = [n for n in by_seen if n != "0"]
+both = {
+    name: [by_seen[n][name] for n in shown]
+    for name in ("5-gram, Kneser–Ney", "feed-forward, window 4")
+}
+by_counting, by_network = both.values()
 picture = show.curves(
     [int(n) for n in shown],
-    {
-        name: [by_seen[n][name] for n in shown]
-        for name in ("5-gram, Kneser–Ney", "feed-forward, window 4")
-    },
+    both,
     x_title="words of context seen together in training",
     y_title="perplexity",
     alt="Perplexity against how many of the previous four words were seen together. The 5-gram falls from 91 at one word to 33 at "
@@ -336,12 +353,12 @@ picture
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Where all four words were seen together (37 % of the words), the 5-gram has a perplexity of 33.1 against 32.4 for the network,
+# - Where all four words were seen together (37<!--[[100 * by_seen["4"]["share"]:.0f]]--> % of the words), the 5-gram has a perplexity of 33.1<!--[[by_counting[-1]:.1f]]--> against 32.4<!--[[by_network[-1]:.1f]]--> for the network,
 #   a difference that a single run cannot resolve. Counting is good at contexts that it has counted.
-# - In this run the network gains most where the least was seen. Where only the last word was seen, the perplexities are 90.9
-#   against 75.5. The network still uses *all four* words there; the 5-gram has only the last one left.
-# - Most contexts are new; 63 % of all words follow four words that never occur together in the training plays.
-# - Over all words the perplexities are 57.9 against 54.4. This is one run of one network on three plays. It shows where the
+# - In this run the network gains most where the least was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->. Where only the last word was seen, the perplexities are 90.9<!--[[by_counting[0]:.1f]]-->
+#   against 75.5<!--[[by_network[0]:.1f]]-->. The network still uses *all four* words there; the 5-gram has only the last one left.
+# - Most contexts are new; 63<!--[[100 - 100 * by_seen["4"]["share"]:.0f]]--> % of all words follow four words that never occur together in the training plays.
+# - Over all words the perplexities are 57.9<!--[[result["overall"]["5-gram, Kneser–Ney"]:.1f]]--> against 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->. This is one run of one network on three plays. It shows where the
 #   difference lies, but not how large it would be for a different seed.
 # </details>
 
@@ -383,11 +400,11 @@ with show.held_back() as orders:
         )
         if apart[1] > 1e-4:
             differ.append(name)
-        sizes = {
+        by_window = {
             window: type(model)(5000, window, 64, 64).hidden.weight.numel()
             for window in (2, 4, 8, 16)
         }
-        print(f"{'':13} weights into the hidden layer, by window: {sizes}")
+        print(f"{'':13} weights into the hidden layer, by window: {by_window}")
 show.predict(
     "Both networks have a window of three words. They read “the dog bites the man” and “the man bites the dog”. For which network do the two "
     "predictions of the next word differ?",
@@ -402,7 +419,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - An average does not depend on the order of its terms, so of one window averaging sees only which words it holds. In return, it needs no
-#   more weights for a window of 16 than for one of 2.
+#   more weights for a window of 16 than for one of 2<!--[[? by_window[16] == by_window[2]]]-->.
 # - With concatenation, each *position* has its own rows of $V$. In each hidden neuron, every dimension of every word meets every
 #   dimension of every other word. If the hidden layer is as wide as $x$, with $D$-dimensional embeddings and a window of $L$
 #   words, $V$ has $DL \times DL$ entries, which is $O(D^2 L^2)$. This is the **strongest interaction** between words that a
@@ -464,7 +481,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The output $y = 1, -1, 2, -1, -2, 4, -3$ is negative wherever the input falls. A filter asks the same question everywhere.
+# - The output $y = 1, -1, 2, -1, -2, 4, -3$<!--[[? convolve(signal, np.array([-1, 1])).tolist() == [1, -1, 2, -1, -2, 4, -3]]]--> is negative wherever the input falls. A filter asks the same question everywhere.
 # - With zeros on both sides the output at "king" reads "old", "king" and "sat", so it has seen the word *after* it. A classifier
 #   has the whole text anyway, so that is welcome. For a language model it is cheating (section 5).
 # - With embeddings each $x_t$ is a $D$-dimensional row, and a filter has $k \cdot D$ weights. At every position $m$ filters map
@@ -481,7 +498,7 @@ show.predict(
 # vector with one entry per filter.
 #
 # The task is to decide whether a line was *printed in 1623* or is in modern spelling. The network reads letters, not words. Its
-# 48 filters are 2 to 4 letters wide and were trained on ten thousand lines of Shakespeare in both spellings
+# 48<!--[[sum(layer.out_channels for layer in spelling.filters)]]--> filters are 2 to 4 letters wide and were trained on ten thousand lines of Shakespeare in both spellings
 # (`python -m lectures.recipes old_spelling`). We remove capitals and punctuation.
 #
 # > **Ask yourself.** Which groups of letters do you expect its filters to detect?
@@ -533,7 +550,7 @@ widgets.filter_explorer(
 #
 # - "loue", "cke", "haue", "eere" pull towards 1623, because printers used *u* for *v* inside a word, and silent letters were
 #   common. "ove" and "ive" pull towards modern spelling. Nobody told the network these rules.
-# - The network is right on 89 % of 4,000 test lines. In "O Romeo" no filter fires strongly, and the network leans towards modern,
+# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines. In "O Romeo" no filter fires strongly, and the network leans towards modern,
 #   because the line contains no old spelling.
 # - The maximum forgets *where* and *how often*. A filter sees at most four letters, so it cannot know that the "u" of "virus" is
 #   correct. In "universe", "vers" and "iver" do show that the spelling is modern.
@@ -587,7 +604,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# With zeros in front, the outputs at 6 to 10 change. With zeros on both sides those at 4 to 8 change, so the outputs at 4 and 5
+# With zeros in front, the outputs at 6 to 10 change<!--[[? changed_places((2, 0)) == [6, 7, 8, 9, 10]]]-->. With zeros on both sides those at 4 to 8 change<!--[[? changed_places((1, 1)) == [4, 5, 6, 7, 8]]]-->, so the outputs at 4 and 5
 # have *seen the future*.
 # </details>
 
@@ -604,16 +621,18 @@ show.predict(
 # prediction.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+fields = []
 with show.held_back() as reach:
     for dilations in ([1, 1, 1, 1], [1, 2, 4, 8]):
         model = ConvLM(50, d_model=16, n_layers=4, kernel_size=2, dilations=dilations)
+        fields.append(model.receptive_field())
         print(
-            f"dilations {dilations}: {model.receptive_field()} words, {sum(p.numel() for p in model.parameters()):,} parameters"
+            f"dilations {dilations}: {fields[-1]} words, {sum(p.numel() for p in model.parameters()):,} parameters"
         )
 show.predict(
     "Take four layers with kernel 2. With dilations 1, 1, 1, 1 a prediction sees 5 words. How many does it see with dilations 1, 2, 4, 8?",
     within=0,
-    answer=model.receptive_field(),
+    answer=fields[1],
     why="It sees $1 + 1 + 2 + 4 + 8$ words with the same number of parameters. Growth that was linear in the depth becomes exponential.",
     reveals=reach,
 )
@@ -625,7 +644,7 @@ show.predict(
 #
 # <details><summary><b>The answer explained</b></summary>
 #
-# It sees 16 words instead of 5, with the same number of parameters. If the dilations double, the receptive field doubles with
+# It sees 16<!--[[fields[1]]]--> words instead of 5<!--[[fields[0]]]-->, with the same number of parameters. If the dilations double, the receptive field doubles with
 # every layer (van den Oord et al. 2016, WaveNet), so growth that was linear in the depth becomes exponential.
 # </details>
 
@@ -674,7 +693,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The two derivatives are 0.5 and 0.005. In the GLU only the gate scales the gradient with respect to $A$, whatever the size of
+# The two derivatives are 0.5<!--[[through["GLU"]:.1f]]--> and 0.005<!--[[through["gated tanh"]:.3f]]-->. In the GLU only the gate scales the gradient with respect to $A$, whatever the size of
 # $A$; a saturated tanh blocks it. Gates appear here for the first time; [lecture 8](08_gates.ipynb) is about them.
 # </details>
 
@@ -701,8 +720,8 @@ for name, logits in {"without positions": without, "with positions": with_positi
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# Without position vectors there is no difference at all, because the same window gives the same output at every position. (There
-# is an exception: near the start, the zeros in front reveal the position.) With position vectors the two outputs differ.
+# Without position vectors there is no difference at all<!--[[? (without[4] - without[10]).abs().max() < 1e-6]]-->, because the same window gives the same output at every position. (There
+# is an exception: near the start, the zeros in front reveal the position.) With position vectors the two outputs differ<!--[[? (with_positions[4] - with_positions[10]).abs().max() > 0.01]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -770,7 +789,13 @@ def measure(kind, layers, kernel, dilations, at):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def seen_by(layers, kernel, dilations):
+    """How many words a convolution sees from the last one."""
+    return sum(value > 0 for value in measure("convolution", layers, kernel, dilations, N - 1))
+
+
 felt = measure("recurrent", 1, 3, (1,), N - 1)
+*others, itself = measure("attention", 1, 3, (1,), N - 1)
 show.predict(
     f"A recurrent network reads {N} tokens. By what factor is its gradient with respect to the first word smaller than that with respect to the last?",
     choices={"about 10": 10, "about 500": 500, "more than 10,000": 20_000},
@@ -782,13 +807,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The word "cat" is 14 words before the last; 3 layers of kernel 3 with dilations 1, 2, 4 see exactly these 15 words. Without
-#   dilations even 4 layers of kernel 4 see only 13 words.
+# - The word "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last; 3 layers of kernel 3 with dilations 1, 2, 4 see exactly these 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words. Without
+#   dilations even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]--> words.
 # - The drawing and the measurement agree for every setting.
-# - With one recurrent layer, the gradient of the first word is about twenty thousand times smaller than that of the last. In
+# - With one recurrent layer, the gradient of the first word is about twenty thousand<!--[[? 15_000 < felt[-1] / felt[0] < 25_000]]--> times smaller than that of the last. In
 #   principle it sees everything, in practice only nearby words; [lecture 7](07_vanishing_gradients.ipynb) is about that.
-# - With attention, all words except the last are about equally strong, however distant, because before training attention prefers
-#   none. It has to learn what to do with this freedom, from more data. (The last word itself is a hundred times stronger, because
+# - With attention, all words except the last are about equally strong<!--[[? max(others) < 2.5 * min(others)]]-->, however distant, because before training attention prefers
+#   none. It has to learn what to do with this freedom, from more data. (The last word itself is a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times stronger, because
 #   its own vector is carried up through the layers.)
 # - We measured all this before training. It shows what a model *can* see, not what it will use.
 # </details>
@@ -817,6 +842,10 @@ rows = {
 with show.held_back() as measured:
     for name, value in rows.items():
         print(f"{name:23} perplexity {value:5.1f}")
+size_of = {
+    name: table["neural"][name]["parameters"]
+    for name in ("bag of words (4)", "feed-forward (4)", "convolutional (9)")
+}
 networks = ["averaged, window 4", "concatenated, window 4", "convolutions, 9 words"]
 worse = [name for name in networks if rows[name] > rows["2-gram, Kneser–Ney"]]
 show.predict(
@@ -832,10 +861,10 @@ show.predict(
 #
 # - We made one run of each model and tuned nothing, so this table cannot rank models that lie close together. Two differences are
 #   far larger than those between seeds in the races of this course, but even these come from single runs. The averaged window has
-#   96.0, where a 2-gram, which sees one word, has 71.2; the convolutions have 49.8, with fewer parameters than either window
-#   (973,192 against 1,350,664 for the concatenated one).
-# - The concatenated window has 57.4 and the 5-gram 57.9, too small a difference for this table to show. (The network of section
-#   2, with 54.4, was trained for three epochs, not one.)
+#   96.0<!--[[rows["averaged, window 4"]:.1f]]-->, where a 2-gram, which sees one word, has 71.2<!--[[rows["2-gram, Kneser–Ney"]:.1f]]-->; the convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->, with fewer parameters than either window<!--[[? min(size_of, key=size_of.get) == "convolutional (9)"]]-->
+#   (973,192<!--[[size_of["convolutional (9)"]:,]]--> against 1,350,664<!--[[size_of["feed-forward (4)"]:,]]--> for the concatenated one).
+# - The concatenated window has 57.4<!--[[rows["concatenated, window 4"]:.1f]]--> and the 5-gram 57.9<!--[[rows["5-gram, Kneser–Ney"]:.1f]]-->, too small a difference for this table to show. (The network of section
+#   2, with 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->, was trained for three<!--[[words(result["network"]["passes"])]]--> epochs, not one.)
 # - Why might the convolutions be ahead? They have shared weights, a larger receptive field, gates and residual connections. This
 #   table does not say which of these made the difference.
 # </details>
@@ -843,7 +872,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # No window is wide enough, because the decisive word may be further back than any width that you choose in advance. *When she
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
-# finally printed her …* A window that reaches "tickets" is 24 words wide, not counting punctuation. A recurrent network reads
+# finally printed her …* A window that reaches "tickets" is 24<!--[[len("tickets she found that the printer was out of toner She went to the shop bought some put it in and finally printed her".split())]]--> words wide, not counting punctuation. A recurrent network reads
 # from left to right and carries along what it needs.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -851,7 +880,7 @@ show.predict(
 #
 # 1. A network has a window of 5, embeddings of 100 dimensions and 200 hidden neurons. How many weights does $V$ have? How many with
 #    a window of 10?
-# <details><summary>Answer</summary>$V$ has 500 × 200 = 100,000 weights; with a window of 10 it has twice as many, 200,000.</details>
+# <details><summary>Answer</summary>$V$ has 500 × 200 = 100,000<!--[[5 * 100 * 200:,]]--> weights; with a window of 10 it has twice as many, 200,000<!--[[10 * 100 * 200:,]]-->.</details>
 #
 # 2. An n-gram model gives a word a probability of 0.2 after a context that it has seen. Now replace one word of the context by a
 #    synonym, so that the context is unseen. Which words does the model use?
@@ -863,7 +892,7 @@ show.predict(
 # <details><summary>Answer</summary>Yes, if the filter spans the difference, because order counts inside its width. Beyond its width it cannot, because the network forgets which filter fired first.</details>
 #
 # 4. Three causal layers, kernel 3, dilations 1, 3, 9. How many words does a prediction see?
-# <details><summary>Answer</summary>It sees 1 + 2·(1 + 3 + 9) = 27 words.</details>
+# <details><summary>Answer</summary>It sees 1 + 2·(1 + 3 + 9) = 27<!--[[1 + 2 * (1 + 3 + 9)]]--> words.</details>
 #
 # 5. Your convolutional model has a test perplexity of 1.3 and writes nonsense. What do you do first?
 # <details><summary>Answer</summary>Change a word and check whether outputs before it change, because most likely the padding leaks the future.</details>

@@ -179,7 +179,9 @@ by_size = {
     f"{size} at a time, {sizes['examples'] // int(size):,} steps": at_best(one)
     for size, one in sizes["by"].items()
 }
-small, middle, large = (mean_interval(at_best(sizes["by"][size])) for size in ("16", "128", "1024"))
+small, middle, large = (
+    mean_interval(at_best(sizes["by"][size])) for size in ("16", "128", "1024")
+)
 compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -583,7 +585,9 @@ print(
     "cosine between different inputs after 20 layers:",
     {k: round(v, 2) for k, v in likeness.items()},
 )
-ends_of = {(name, norm): mean_interval(v) for norm in deep["by"] for name, v in norm_row(norm).items()}
+ends_of = {
+    (name, norm): mean_interval(v) for norm in deep["by"] for name, v in norm_row(norm).items()
+}
 others = [ends_of[name, "no norm"] for name in ("PyTorch", "Glorot", "He")]
 
 

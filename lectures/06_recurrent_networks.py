@@ -115,6 +115,13 @@ print("is, are", [round(value, 2) for value in predictions[-1].tolist()])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 forgetful, _ = read(["the", "dogs", "near", "the", "house"], embedding, 0 * U, W, V)
+
+
+def subject(factor, sentence="the dogs near the house"):
+    """What the unit “subject” holds at the end, with U multiplied by the factor."""
+    return read(sentence.split(), embedding, factor * U, W, V)[0][0].item()
+
+
 show.predict(
     "The network reads *the dogs near the house*, with $U$ multiplied by 0. What does it predict next?",
     choices=["is", "are"],
@@ -139,11 +146,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56, but not below 0; if more words followed, it would
-#   climb back.
+# - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56<!--[[subject(1):.2f]]-->, but not below 0; if more words followed, it would
+#   climb back<!--[[? subject(1, "the dogs near the house by the") > 0.9]]-->.
 # - At factor 0, the network says "is", because without $U$ the state depends only on the last word, and that was "house".
-# - It says "are" for any factor from 0.8 upwards. Below that, the unit keeps too little of "dogs" to withstand "house". Watch it
-#   between the two nouns, at "near" and "the". Where $u < 1$, that is, up to a factor of 0.4, each step shrinks the memory; the
+# - It says "are" for any factor from 0.8<!--[[min(f / 10 for f in range(16) if subject(f / 10) > 0)]]--> upwards<!--[[? all((subject(f / 10) > 0) == (f >= 8) for f in range(16))]]-->. Below that, the unit keeps too little of "dogs" to withstand "house". Watch it
+#   between the two nouns, at "near" and "the". Where $u < 1$, that is, up to a factor of 0.4<!--[[? 2.2 * 0.4 < 1 < 2.2 * 0.5]]-->, each step shrinks the memory; the
 #   further $u$ lies above 1, the better the unit holds it.
 # - A unit that feeds back into itself remembers; a unit without this feedback forgets immediately. A trained network has hundreds
 #   of units. None of them has a name, and most of them mix several things.
@@ -202,7 +209,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# Two. For the price of a window of two words the recurrent network reads all of the past, in principle. How much of the past it can
+# Two<!--[[words((d * d + d * d) // (d * d))]]-->. For the price of a window of two words the recurrent network reads all of the past, in principle. How much of the past it can
 # use is a different question, because it must fit everything into one state.
 # </details>
 
@@ -242,7 +249,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# With the state passed on, nothing changes. Without it, some probability is off by 0.93 (of 1), because the network believes that it
+# With the state passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, some probability is off by 0.93<!--[[largest_difference(forgotten):.2f]]--> (of 1), because the network believes that it
 # reads a different text, one that begins in the middle of a word.
 # </details>
 #
@@ -299,7 +306,7 @@ print(f"targets not shifted: {not_shifted:.3f}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# Much higher, because this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it
+# Much higher<!--[[? not_shifted > 2 * library]]-->, because this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it
 # with unshifted targets, the loss would soon fall to almost nothing, because repeating the letter just read is easy. It is also
 # useless.
 # </details>
@@ -326,10 +333,10 @@ print(f"mean over real letters: {right:.3f}   mean over all positions: {diluted:
 # ### Train one, now
 #
 # A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character: 32 rows in parallel, 32
-# characters of each row per update, 300 updates. That is not quite one epoch. `carry_state=True` passes the state of each row on to
+# characters of each row per update, 300 updates. That is not quite one epoch<!--[[? len(stream) > 300]]-->. `carry_state=True` passes the state of each row on to
 # the next batch.
 #
-# > **Ask yourself.** There are 71 different characters. What is the loss before training? And what will the network write after 300
+# > **Ask yourself.** There are 71<!--[[own_chars.vocab_size]]--> different characters. What is the loss before training? And what will the network write after 300
 # > updates: words, letters in a plausible order, or noise?
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -362,13 +369,13 @@ print("after:\nHAMLET.\n" + written(rnn))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Before training the loss is $\ln 71 = 4.26$, since all characters are about equally likely. After training it is about 2.05 on
+# - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, since all characters are about equally likely<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]--> on
 #   average over the last updates.
 # - It writes short English words, other words that could be English, line breaks, and capitals after the line breaks. It learned
-#   all that in seconds, from nothing but characters. It does not write a sentence, but it has only 32,167 parameters and had 300
+#   all that in seconds, from nothing but characters. It does not write a sentence, but it has only 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters and had 300
 #   updates.
-# - The network of section 2 is of the same kind, but it has a better cell ([lecture 8](08_gates.ipynb)) and 356,050 parameters, and
-#   was trained on forty times as much text. Section 6 shows what it writes.
+# - The network of section 2 is of the same kind, but it has a better cell ([lecture 8](08_gates.ipynb)) and 356,050<!--[[card["parameters"]:,]]--> parameters, and
+#   was trained on forty<!--[[? 35 < math.prod(card["training"][of] for of in ("steps", "batch", "time")) / (300 * 32 * 32) < 45]]--> times as much text. Section 6 shows what it writes.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -431,8 +438,8 @@ print(f"autograd: {u_leaf.grad:.4f}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The first, because at time step 1 $u$ is multiplied by $h_0 = 0$, so $h_1$ does not depend on it. $dL/du = -0.9716$, and autograd
-# agrees. The gradient asks for a larger $u$, one that remembers.
+# The first, because at time step 1 $u$ is multiplied by $h_0 = 0$, so $h_1$ does not depend on it. $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd
+# agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient asks for a larger $u$, one that remembers.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -458,9 +465,13 @@ def through_time(u, w, inputs, targets):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
-_, entries = through_time(0.5, 1.0, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] * 6)
-every = sum(map(sum, entries))
-near_ones = sum(entries[t][k] for t in range(6) for k in range(t + 1) if t - k < 2)
+def near(u, apart):
+    """The sum of the pairs that are fewer than so many steps apart."""
+    _, entries = through_time(u, 1.0, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] * 6)
+    return sum(entries[t][k] for t in range(6) for k in range(t + 1) if t - k < apart)
+
+
+every, near_ones = near(0.5, 6), near(0.5, 2)
 show.predict(
     "If we leave out all pairs that are 2 or more steps apart, how much of the sum is lost at $u = 0.5$?",
     choices={"about a twentieth": 5, "about a fifth": 20, "about a half": 50},
@@ -475,10 +486,10 @@ show.predict(
 #
 # - The large entries are near the diagonal. Every step back multiplies by $\partial h_j/\partial h_{j-1} = u(1 - h_j^2)$, the factors
 #   below the chain. All of them are below 0.5, so the product shrinks.
-# - The distant pairs add most at a $u$ of about 0.8. A smaller $u$ shrinks the product; a larger one makes the states large, where
-#   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away, although nothing was cut.
-# - The whole sum is −1.98. Without the pairs that are 2 or more steps apart it is −1.55, so a fifth is lost. Without those that are
-#   4 or more steps apart it is −1.94.
+# - The distant pairs add most at a $u$ of about 0.8<!--[[min(range(-15, 31), key=lambda u: near(u / 10, 6) - near(u / 10, 3)) / 10]]-->. A smaller $u$ shrinks the product; a larger one makes the states large, where
+#   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away<!--[[? abs(near(2, 6) - near(2, 3)) < 1e-3]]-->, although nothing was cut.
+# - The whole sum is −1.98<!--[[every:.2f]]-->. Without the pairs that are 2 or more steps apart it is −1.55<!--[[near_ones:.2f]]-->, so a fifth<!--[[? 0.18 < 1 - near_ones / every < 0.22]]--> is lost. Without those that are
+#   4 or more steps apart it is −1.94<!--[[near(0.5, 4):.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -539,9 +550,9 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For our RNN the error is 0.64 with pieces of 1, 0.27 with 5, and 0.11 with 20. At 20, little is lost.
-# - Other networks lose more. For `char_lstm`, whose cell was designed to remember ([lecture 8](08_gates.ipynb)), the error is 0.23
-#   at 20 and 0.06 at 100. The cost of truncation depends on how far back the network already looks.
+# - For our RNN the error is 0.64<!--[[errors["our RNN"][0]:.2f]]--> with pieces of 1, 0.27<!--[[errors["our RNN"][2]:.2f]]--> with 5, and 0.11<!--[[errors["our RNN"][4]:.2f]]--> with 20. At 20, little is lost.
+# - Other networks lose more. For `char_lstm`, whose cell was designed to remember ([lecture 8](08_gates.ipynb)), the error is 0.23<!--[[errors["char_lstm"][4]:.2f]]-->
+#   at 20 and 0.06<!--[[errors["char_lstm"][6]:.2f]]--> at 100. The cost of truncation depends on how far back the network already looks.
 # - And this is a mean over all predictions. What if one prediction depends on a single distant word?
 # </details>
 
@@ -594,7 +605,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# No. The first training ends at 100 %, the second at 34 %, and guessing gives a third. This is one seed, but the reason holds for
+# No. The first training ends at 100<!--[[100 * named[7]:.0f]]--> %, the second at 34<!--[[100 * named[3]:.0f]]--> %, and guessing gives a third. This is one seed, but the reason holds for
 # any seed. The state *could* carry the symbol, but no gradient ever tells step 1 that this would help. What a network can carry and
 # what it can *learn* to carry are two different things. (If the network already kept the symbol, thanks to a different task or by
 # luck, the truncated training could use it.)
@@ -681,9 +692,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The RNN reaches 51.8 against 57.4 for the window of 4 and 49.8 for the convolution over 9 words, after one epoch each. These are
+# - The RNN reaches 51.8<!--[[seen["RNN"]:.1f]]--> against 57.4<!--[[seen["feed-forward (4)"]:.1f]]--> for the window of 4 and 49.8<!--[[seen["convolutional (9)"]:.1f]]--> for the convolution over 9 words, after one epoch each. These are
 #   single runs, so no ranking of three kinds of network follows from them.
-# - The LSTM, a recurrent network with a better cell ([lecture 8](08_gates.ipynb)), needs more epochs: 57.4 after one, 43.5 after three. To be able to use
+# - The LSTM, a recurrent network with a better cell ([lecture 8](08_gates.ipynb)), needs more epochs: 57.4<!--[[seen["LSTM"]:.1f]]--> after one, 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]--> after three. To be able to use
 #   the whole past is one thing, to have learned to use it is another.
 # </details>
 
@@ -739,17 +750,18 @@ for name, row in rows.items():
     print(
         f"{name:28} {row['words_right']:10.1f}% {row['capitals_f1']:9.1f} {row['marks_f1']:6.1f}"
     )
-print("by mark:", rows["reads both ways"]["f1_by_mark"])
+by_mark = rows["reads both ways"]["f1_by_mark"]
+print("by mark:", by_mark)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The question mark, with an F1 score of 54; commas have 43, exclamation marks 25. (The F1 score, in percent, is high only if most
-#   marks are found *and* most predicted marks are right. The full stop has 69.) Questions often announce themselves by their first
+# - The question mark, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high only if most
+#   marks are found *and* most predicted marks are right. The full stop has 69<!--[[by_mark["."]:.0f]]-->.) Questions often announce themselves by their first
 #   word; an exclamation mark is more a matter of taste, the printer's or the actor's.
 # - The rows of the table are: nothing restored; each word's most frequent label; a network that reads only the preceding words; a
-#   network that reads both ways. Capitals gain almost nothing from the words that follow (77.8 and 78.2), because a name is
-#   recognisable by itself. Punctuation gains most (18.9 and 47.1), because whether a comma follows "ears" depends on the next
+#   network that reads both ways. Capitals gain almost nothing from the words that follow (77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> and 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]-->), because a name is
+#   recognisable by itself. Punctuation gains most (18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> and 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->), because whether a comma follows "ears" depends on the next
 #   words.
 # - A tagger does not remember its own answers. Look for a full stop without a capital after it; nothing in the network forbids
 #   that.
@@ -793,7 +805,10 @@ widgets.verdict_player(verdict, openings, low="comedy", high="tragedy")
 
 # %% slideshow={"slide_type": "subslide"}
 genre = stored("genre")
-lengths = [int(n) for n in genre["rows"]["naive Bayes, a bag of words"]]
+bayes = genre["rows"]["naive Bayes, a bag of words"]
+kept, shuffled = list(genre["rows"].values())[-2:]
+by_play = genre["right_after_160_words_by_play"]
+lengths = [int(n) for n in bayes]
 show.curves(
     lengths,
     {name: list(row.values()) for name, row in genre["rows"].items()},
@@ -808,13 +823,13 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11, and it stays there. Being
+# - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->. Being
 #   confident and being right are two different things.
-# - After 160 words it is right on 71 % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79 %,
-#   and ahead at every length. Shuffle the words of a passage, and the recurrent network is still right on 71 %, so whatever it has
+# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %,
+#   and ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->. Shuffle the words of a passage, and the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> %, so whatever it has
 #   learned here, it is hardly word order. Try a bag of words first.
-# - Its errors are one-sided. It is right on over 90 % of the passages from the two comedies, but only on about half of those from
-#   the two tragedies. Four held-out plays are few, so do not trust a difference of a point or two.
+# - Its errors are one-sided. It is right on over 90 % of the passages from the two comedies<!--[[? min(of for play, of in by_play.items() if "comedy" in play) > 90]]-->, but only on about half of those from
+#   the two tragedies<!--[[? all(45 < of < 55 for play, of in by_play.items() if "tragedy" in play)]]-->. Four held-out plays are few, so do not trust a difference of a point or two.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -854,9 +869,9 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For labelling, reading both directions pays off. In the table of section 6 the score of the marks went from 18.9 to 47.1. A
+# For labelling, reading both directions pays off. In the table of section 6 the score of the marks went from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->. A
 # language model would gladly do the same. Try it on a text that offers *nothing* to learn: random symbols, each drawn from an
-# alphabet of 20, independently of all others. No model can reach a loss below $\ln 20 = 3.00$.
+# alphabet of 20, independently of all others. No model can reach a loss below $\ln 20$ = 3.00<!--[[math.log(20):.2f]]-->.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -894,9 +909,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Almost 0. The network "predicts" pure noise, because its backward half has *read* the next symbol and passes it on. That is a
+# - Almost 0<!--[[? sum(noise["both directions"][:-1]) / 19 < 0.02]]-->. The network "predicts" pure noise, because its backward half has *read* the next symbol and passes it on. That is a
 #   **leak**: the input reveals the target. At the last position there is nothing to the right, and the network does worse than
-#   guessing, with a loss of 3.32.
+#   guessing, with a loss of 3.32<!--[[noise["both directions"][-1]:.2f]]-->.
 # - At inference there is no right context yet, so all that the network learned is worthless. *A language model may look in one
 #   direction only.* You can test any model like this, because a model that learns to predict noise is cheating.
 # </details>
@@ -939,8 +954,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# Without residual connections the gradient's norm is 220, 139, 65, 14, so it shrinks with every layer. With them it is 220, 276,
-# 383, 605. (Growth is not a virtue in itself; what matters is that the gradient does not vanish.)
+# Without residual connections the gradient's norm is 220<!--[[below["stacked"][0]:.0f]]-->, 139<!--[[below["stacked"][1]:.0f]]-->, 65<!--[[below["stacked"][2]:.0f]]-->, 14<!--[[below["stacked"][3]:.0f]]-->, so it shrinks with every layer. With them it is 220<!--[[below["stacked, residual"][0]:.0f]]-->, 276<!--[[below["stacked, residual"][1]:.0f]]-->,
+# 383<!--[[below["stacked, residual"][2]:.0f]]-->, 605<!--[[below["stacked, residual"][3]:.0f]]-->. (Growth is not a virtue in itself; what matters is that the gradient does not vanish.)
 # [Lecture 7](07_vanishing_gradients.ipynb) is about the same problem in the direction of *time*, and [lecture 8](08_gates.ipynb)
 # about the same remedy, a residual connection through time.
 # </details>
@@ -988,7 +1003,7 @@ show.predict(
 #
 # 5. A batch contains a sentence of 5 words and one of 50, padded. Your loss is the mean over all positions, with the loss of
 # padding set to 0. What is wrong?
-# <details><summary>Answer</summary>It divides by 2 · 50 = 100 instead of by the 55 real predictions. Loss and gradient come out
+# <details><summary>Answer</summary>It divides by 2 · 50 = 100<!--[[2 * 50]]--> instead of by the 55<!--[[5 + 50]]--> real predictions. Loss and gradient come out
 # about half as large as they should be, and both change with the amount of padding.</details>
 #
 # 6. Your loss falls to 0.01 nats per character within a minute. What do you check first?

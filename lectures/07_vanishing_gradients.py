@@ -4,7 +4,7 @@
 # *When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery store to buy
 # more toner. It was very overpriced. After installing the toner into the printer, she finally printed her* ___
 #
-# You know the word, although it occurred 46 tokens ago. A network that reads from left to right can know it too, but only if a
+# You know the word, although it occurred 46<!--[[large["distance"]]]--> tokens ago. A network that reads from left to right can know it too, but only if a
 # gradient taught it during training to keep that word for so long. Here is the same problem in miniature. A network reads five
 # symbols, then ten blanks, then a signal that means *now write the symbols*.
 #
@@ -62,23 +62,22 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 raced = stored("race")
 cells_raced = ["RNN", "UGRNN", "GRU", "LSTM, bias 1", "LSTM, bias 3"]
-
-
-def left_after_14(name):
-    """The remaining gradient, as the median of five seeds."""
-    return float(np.median([10 ** row[14] for row in raced["gradient_log10"][name]]))
-
-
+kept = {
+    name: [10 ** row[14] for row in rows] for name, rows in raced["gradient_log10"].items()
+}  # the gradient after 14 steps, of five seeds
+copied = {name: [100 * row[-1] for row in rows] for name, rows in raced["right"].items()}
+shrunk = [name for name in cells_raced if np.median(kept[name]) < 0.01]
+others = [left for name in cells_raced if name not in shrunk for left in kept[name]]
+large = stored("looking_back")["smollm2"]
 with show.held_back() as measured:
     print(f"{'':14} gradient left after 14 steps   copied correctly at the end")
     for name in cells_raced:
-        left = [10 ** row[14] for row in raced["gradient_log10"][name]]
-        right = [100 * row[-1] for row in raced["right"][name]]
-        print(f"{name:14} {show.from_to(left, '{:.4f}'):>18} {show.from_to(right):>23} %")
+        left, right = show.from_to(kept[name], "{:.4f}"), show.from_to(copied[name])
+        print(f"{name:14} {left:>18} {right:>23} %")
 show.predict(
     "In how many of the five does the gradient shrink to less than a hundredth over 14 steps?",
     within=0,
-    answer=sum(left_after_14(name) < 0.01 for name in cells_raced),
+    answer=len(shrunk),
     why="And did exactly those networks fail to learn the task? Compare the two columns.",
     reveals=measured,
 )
@@ -86,13 +85,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In two: the RNN keeps 0.0003 to 0.0010 of its gradient, and the GRU just as little, 0.0007 to 0.0009. The others keep between a
-#   thirtieth and nine tenths.
-# - The RNN hardly learned the task; it copied 15 to 27 % of the symbols, where guessing gives 12.5 %. But the GRU learned it, and
-#   copied 47 to 68 %. So a small gradient at the start is a bad sign, not a verdict, because a gate can open during training.
+# - In two<!--[[words(len(shrunk))]]-->: the RNN keeps 0.0003<!--[[min(kept["RNN"]):.4f]]--> to 0.0010<!--[[max(kept["RNN"]):.4f]]--> of its gradient, and the GRU just as little, 0.0007<!--[[min(kept["GRU"]):.4f]]--> to 0.0009<!--[[max(kept["GRU"]):.4f]]-->. The others keep between a
+#   thirtieth and nine tenths<!--[[? 1 / 38 < min(others) < 1 / 28 and 0.83 < max(others) < 0.95]]-->.
+# - The RNN hardly learned the task; it copied 15<!--[[min(copied["RNN"]):.0f]]--> to 27<!--[[max(copied["RNN"]):.0f]]--> % of the symbols, where guessing gives 12.5<!--[[100 / 8]]--> %. But the GRU learned it, and
+#   copied 47<!--[[min(copied["GRU"]):.0f]]--> to 68<!--[[max(copied["GRU"]):.0f]]--> %. So a small gradient at the start is a bad sign, not a verdict, because a gate can open during training.
 # - Can a network look back further than 14 steps? SmolLM2 is a Transformer with 135 million parameters that does not read step by
-#   step. At the end of the passage above it predicts "tickets" with probability 0.46. The gradient of its loss is largest at that
-#   very word, 46 tokens back:
+#   step. At the end of the passage above it predicts "tickets" with probability 0.46<!--[[large["next"][" tickets"]:.2f]]-->. The gradient of its loss is largest at that
+#   very word<!--[[? large["gradient"].index(max(large["gradient"])) == large["tickets_at"][0]]]-->, 46<!--[[large["distance"]]]--> tokens back:
 #
 # <img src="figures/seen_by_smollm2.svg" width="860" alt="The passage about the tickets, with each word shaded by the gradient of the loss of the next word in SmolLM2. The strongest shade is on 'tickets', 46 tokens back.">
 #
@@ -126,8 +125,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# $0.9^{50}$ is 0.005, and $1.1^{50}$ is 117. So after 50 steps, factors of 0.9 and 1.1 per step give results that differ by a
-# factor of some twenty thousand. Only a factor of exactly 1 changes nothing, and nothing in training holds it there.
+# $0.9^{50}$ is 0.005<!--[[0.9**50:.3f]]-->, and $1.1^{50}$ is 117<!--[[1.1**50:.0f]]-->. So after 50 steps, factors of 0.9 and 1.1 per step give results that differ by a
+# factor of some twenty thousand<!--[[? 20_000 < (1.1 / 0.9) ** 50 < 24_000]]-->. Only a factor of exactly 1 changes nothing, and nothing in training holds it there.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -164,6 +163,7 @@ def power_norms(U, steps):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+chain = [float(norm) for norm in power_norms(0.8 * matrices["chain"].double(), 100)]
 peaks = {name: float(max(power_norms(rescale(W, 0.8), 100))) for name, W in matrices.items()}
 show.predict(
     "At a spectral radius of 0.8 all three powers must die out in the end. Which of the three grows most on the way?",
@@ -178,18 +178,18 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214, at $t = 24$, and then dies out, to 0.015 at
+# - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214<!--[[max(chain):.0f]]-->, at $t$ = 24<!--[[chain.index(max(chain))]]-->, and then dies out, to 0.015<!--[[chain[100]:.3f]]--> at
 #   $t = 100$. Eigenvalues tell you where the norm ends, not how it gets there; a text of 30 words never reaches that end. Only a
 #   **non-normal matrix** can do that, a matrix without a full set of perpendicular eigenvectors ($U U^\top \ne U^\top U$). The
 #   chain has a single eigenvector.
-# - **Rotation**: at a radius of exactly 1, its norm is exactly 1 for ever. All three lines coincide, because $\rho = s$.
-# - **Random**: this matrix is in between. Its $s$ is 1.65 times its $\rho$; the true line soon runs parallel to $\rho^t$, a little
+# - **Rotation**: at a radius of exactly 1, its norm is exactly 1 for ever<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->. All three lines coincide, because $\rho = s$.
+# - **Random**: this matrix is in between. Its $s$ is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$; the true line soon runs parallel to $\rho^t$, a little
 #   above it.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes, four of them for this picture. Have somebody read the axis aloud: each grid line is a factor of a hundred thousand. What
-# goes wrong: they call the chain "exploding", but at 0.8 it is below 1 again after t = 74.*
+# goes wrong: they call the chain "exploding", but at 0.8 it is below 1 again after t = 74<!--[[max(t for t, norm in enumerate(chain) if norm >= 1)]]-->.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A product of Jacobians
@@ -236,7 +236,14 @@ ours = torch.linalg.matrix_norm(rnn_jacobians(1.5 * U, x)[1:], ord=2)
 theirs = jacobian_norms(cell, x.unsqueeze(0)).steps[0]
 print("largest difference from nlmcore.diagnostics:", f"{(ours - theirs).abs().max():.0e}")
 
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def norm_after(size, distance):
+    """The norm of the product of the last Jacobians, with inputs of this size."""
+    last = rnn_jacobians(1.5 * U.double(), size * x.double()).flip(0)[:distance]
+    return float(torch.linalg.matrix_norm(torch.linalg.multi_dot([*last]), ord=2))
+
+
 product = torch.linalg.multi_dot([*reversed(rnn_jacobians(1.5 * U, 3.0 * x)[1:11])])
 show.predict(
     "The spectral radius of $U$ is 1.5, so without tanh everything would explode. The inputs are large, of size 3. "
@@ -251,10 +258,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With the default settings the product does not explode. After 40 steps the norm is 8, where $U$ alone would make it more than
-#   ten million. The states grow until tanh flattens, and each flat unit shrinks the gradient. With inputs of size 0 the states stay
-#   at 0, where tanh has slope 1. Then the gradient does explode, exactly as the powers of $U$ do.
-# - Large inputs drive units towards $\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**. At size 3 the norm is 0.0016
+# - With the default settings the product does not explode. After 40 steps the norm is 8<!--[[norm_after(0.2, 40):.0f]]-->, where $U$ alone would make it more than
+#   ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh flattens, and each flat unit shrinks the gradient. With inputs of size 0 the states stay
+#   at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
+# - Large inputs drive units towards $\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**. At size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]-->
 #   after ten steps, and the spectral radius of $U$ is still 1.5. A radius above 1 does not make a gradient explode; it only allows
 #   it to.
 # - The product of the norms (dashed) is a valid bound but a loose one, because the worst direction differs from step to step.
@@ -297,10 +304,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# False. The state never exceeds 0.86, while its derivative is above 100,000 at $t = 30$. The *value* of the state is bounded, but a
+# False. The state never exceeds 0.86<!--[[max(states):.2f]]-->, while its derivative is above 100,000 at $t = 30$<!--[[? gradients[29] > 100_000]]-->. The *value* of the state is bounded, but a
 # gradient says how much the value *changes*. Started at $+10^{-6}$ the unit ends at $+0.86$; started at $-10^{-6}$ it ends at
 # $-0.86$. Two states that were almost indistinguishable have become as different as they can be. Later, when the unit has
-# saturated, the same product vanishes. One unit with one weight has both troubles on the same path.
+# saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->. One unit with one weight has both troubles on the same path.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -345,11 +352,16 @@ texts = 0.3 * torch.randn(4, 101, 8, generator=draw, dtype=torch.float64)
 # %% slideshow={"slide_type": "fragment"}
 kinds = {"RNN": "rnn", "UGRNN": "ugrnn", "GRU": "gru", "LSTM": "lstm"}
 
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def powers_lost(cell, initialisation, gain):
+    """How many powers of ten the gradient loses over 100 steps."""
+    norms = state_norms(build(cell, initialisation, gain), texts)
+    return math.log10(norms[-1] / norms[0])
+
+
 initialisations = ["uniform", "orthogonal", "identity"]
-lost = {
-    name: -math.log10(state_norms(build("rnn", name, 1.0), texts)[0]) for name in initialisations
-}
+lost = {name: powers_lost("rnn", name, 1.0) for name in initialisations}
 show.predict(
     "An RNN reads 100 steps, with gain 1. Sort the three initialisations by how much the gradient shrinks from the last step to the first. Put the one that shrinks most first.",
     order=initialisations[::-1],
@@ -363,11 +375,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **RNN**: with uniform weights it loses 23 powers of ten over 100 steps, because their spectral radius is about
-#   $1/\sqrt 3 \approx 0.58$, far below 1. With orthogonal weights it loses fewer than three, with the identity fewer than two.
-# - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six powers of ten; that of the identity vanishes faster
-#   than any other, because units that feed only themselves saturate. No gain suits all.
-# - **UGRNN and LSTM** lose at most eight powers of ten with the very same default; the **GRU** as PyTorch initialises it loses 19,
+# - **RNN**: with uniform weights it loses 23<!--[[lost["uniform"]:.0f]]--> powers of ten over 100 steps, because their spectral radius is about
+#   $1/\sqrt 3 \approx 0.58$, far below 1. With orthogonal weights it loses fewer than three, with the identity fewer than two<!--[[? 2 < lost["orthogonal"] < 3 and 1 < lost["identity"] < 2]]-->.
+# - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six powers of ten<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->; that of the identity vanishes faster
+#   than any other<!--[[? powers_lost("rnn", "identity", 2) > 60]]-->, because units that feed only themselves saturate. No gain suits all.
+# - **UGRNN and LSTM** lose at most eight powers of ten<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with the very same default; the **GRU** as PyTorch initialises it loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->,
 #   nearly as many as the RNN. A gate can keep a gradient, but only if it starts open ([lecture 8](08_gates.ipynb)).
 # - A straight line on this axis means a constant factor per step. All the lines here are nearly straight; this is the exponential
 #   that Pascanu et al. (2013) derive.
@@ -400,13 +412,13 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The RNN's and the GRU's, by twenty powers of ten each: from $10^{-23.3}$ to $10^{-3.0}$, and from $10^{-20.5}$ to
-#   $10^{-0.1}$. A gradient that vanishes at the start need not vanish for ever.
-# - All four keep a gradient after training. But the RNN copied only 25 % of the symbols, the gated cells 100 %: **a gradient that
+# - The RNN's and the GRU's, by twenty powers of ten each: from $10^{-23.3}$ to $10^{-3.0}$<!--[[? [round(of["rnn"][100], 1) for of in (before, after)] == [-23.3, -3.0]]]-->, and from $10^{-20.5}$ to
+#   $10^{-0.1}$<!--[[? [round(of["gru"][100], 1) for of in (before, after)] == [-20.5, -0.1]]]-->. A gradient that vanishes at the start need not vanish for ever.
+# - All four keep a gradient after training. But the RNN copied only 25<!--[[100 * memory["copy_accuracy"]["rnn"]["10"]:.0f]]--> % of the symbols, the gated cells 100<!--[[100 * min(memory["copy_accuracy"][cell]["10"] for cell in ("ugrnn", "gru", "lstm")):.0f]]--> %: **a gradient that
 #   arrives is necessary for learning, not sufficient.** (One run per cell; section 7 has five.)
-# - To get there, the RNN's first training steps had to bridge ten blanks with a gradient of $10^{-2.5}$. Over 80 blanks it is
-#   $10^{-18.7}$, and with so many blanks the RNN learned nothing. But the initial gradient does not settle the matter: over 80
-#   blanks the GRU's is $10^{-16.5}$, and the GRU still learned the task ([lecture 8](08_gates.ipynb)). A gate can open on the way.
+# - To get there, the RNN's first training steps had to bridge ten blanks with a gradient of $10^{-2.5}$<!--[[? round(before["rnn"][10], 1) == -2.5]]-->. Over 80 blanks it is
+#   $10^{-18.7}$<!--[[? round(before["rnn"][80], 1) == -18.7]]-->, and with so many blanks the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. But the initial gradient does not settle the matter: over 80
+#   blanks the GRU's is $10^{-16.5}$<!--[[? round(before["gru"][80], 1) == -16.5]]-->, and the GRU still learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]--> ([lecture 8](08_gates.ipynb)). A gate can open on the way.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -440,12 +452,14 @@ def loss_and_gradient(w, b):
     return (s - 0.7) ** 2, slope * dw, slope * db
 
 
+steep = {}
 for b in (-2.0, -2.5, -2.54, -2.55, -2.56, -2.6, -3.0):
     loss, dw, db = loss_and_gradient(4.9, b)
-    print(f"w = 4.9, b = {b:5.2f}   loss {loss:.3f}   gradient norm {math.hypot(dw, db):8.3f}")
+    steep[b] = math.hypot(dw, db)
+    print(f"w = 4.9, b = {b:5.2f}   loss {loss:.3f}   gradient norm {steep[b]:8.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Between $b = -2.5$ and $-2.6$ the loss jumps, and on the jump the gradient is about a hundred times as large as next to it. This
+# Between $b = -2.5$ and $-2.6$ the loss jumps<!--[[? loss_and_gradient(4.9, -2.6)[0] > 0.3 > loss_and_gradient(4.9, -2.5)[0]]]-->, and on the jump the gradient is about a hundred times as large as next to it<!--[[? 80 < steep[-2.55] / max(steep[-2.54], steep[-2.56]) < 150]]-->. This
 # is a **cliff**. If gradient descent happens to land on it, the next step throws it far away. The remedy, **clipping by the norm**
 # (Pascanu et al., algorithm 1), keeps the direction and limits the length:
 #
@@ -471,6 +485,17 @@ def no_clipping(gradients, n_max):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def descend(rule, n_max, rate):
+    """Where 60 steps from w = 6, b = −2.75 lead, and the loss before and after each step."""
+    here, losses = np.array([6.0, -2.75]), []
+    for _ in range(61):
+        loss, *gradient = loss_and_gradient(*here)
+        losses.append(float(loss))
+        last, change = here, rule([torch.tensor([g]) for g in gradient], n_max)
+        here = here - rate * np.array([float(g) for g in change])
+    return last, losses
+
+
 direction = math.radians(20)
 long = [torch.tensor([3 * math.cos(direction)]), torch.tensor([3 * math.sin(direction)])]
 across, up = (g.item() for g in clip_each_entry(long, 1.0))
@@ -487,7 +512,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# $(2.82, 1.03)$ becomes $(1, 1)$, which points to 45°. Every gradient whose two entries both exceed the limit ends in one of the
+# (2.82<!--[[long[0].item():.2f]]-->, 1.03<!--[[long[1].item():.2f]]-->) becomes (1, 1)<!--[[? (across, up) == (1, 1)]]-->, which points to 45<!--[[math.degrees(math.atan2(up, across)):.0f]]-->°. Every gradient whose two entries both exceed the limit ends in one of the
 # four corners of the square. Of the gradients that are clipped, only those along the axes and the diagonals keep their direction.
 # Clipping by the norm never changes the direction, and never lengthens anything.
 # </details>
@@ -513,13 +538,13 @@ widgets.cliff_playground(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - **Not clipped**: the path slides down and bounces along the edge until it lands on the cliff. The next step throws it out of the
-#   picture, onto a plateau where the loss is 0.0899 and flat, and it never returns. A single step has led from an exploding
+#   picture<!--[[? descend(no_clipping, 0.3, 1)[0][1] > 0]]-->, onto a plateau where the loss is 0.0899<!--[[descend(no_clipping, 0.3, 1)[1][-1]:.4f]]--> and flat, and it never returns. A single step has led from an exploding
 #   gradient to a vanishing one.
-# - **Clipped by its norm**: the path meets the same wall, but is pushed back only a little. After 60 steps the loss is 0.0247. It
-#   was below 0.001 on the way, but with steps of this length the path keeps bouncing and cannot settle.
-# - **Each entry clipped**: this path also survives, with diagonal steps; here it is behind, at 0.0393.
+# - **Clipped by its norm**: the path meets the same wall, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
+#   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
+# - **Each entry clipped**: this path also survives, with diagonal steps; here it is behind, at 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
-#   out. If you lower the learning rate to 0.1, the three paths coincide; nothing has happened yet, and the loss has hardly fallen.
+#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->; nothing has happened yet, and the loss has hardly fallen.
 #   Clipping is not about the many steps; it is about the rare one.
 # </details>
 
@@ -598,6 +623,7 @@ def draw_training(n_max, rate):
 
 
 wild = runs["no clipping", 2.0][0]
+end = {setting: sum(losses[-15:]) / 15 for setting, (losses, _) in runs.items()}
 highest = ["its first value, since it only falls", "a little higher, below 6", "above 6"]
 show.predict(
     f"Without clipping, at a learning rate of 2, the loss starts at {wild[0]:.2f}. What is the highest loss in the 60 steps?",
@@ -614,16 +640,16 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The loss starts at 4.35, a blind guess, and at least one step throws it far above that. How far, and whether it recovers in
+# - The loss starts at 4.35<!--[[wild[0]:.2f]]-->, a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers in
 #   time, depends on your machine, because an explosion also amplifies the rounding errors of the arithmetic. The gradient's norm
-#   jumps as well; in the runs clipped at 0.3 it never exceeds 3.
-# - Clipped at 0.3, the run at the same rate ends at about 3.35; clipped at 1, it survives, but with jumps. The best of the nine
-#   runs has a rate of 1 and $n_{\max} = 1$, and ends at about 3.3.
-# - What about a smaller rate? At 0.5 nothing ever explodes, and without any clipping the loss ends at about 3.36. So clipping was
+#   jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
+# - Clipped at 0.3, the run at the same rate ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->. The best of the nine
+#   runs has a rate of 1 and $n_{\max} = 1$<!--[[? min(end, key=end.get) == ("1", 1.0)]]-->, and ends at about 3.3<!--[[? abs(end["1", 1.0] - 3.3) < 0.04]]-->.
+# - What about a smaller rate? At 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->. So clipping was
 #   not needed here, but it makes a learning rate that is four times too large harmless. That is worth a lot when you do not know
 #   which rate is too large. (These are single runs of 60 steps, an illustration and not a comparison. A different seed gives
 #   different results.)
-# - Watch how often clipping acts. At 0.3 nearly every step is clipped, so this is descent with steps of nearly fixed length. No
+# - Watch how often clipping acts. At 0.3 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is descent with steps of nearly fixed length. No
 #   single $n_{\max}$ suits all networks; watch the norm, and choose a value above its usual size.
 # - Clipping does not bring back a gradient that has vanished.
 # </details>
@@ -667,7 +693,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# 1.80. Two paths cancelled each other; if one saturates, only the other remains. A gradient can *explode because a unit
+# 1.80<!--[[spectrum(J).radius:.2f]]-->. Two paths cancelled each other; if one saturates, only the other remains. A gradient can *explode because a unit
 # saturates*. Singular values are safe to reason with (the norm of a product is at most the product of the norms); eigenvalues of
 # different matrices do not multiply.
 # </details>
@@ -687,11 +713,8 @@ show.predict(
 # %% slideshow={"slide_type": "fragment"}
 starts = {"uniform": "RNN", "orthogonal": "RNN, orthogonal", "identity": "RNN, identity"}
 for start, name in starts.items():
-    left = [10 ** row[14] for row in raced["gradient_log10"][name]]
-    right = [100 * row[-1] for row in raced["right"][name]]
-    print(
-        f"{start:11} gradient left {show.from_to(left, '{:.4f}')}   copied correctly {show.from_to(right)} %"
-    )
+    left, right = show.from_to(kept[name], "{:.4f}"), show.from_to(copied[name])
+    print(f"{start:11} gradient left {left}   copied correctly {right} %")
 longer = stored("initialisation")["copy_accuracy"]["orthogonal"]
 print(
     "orthogonal, 1,500 steps, one run for each delay:",
@@ -701,18 +724,18 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The orthogonal network copies 96 to 99 % in all five seeds, up from 15 to 27 % with a uniform initialisation, and more than
-#   every gated cell of section 1 in this short race. We changed one matrix and added no gate.
-# - The identity keeps as much gradient, but copies only 11 to 34 %. So a gradient that arrives is not enough. Le, Jaitly & Hinton
+# - The orthogonal network copies 96<!--[[min(copied["RNN, orthogonal"]):.0f]]--> to 99<!--[[max(copied["RNN, orthogonal"]):.0f]]--> % in all five seeds, up from 15<!--[[min(copied["RNN"]):.0f]]--> to 27<!--[[max(copied["RNN"]):.0f]]--> % with a uniform initialisation, and more than
+#   every gated cell of section 1<!--[[? min(copied["RNN, orthogonal"]) > max(max(copied[name]) for name in cells_raced)]]--> in this short race. We changed one matrix and added no gate.
+# - The identity keeps as much gradient<!--[[? min(kept["RNN, identity"]) > 0.5 < min(kept["RNN, orthogonal"])]]-->, but copies only 11<!--[[min(copied["RNN, identity"]):.0f]]--> to 34<!--[[max(copied["RNN, identity"]):.0f]]--> %. So a gradient that arrives is not enough. Le, Jaitly & Hinton
 #   (2015) used the identity with ReLU; with tanh, as here, it does not achieve what it did for them.
 # - The better initialisation has its limit. In the longer runs (`python -m lectures.recipes initialisation`) the orthogonal network
-#   still copied after 20 blanks but only guessed after 40, although its gradient had lost little over forty steps. That is one run
+#   still copied after 20 blanks but only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->, although its gradient had lost little over forty steps<!--[[? stored("initialisation")["gradient_log10"]["orthogonal"][40] > -2]]-->. That is one run
 #   per delay. We expect this, because the first update makes the matrix non-orthogonal, and nothing makes it orthogonal again. A
 #   gate, in contrast, can open again.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# All of this is about *learning*. A network may be able to carry a word for 46 steps and yet never learn to, because nothing taught
+# All of this is about *learning*. A network may be able to carry a word for 46<!--[[large["distance"]]]--> steps and yet never learn to, because nothing taught
 # it which words to keep.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -753,14 +776,14 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # ## Check yourself
 #
 # 1. The factor per step is 0.95. After how many steps is a gradient below one hundredth?
-# <details><summary>Answer</summary>0.95^t < 0.01 for t above ln 0.01 / ln 0.95 = 89.8, so after 90 steps.</details>
+# <details><summary>Answer</summary>0.95^t < 0.01 for t above ln 0.01 / ln 0.95 = 89.8<!--[[math.log(0.01) / math.log(0.95):.1f]]-->, so after 90<!--[[math.ceil(math.log(0.01) / math.log(0.95))]]--> steps.</details>
 #
 # 2. All eigenvalues of $U$ have $|\lambda| = 0.9$. Can $\|U^{10}\|$ be larger than 1?
 # <details><summary>Answer</summary>Yes, if U is not normal, like the chain, because eigenvalues describe only the long
 # run.</details>
 #
 # 3. The gradients of two parameters are $(3, 0)$ and $(0, 4)$; $n_{\max} = 1$. What are they after clipping?
-# <details><summary>Answer</summary>The joint norm is 5, so each is divided by 5: (0.6, 0) and (0, 0.8). Clipped by their own norms
+# <details><summary>Answer</summary>The joint norm is 5, so each is divided by 5: (0.6<!--[[3 / 5]]-->, 0) and (0, 0.8<!--[[4 / 5]]-->). Clipped by their own norms
 # they would become (1, 0) and (0, 1), a different direction.</details>
 #
 # 4. A tanh network's states are all near $\pm 1$. Does its gradient explode or vanish?

@@ -95,7 +95,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# 11 tokens suffice. Checking all texts of five tokens would already take nine million years. Checking every text is **exhaustive
+# 11<!--[[next(n for n in range(1, 2000) if V**n > 10**50)]]--> tokens suffice. Checking all texts of five tokens would already take nine million<!--[[? round(V**5 / 1e9 / 3.15e7 / 1e6) == 9]]--> years. Checking every text is **exhaustive
 # search**; for a real vocabulary it is *prohibitive*. Nor is there a general shortcut. The next word may depend on all previous
 # words, so we cannot solve a part of the problem once and reuse it.
 # </details>
@@ -112,7 +112,7 @@ show.predict(
 # $$w_t = \underset{w}{\mathrm{argmax}}\; P(w \mid w_1, \dots, w_{t-1}).$$
 #
 # It needs only $n$ calls of the model. To see what it loses, we take a model that is small enough to search completely. It has
-# sixteen words, and the next word depends only on the previous one. Each row of the table sums to 1.
+# sixteen words<!--[[? TableLM.vocab_size == 16]]-->, and the next word depends only on the previous one. Each row of the table sums to 1.
 
 # %% slideshow={"slide_type": "fragment"}
 follows = {
@@ -174,8 +174,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# Greedy search writes *without any money* `<eos>`, which has $0.45 \cdot 0.6 \cdot 0.6 \cdot 0.7 = 0.1134$. But *penniless* `<eos>`
-# has $0.25 \cdot 0.96 = 0.24$, more than twice as much, and says the same in one word.
+# Greedy search writes *without any money* `<eos>`, which has $0.45 \cdot 0.6 \cdot 0.6 \cdot 0.7$ = 0.1134<!--[[written.log_prob[0].exp():.4f]]-->. But *penniless* `<eos>`
+# has $0.25 \cdot 0.96$ = 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->, more than twice as much, and says the same in one word.
 # </details>
 #
 # Here we can check all texts. `exhaustive_search` scores every one and returns the best first:
@@ -194,7 +194,7 @@ print(f"together {sum(math.exp(found.log_prob) for found in every):.4f}")
 # - It **prefers many common words to one rare one**: "without" looks better than "penniless" because many sentences share it. Their
 #   probability is then split again and again.
 # - It cannot go back. It is not a bad rule for each single word, but it answers a different question from ours.
-# - The thirteen probabilities sum to 1, because with `<eos>` a language model divides a total of 1 among complete texts
+# - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
 
@@ -225,10 +225,10 @@ print("200 times ln 0.01, added: ", round(200 * math.log(0.01), 1))
 #
 # | step | candidates, with the probability of the whole text | beam |
 # |---|---|---|
-# | 1 | **without** 0.45, **with** 0.30, penniless 0.25 | without, with |
-# | 2 | **without any** 0.45 · 0.6 = 0.27, **with no** 0.30 · 0.7 = 0.21, without a 0.18, with little 0.09 | without any, with no |
-# | 3 | **with no money** 0.21 · 0.9 = 0.189, **without any money** 0.27 · 0.6 = 0.162, without any means 0.108, with no plan 0.021 | with no money, without any money |
-# | 4 | with no money `<eos>` 0.189 · 0.7 = 0.1323, finished; without any money `<eos>` 0.1134, finished; … | the rest has at most 0.0567: stop |
+# | 1 | **without** 0.45<!--[[p_of("without"):.2f]]-->, **with** 0.30<!--[[p_of("with"):.2f]]-->, penniless 0.25<!--[[p_of("penniless"):.2f]]--> | without, with |
+# | 2 | **without any** 0.45 · 0.6 = 0.27<!--[[p_of("without any"):.2f]]-->, **with no** 0.30 · 0.7 = 0.21<!--[[p_of("with no"):.2f]]-->, without a 0.18<!--[[p_of("without a"):.2f]]-->, with little 0.09<!--[[p_of("with little"):.2f]]--> | without any, with no |
+# | 3 | **with no money** 0.21 · 0.9 = 0.189<!--[[p_of("with no money"):.3f]]-->, **without any money** 0.27 · 0.6 = 0.162<!--[[p_of("without any money"):.3f]]-->, without any means 0.108<!--[[p_of("without any means"):.3f]]-->, with no plan 0.021<!--[[p_of("with no plan"):.3f]]--> | with no money, without any money |
+# | 4 | with no money `<eos>` 0.189 · 0.7 = 0.1323<!--[[p_of("with no money <eos>"):.4f]]-->, finished; without any money `<eos>` 0.1134<!--[[p_of("without any money <eos>"):.4f]]-->, finished; … | the rest has at most 0.0567<!--[[p_of("with no money at"):.4f]]-->: stop |
 #
 # In step 3 the order changed, and the second hypothesis is now first. Greedy search could not have seen that.
 
@@ -243,12 +243,16 @@ def search(b):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def p_of(text):
+    """The probability of a text after the prompt."""
+    path = [number[word] for word in ["home", *text.split()]]
+    return math.prod(table[a, b].item() for a, b in pairwise(path))
+
+
 def best_open(t):
     """The largest probability of a text that has t words and has not ended."""
-    begun = [
-        [number["home"], *found.tokens[:t]] for found in every if EOS not in found.tokens[:t]
-    ]
-    return max(math.prod(table[a, b].item() for a, b in pairwise(path)) for path in begun)
+    begun = [found.tokens[:t] for found in every if EOS not in found.tokens[:t]]
+    return max(p_of(" ".join(words[i] for i in path)) for path in begun)
 
 
 show.predict(
@@ -266,7 +270,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Not after step 2, because "without any" still has 0.27, and might end above 0.24. In step 3 the best open text has 0.189, so
+# - Not after step 2, because "without any" still has 0.27<!--[[best_open(2):.2f]]-->, and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->. In step 3 the best open text has 0.189<!--[[best_open(3):.3f]]-->, so
 #   nothing else can win.
 # - With $b = 2$ "penniless" was pruned at step 1, as the third of three. Nothing can bring it back later.
 # - Beam search is a heuristic and guarantees nothing. With $b = 1$ it is greedy search; with a beam so wide that nothing is ever
@@ -292,7 +296,7 @@ for b in (1, 2, 3):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. When to stop, and how long a text gets
 #
-# **When to stop?** Not at the first `<eos>`: with $b = 3$, "penniless" was finished with 0.24 while "without any" had 0.27.
+# **When to stop?** Not at the first `<eos>`: with $b = 3$, "penniless" was finished with 0.24<!--[[p_of("penniless <eos>"):.2f]]--> while "without any" had 0.27<!--[[p_of("without any"):.2f]]-->.
 # But every further word multiplies by a number of at most 1, so the probability of an open text can only fall. As soon as the best
 # finished text is above the best open one, the search may stop without missing anything. A maximum length stops it in any case.
 #
@@ -352,7 +356,7 @@ show.predict(
 #
 # - Dividing a negative number by a larger one brings it closer to 0, which is *more*, so a larger $\alpha$ favours longer texts. A
 #   negative $\alpha$ multiplies instead, and penalises length twice.
-# - At $\alpha = 0$ a sentence of 7 tokens leads; from $\alpha = 1$ upwards it is one of 14 tokens. Neither is *right*: we choose $\alpha$
+# - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> it is one of 14<!--[[leader(1)]]--> tokens. Neither is *right*: we choose $\alpha$
 #   so that our texts become as long as good texts are.
 # - A penalty also changes the stopping rule, because an open text may now gain by growing. So `nlmcore` asks what an open text
 #   would score if it lost no more probability up to the maximum length.
@@ -374,6 +378,7 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 measured = stored("dullness")
+german, sounds = (part["beams"] for part in measured["wide_beams"].values())
 for part in measured["wide_beams"].values():
     print(part["what"])
     print("  beam     mean ln P   quality   length, of the reference's   empty")
@@ -384,9 +389,9 @@ for part in measured["wide_beams"].values():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $\ln P$ rises with the beam, as it must; beams above 64 find nothing more probable.
-# - **No curse here.** Into German, BLEU climbs from 57.8 with greedy search to 65.0 with a beam of 4 and 66.6 with 64. For phonemes
-#   a beam of 2 has 10.8 % errors, and wider ones are within 0.2 points of it. No beam ever found an empty text. (We have one
+# - $\ln P$ rises with the beam<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, as it must; beams above 64 find nothing more probable<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
+# - **No curse here.** Into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4 and 66.6<!--[[german["64"]["quality"]:.1f]]--> with 64. For phonemes
+#   a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it. No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->. (We have one
 #   trained model per task, so this shows that no curse appeared, not which beam is best.)
 # - Why not? These tasks have a single right answer, and the models know their few words very well. If a sentence can be said in a
 #   thousand ways, each way has a thousandth of the probability, and one dull alternative can be more probable than any of them.
@@ -438,7 +443,8 @@ def beside_shakespeare(way):
 ways = [way for way in example if way not in ("prompt", "Shakespeare")]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-tokens_of = {way: row["probability"] for way, row in measured["rows"]["SmolLM2"].items()}
+big, own = measured["rows"]["SmolLM2"], measured["rows"]["bpe_gpt"]
+tokens_of = {way: row["probability"] for way, row in big.items()}
 closest = min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"])))
 show.predict(
     "Over all passages, which way of writing comes closest to Shakespeare's mean probability per token?",
@@ -476,18 +482,18 @@ for model, rows in measured["rows"].items():
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The beam's tokens have a mean probability of 0.72, Shakespeare's of 0.03. People do not write the most probable words, because
+# - The beam's tokens have a mean probability of 0.72<!--[[big["beam 4"]["probability"]:.2f]]-->, Shakespeare's of 0.03<!--[[big["Shakespeare"]["probability"]:.2f]]-->. People do not write the most probable words, because
 #   they need not say what the reader already knows.
-# - The beam repeats 80 % of its groups of four tokens, Shakespeare 4 %. And the probability *climbs* along the text, from 0.36 over
-#   the first twelve tokens to 0.92 over the last twelve, because each "aye" makes the next one more probable. Greedy search does
-#   the same.
-# - Sampling from the whole distribution gives SmolLM2 0.03 per token, the same as Shakespeare. For the small model that knows
-#   Shakespeare's other plays, the two agree to two digits: 0.024 and 0.024. Human text lies where the model's *samples* lie, not
+# - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %. And the probability *climbs* along the text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over
+#   the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve, because each "aye"<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]--> makes the next one more probable. Greedy search does
+#   the same<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
+# - Sampling from the whole distribution gives SmolLM2 0.03<!--[[big["sampled"]["probability"]:.2f]]--> per token, the same as Shakespeare<!--[[? closest == "sampled"]]-->. For the small model that knows
+#   Shakespeare's other plays, the two agree to two digits: 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--> and 0.024<!--[[own["sampled"]["probability"]:.3f]]-->. Human text lies where the model's *samples* lie, not
 #   where its maximum is. If a coin shows heads with probability 0.6 and you toss it a hundred times, the most probable result is a
 #   hundred heads. You will never see it.
-# - That does not make a sample a good text (click on "sampled" and read). A third of its tokens have a probability below 0.01, and
+# - That does not make a sample a good text (click on "sampled" and read). A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of its tokens have a probability below 0.01, and
 #   this model is not good enough to place such words well. The methods of section 6 lie in between.
-# - We used sixteen passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
+# - We used sixteen<!--[[? measured["passages"]["SmolLM2"] == 16]]--> passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -531,10 +537,14 @@ with torch.no_grad():
         for text in prompts
     }
 
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-kept = {
-    text: int((reshape(log_p, top_p=0.9) > -math.inf).sum()) for text, log_p in next_word.items()
-}
+def words_kept(text, **filters):
+    return int((reshape(next_word[text], **filters) > -math.inf).sum())
+
+
+paris, once, _ = prompts
+kept = {text: words_kept(text, top_p=0.9) for text in prompts}
 show.predict(
     f"After “{prompts[0]}”, top-p = 0.9 keeps {kept[prompts[0]]} words. How many does it keep after “{prompts[1]}”?",
     choices={"about as many": kept[prompts[0]], "about 60": 60, "about 500": 500},
@@ -549,22 +559,22 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Top-p = 0.9 keeps ten words after "The capital of France is", 546 after "Once upon a time there was a". The nucleus is small where
+# - Top-p = 0.9 keeps ten<!--[[words(words_kept(paris, top_p=0.9))]]--> words after "The capital of France is", 546<!--[[words_kept(once, top_p=0.9)]]--> after "Once upon a time there was a". The nucleus is small where
 #   the model is confident and large where many words are possible.
-# - Ten words hold 0.90 of the first distribution and 0.42 of the second. A fixed $k$ keeps too many words in one case and too few
+# - Ten words hold 0.90<!--[[next_word[paris].exp().topk(10).values.sum():.2f]]--> of the first distribution and 0.42<!--[[next_word[once].exp().topk(10).values.sum():.2f]]--> of the second. A fixed $k$ keeps too many words in one case and too few
 #   in the other; that is the argument of Holtzman et al. for top-p.
-# - What does min-p = 0.05 keep? Two words after the first prompt, 36 after the second. It compares every word with the best one.
-#   Where "Paris" has 0.77, hardly a second word passes; where the best one has 0.08, many do. So min-p also leaves room only where
+# - What does min-p = 0.05 keep? Two<!--[[words(words_kept(paris, min_p=0.05))]]--> words after the first prompt, 36<!--[[words_kept(once, min_p=0.05)]]--> after the second. It compares every word with the best one.
+#   Where "Paris" has 0.77<!--[[next_word[paris].exp().max():.2f]]-->, hardly a second word passes; where the best one has 0.08<!--[[next_word[once].exp().max():.2f]]-->, many do. So min-p also leaves room only where
 #   the model does.
 # - Typical sampling can cut off the *most* probable word. After "Once upon a time there was a", typical-p = 0.5 drops the best
-#   word, "small". Its surprise, $-\ln 0.078 = 2.6$, is far below the mean of 5.3; nobody needs to be told the obvious.
-# - Temperature by itself keeps every word. At $T = 2$ the entropy is above 8 for *every* prompt, and even "Paris" drowns in the
+#   word<!--[[? reshape(next_word[once], typical_p=0.5)[next_word[once].argmax()] == -math.inf]]-->, "small<!--[[tokenizer.decode([int(next_word[once].argmax())]).strip()]]-->". Its surprise, −ln 0.078<!--[[next_word[once].exp().max():.3f]]--> = 2.6<!--[[-next_word[once].max():.1f]]-->, is far below the mean of 5.3<!--[[torch.special.entr(next_word[once].exp()).sum():.1f]]-->; nobody needs to be told the obvious.
+# - Temperature by itself keeps every word. At $T = 2$ the entropy is above 8 for *every* prompt<!--[[? all(torch.special.entr(reshape(of, temperature=2.0).exp()).sum() > 8 for of in next_word.values())]]-->, and even "Paris" drowns in the
 #   tail.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** *You omit the word that crosses p.* Keep words while the sum before them is *below* $p$, so that the crossing
-# > word is included. Without it nothing is left after "The capital of France is" with $p = 0.7$, because "Paris" by itself holds more.
+# > word is included. Without it nothing is left<!--[[? len(without) == 0]]--> after "The capital of France is" with $p = 0.7$, because "Paris" by itself holds more.
 # > *You filter after sampling*: you sample from everything and replace a forbidden word by the best one. The best word then gets all
 # > the mass that was cut, instead of sharing it. *You multiply by the temperature*: $z_i \cdot T$ sharpens where it should flatten.
 # > *You divide the probabilities* by $T$ instead of the logits. After normalising, nothing has changed.
@@ -727,8 +737,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A small penalty is enough, and a large one does a different kind of harm. At $\theta = 2$ nearly every token is new, whereas
-#   Shakespeare uses some tokens again and again. The penalty does not know that "the" and a comma must return.
+# - A small penalty is enough, and a large one does a different kind of harm. At $\theta = 2$ nearly every token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas
+#   Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->. The penalty does not know that "the" and a comma must return.
 # - A text that does not repeat itself is not yet good. Read the continuations at 1.2. The loop is gone, but the sense has not come.
 # - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al. used 1.2.
 # </details>
@@ -850,7 +860,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for
-#   $\gamma$ drafted ones (Leviathan et al., equation 1). So drafting further ahead gains less and less, and wastes more of the
+#   $\gamma$ drafted ones (Leviathan et al., equation 1). So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the
 #   small model's work.
 # - Letters per call are not letters per second. Here both models are small, and we save no time; if the target is a hundred times
 #   larger than its draft, almost only the calls of the target count. Leviathan et al. report two to three times the speed.
@@ -908,7 +918,7 @@ for way, tokens in texts.items():
 # ## Check yourself
 #
 # 1. Texts have 4 words from a vocabulary of 10. How many texts are there, and how many calls of the model does a beam of 3 need at most?
-# <details><summary>Answer</summary>10,000 texts. At most 1 + 3 + 3 + 3 = 10 calls, because the first step has only one
+# <details><summary>Answer</summary>10,000<!--[[10**4:,]]--> texts. At most 1 + 3 + 3 + 3 = 10<!--[[1 + 3 + 3 + 3]]--> calls, because the first step has only one
 # prefix.</details>
 #
 # 2. With what beam size is beam search certain to be exhaustive search?
@@ -916,7 +926,7 @@ for way, tokens in texts.items():
 # step, up to V to the power n − 1 for texts of n words.</details>
 #
 # 3. Two hypotheses: 4 tokens with ln P = −4, 8 tokens with ln P = −6. Which wins at α = 0, and which at α = 1?
-# <details><summary>Answer</summary>At 0 the short one wins (−4 > −6), at 1 the long one (−0.75 > −1).</details>
+# <details><summary>Answer</summary>At 0 the short one wins (−4 > −6), at 1 the long one (−0.75<!--[[-6 / 8]]--> > −1<!--[[-4 / 4:g]]-->).</details>
 #
 # 4. The next-word probabilities are 0.5, 0.3, 0.15, 0.05. What do top-k = 2, top-p = 0.8, top-p = 0.81 and min-p = 0.2 keep?
 # <details><summary>Answer</summary>Top-k = 2 keeps the first two. Top-p = 0.8 also keeps the first two (0.5 + 0.3 reaches 0.8),

@@ -65,7 +65,6 @@ def cook(run: Run) -> None:
         "steps": run.size(STEPS, 2),
         "batch": run.size(BATCH, 2),
         "rate": RATE,
-        "what": SETTINGS,
     }
 
     def train(row: str, seed: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ compared), models with their weights. Of what is written in `lectures`, the code
 name alone.
 """
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -51,14 +52,14 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from _function(value)
     elif isinstance(value, CodeType):  # without its comments and the numbers of its lines
         yield from (Step(value.co_code.hex()), value.co_names, *value.co_consts)
-    elif hasattr(value, "__wrapped__"):  # a cache
-        yield value.__wrapped__
-    elif hasattr(value, "to_json"):  # a tokenizer, which may remember what it has encoded
-        yield from (type(value), value.to_json())
     elif isinstance(value, type):
         yield Step(f"{value.__module__}.{value.__qualname__}")
         if _is_ours(value):
             yield from (part for part in vars(value).values() if isinstance(part, FunctionType))
+    elif hasattr(value, "__wrapped__"):  # a cache
+        yield value.__wrapped__
+    elif hasattr(value, "to_json"):  # a tokenizer, which may remember what it has encoded
+        yield from (type(value), value.to_json())
     elif isinstance(value, Tensor):
         plain = value.detach().cpu().contiguous()
         yield Step(f"{plain.dtype} {tuple(plain.shape)}")
@@ -91,7 +92,8 @@ def _function(function: FunctionType) -> Iterator[Any]:
         return
     yield from (function.__code__, function.__defaults__, function.__kwdefaults__)
     for cell in function.__closure__ or ():
-        yield cell.cell_contents
+        with contextlib.suppress(ValueError):  # an empty one
+            yield cell.cell_contents
     for name in function.__code__.co_names:
         named = function.__globals__.get(name)
         if isinstance(named, (*PLAIN, tuple, dict)) or (isinstance(named, FunctionType) and _is_ours(named)):

@@ -66,7 +66,6 @@ def cook(run: Run) -> None:
                     "steps": run.size(STEPS, 2),
                     "batch": run.size(BATCH, 2),
                     "rate": RATE,
-                    "what": SETTINGS,
                 }
                 found[letters].append(
                     train_model(run, letters, seed, build, text, longer[:, : TIME + 1], **settings)["dev"]

@@ -117,7 +117,6 @@ def train(
         "steps": run.size(steps, 2),
         "batch": run.size(BATCH, 2),
         "rate": rate,
-        "what": SETTINGS,
     }
     try:
         return train_model(run, f"{rule}-{depth}-{rate:g}", seed, build, text, dev[:, : TIME + 1], **settings)
