@@ -30,6 +30,7 @@
 # *Short of time: skip section 7 and the code of section 4.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import itertools
 import math
 import re
 from statistics import mean
@@ -90,6 +91,9 @@ def losses(text):
 
 line = "I have done the deed. Didst thou not hear a noise?"
 _, paid, _ = losses(line)
+mixed, straight = (
+    losses(text)[1] for text in ("The lord my king dead is.", "My lord, the king is dead.")
+)
 library = teacher_forcing_loss(words_lm, torch.tensor([[words.bos, *words.encode(line)]]))
 print(
     f"sum {sum(paid):.2f} nats, mean {sum(paid) / len(paid):.2f}; the library's mean: {library:.2f}"
@@ -119,9 +123,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - "Didst" costs most, 10.4 nats, because a sentence may begin with anything. "thou" after it costs 0.5, because little else can
+# - "Didst" costs most<!--[[? max(cost, key=cost.get) == "Didst"]]-->, 10.4<!--[[cost["Didst"]:.1f]]--> nats, because a sentence may begin with anything. "thou" after it costs 0.5<!--[[cost["thou"]:.1f]]-->, because little else can
 #   follow.
-# - *The lord my king dead is.* costs 43.0 nats over seven predictions, *My lord, the king is dead.* 25.4 over eight. The words
+# - *The lord my king dead is.* costs 43.0<!--[[sum(mixed):.1f]]--> nats over seven<!--[[words(len(mixed))]]--> predictions, *My lord, the king is dead.* 25.4<!--[[sum(straight):.1f]]--> over eight<!--[[words(len(straight))]]-->. The words
 #   are the same, so the difference is the price of their order.
 # - A high bar teaches most. The gradient with respect to the scores is the expected distribution minus the true one
 #   ([lecture 3](03_backpropagation.ipynb)), so it is nearly zero where the model was certain and right.
@@ -152,7 +156,7 @@ def free_running_loss(model, tokens, generator):
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A small network learns to write first names, letter by letter, in 600 updates of 64 names, with five seeds each way
+# A small network learns to write first names, letter by letter, in 600<!--[[at[-1]]]--> updates of 64 names, with five<!--[[words(len(end["free running"]))]]--> seeds each way
 # (`python -m lectures.recipes free_running`). The held-out loss is computed on the true letters, as always.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -161,6 +165,11 @@ at = names["at"][1:]
 held_out = {way: [line[1:] for line in row["held_out"]] for way, row in names["rows"].items()}
 end = {way: [line[-1] for line in lines] for way, lines in held_out.items()}
 by_position = names["by_place_alone"]
+ms = {way: mean(row["ms_per_step"]) for way, row in names["rows"].items()}
+varies = {
+    way: mean(deviation / norm for norm, deviation in row["gradient_norm"])
+    for way, row in names["rows"].items()
+}
 
 
 def falling(ways, alt):
@@ -206,14 +215,14 @@ for way in ("teacher forcing", "free running"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Teacher forcing ends at 1.96 nats. Most of its names could be names, though "Macholee" and "Tiamabe" hardly are. Free running
-#   ends at 2.54, and letter frequencies by position at 2.55. So free running has learned *nothing else*. All five seeds agree to
-#   0.02 nats.
+# - Teacher forcing ends at 1.96<!--[[mean(end["teacher forcing"]):.2f]]--> nats. Most of its names could be names, though "Macholee" and "Tiamabe" hardly are. Free running
+#   ends at 2.54<!--[[mean(end["free running"]):.2f]]-->, and letter frequencies by position at 2.55<!--[[by_position:.2f]]-->. So free running has learned *nothing else*<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->. All five seeds agree to
+#   0.02 nats<!--[[? all(abs(nats - mean(end[way])) < 0.02 for way in ("teacher forcing", "free running") for nats in end[way])]]-->.
 # - Why? The network reads its own letter, which has nothing to do with the true name. So that letter does not help it to
 #   predict the next true letter, and the network learns to ignore it. Only the position remains.
-# - Free running is also slower, because each step must wait for the letter sampled at the previous one. It takes about 15 ms per
-#   update. Teacher forcing, which reads all positions in one call, takes 9. For longer texts the difference grows. And it is
-#   noisier: the norm of its gradient varies by 21 % of its mean, against 11 %. It did not diverge; at this size, "unstable" is the
+# - Free running is also slower, because each step must wait for the letter sampled at the previous one. It takes about 15<!--[[ms["free running"]:.0f]]--> ms per
+#   update. Teacher forcing, which reads all positions in one call, takes 9<!--[[ms["teacher forcing"]:.0f]]-->. For longer texts the difference grows. And it is
+#   noisier: the norm of its gradient varies by 21<!--[[100 * varies["free running"]:.0f]]--> % of its mean, against 11<!--[[100 * varies["teacher forcing"]:.0f]]--> %. It did not diverge; at this size, "unstable" is the
 #   wrong word.
 # </details>
 
@@ -295,7 +304,7 @@ widgets.parting_player(go_on, "MACBETH.\nThe night is long", ["u", "e", "i", "o"
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - In most cases few letters agree. But now and then the two texts meet again, because the random numbers are the same, and this
+# - In most cases few letters agree<!--[[? mean(agree) < 0.25]]-->. But now and then the two texts meet again<!--[[? 1 <= meet < 10]]-->, because the random numbers are the same, and this
 #   network does not remember one letter for ever. The next cell counts both.
 # - A different text is not yet an *error*. Both texts continue in Shakespeare's letters, and there is no single right
 #   continuation. To see errors we need a task with an answer.
@@ -322,6 +331,10 @@ print(f"two different seeds, same beginning: {sum(chance) / 20:.0%}")
 bias = stored("exposure_bias")["rows"]
 forcing = bias["teacher forcing"]
 places = list(range(1, 11))
+extra = [
+    100 * (free - forced) for free, forced in zip(forcing["free"], forcing["forced"], strict=True)
+]
+wrong = [row["test"]["phoneme_error_rate"] for row in bias.values()]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
@@ -350,10 +363,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the eighth position 7.3 % are wrong after the true prefix, 11.2 % when the network writes freely. Reading its own sounds
-#   costs 0.4 points on average at the first three positions and 4.5 at the last three. This network has an exposure bias,
+# - At the eighth position 7.3<!--[[100 * forcing["forced"][7]:.1f]]--> % are wrong after the true prefix, 11.2<!--[[100 * forcing["free"][7]:.1f]]--> % when the network writes freely. Reading its own sounds
+#   costs 0.4<!--[[mean(extra[:3]):.1f]]--> points on average at the first three positions and 4.5<!--[[mean(extra[-3:]):.1f]]--> at the last three. This network has an exposure bias,
 #   and it grows.
-# - Both lines are highest in the middle of the word, so *where* a sound occurs matters more than whose sounds precede it.
+# - Both lines are highest in the middle of the word<!--[[? all(max(forcing[way]) == forcing[way][3] for way in ("free", "forced"))]]-->, so *where* a sound occurs matters more than whose sounds precede it.
 # - We count in two slightly different ways. Freely written sounds are first aligned with the reference, so that one extra sound
 #   costs only once.
 # </details>
@@ -416,7 +429,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the next position half of the sounds are wrong, 50 % instead of 14 %. Then the network recovers, to 19 % against 11 % at the
+# - At the next position half of the sounds are wrong, 50<!--[[100 * (1 - after_slip[0]):.0f]]--> % instead of 14<!--[[100 * (1 - after_truth[0]):.0f]]--> %. Then the network recovers<!--[[? after_slip == sorted(after_slip)]]-->, to 19<!--[[100 * (1 - after_slip[4]):.0f]]--> % against 11<!--[[100 * (1 - after_truth[4]):.0f]]--> % at the
 #   eighth, because the word that it pronounces brings it back. A free continuation has no such support.
 # - So errors do breed errors, but they die out again. How far they reach depends on the task; measure it for yours. (This is one
 #   trained network.)
@@ -495,8 +508,8 @@ show.predict(
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The inverse sigmoid, 0.97 against 0.88 (linear) and 0.84 (exponential). It keeps the true words at first, then lets go. Of the
-#   three only the linear one reaches 0, at step 800.
+# - The inverse sigmoid, 0.97<!--[[inverse_sigmoid(100, 400):.2f]]--> against 0.88<!--[[linear(100, 400):.2f]]--> (linear) and 0.84<!--[[exponential(100, 400):.2f]]--> (exponential). It keeps the true words at first, then lets go. Of the
+#   three only the linear one reaches 0, at step 800<!--[[? exponential(800, 400) > inverse_sigmoid(800, 400) > linear(800, 400) == 0]]-->.
 # - One sampled word does not decide the next one, because the coin is tossed again for every word. (Bengio et al. also tried
 #   one coin per sentence, and found it much worse.)
 # - The target does not depend on the input. Even after a sampled word that fits nothing, the loss asks for the true next word.
@@ -528,6 +541,12 @@ with torch.no_grad():
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 triples = {way: row["known_triples"] for way, row in names["rows"].items()}
+scheduled = [mean(nats) for nats in zip(*held_out["scheduled sampling"], strict=True)]
+best_first = ["teacher forcing", "scheduled sampling to 75 %", "scheduled sampling"]
+apart = all(
+    max(end[one]) < min(end[other]) and min(triples[one]) > max(triples[other])
+    for one, other in itertools.pairwise(best_first)
+)
 with show.held_back() as written_names:
     print(f"{'':28} {'held-out nats, 5 seeds':>24} {'triples of real names, 5 seeds':>32}")
     for way, nats in end.items():
@@ -545,7 +564,7 @@ show.predict(
         falling(
             list(end),
             "Held-out loss against the training step, five seeds each. Teacher forcing is lowest, scheduled sampling to 75 percent a little "
-            "above it; scheduled sampling to nearly none falls until step 250 and then rises towards free running at the top.",
+            f"above it; scheduled sampling to nearly none falls until step {at[scheduled.index(min(scheduled))]} and then rises towards free running at the top.",
         ),
     ],
 )
@@ -553,11 +572,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Scheduled sampling did **not** help here. It improved neither the loss nor the names: 83 % known triples instead of 90 %, and 60 % when
-#   nearly all letters that the network reads are its own. The ranges of the five seeds do not overlap. In held-out real names, 96 %
+# - Scheduled sampling did **not** help here. It improved neither the loss nor the names: 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % known triples instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %, and 60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % when
+#   nearly all letters that the network reads are its own. The ranges of the five seeds do not overlap<!--[[? apart]]-->. In held-out real names, 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> %
 #   of the triples are known.
 # - For letters to sounds (section 4) we have only one training of each kind, continued from one checkpoint, which ranks nothing:
-#   11.06 % wrong sounds after teacher forcing, 11.17 % with a schedule that falls to 75 %, 12.69 % with one that falls to
+#   11.06<!--[[wrong[0]:.2f]]--> % wrong sounds after teacher forcing, 11.17<!--[[wrong[1]:.2f]]--> % with a schedule that falls to 75 %, 12.69<!--[[wrong[2]:.2f]]--> % with one that falls to
 #   10 %.
 # - This does not refute the paper, whose tasks and models are different. It says that the remedy is not automatic.
 # </details>
@@ -625,7 +644,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - It is what the formula says. At $\epsilon = 0$ half of all texts are wrong, because the network has learned how frequent each
+# - It is what the formula says. At $\epsilon = 0$ half of all texts are wrong<!--[[? abs(shares[0.0] - 0.5) < 0.04]]-->, because the network has learned how frequent each
 #   letter is at each position, and to ignore what it reads. That is the baseline of section 2, letters by position, in its purest
 #   form.
 # - Teacher forcing aims at the right model, given a large enough network and enough text. Its trouble lies *on the way* there, in
@@ -681,6 +700,7 @@ def edit(sentence, insert, delete):
 
 
 held_out_edits = editor_card["figures"]["held_out"]
+overlap = jaccard(["what", "is", "the", "matter"], ["what", "is", "the", "news"])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 edits = [
@@ -690,11 +710,11 @@ edits = [
 ]
 done = [edit(*asked)[1] for asked in edits]
 with show.held_back() as by_editor:
-    print("J =", jaccard(["what", "is", "the", "matter"], ["what", "is", "the", "news"]))
+    print("J =", overlap)
     for (sentence, insert, delete), result in zip(edits, done, strict=True):
         print(f"  {sentence}, + {insert}, − {delete}:  {result}")
 show.predict(
-    "Our editor was trained on 16,556 pairs of sentences of Shakespeare. It gets three requests: *what is the matter*, insert *news*, delete *matter*; "
+    f"Our editor was trained on {editor_card['training']['pairs']:,} pairs of sentences of Shakespeare. It gets three requests: *what is the matter*, insert *news*, delete *matter*; "
     "*where is my lord*, insert *lady*, delete *lord*; *i will go to the king*, insert *queen*, delete *king*. How many of the three does it carry out?",
     choices=["none", "one", "two", "all three"],
     answer=["none", "one", "two", "all three"][
@@ -712,11 +732,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $J = 3/5 = 0.6$ for the first pair, because it shares three words of five in all. Order and repetition do not count.
-# - A prototype lowers the *loss* a lot. New sentences cost, in nats per word, 7.24 with an unrelated sentence as the prototype,
-#   3.14 with the nearest one, and 2.22 with the nearest one and the edit vector.
-# - But the sentences that the editor *writes* are poor. Only 5.5 % of the new sentences are right word for word, and its BLEU (how
-#   much two texts have in common, [lecture 11](11_sequence_to_sequence.ipynb)) is 21, where the unchanged prototype has 28. Guu et
+# - $J = 3/5$ = 0.6<!--[[overlap]]--> for the first pair, because it shares three words of five in all. Order and repetition do not count.
+# - A prototype lowers the *loss* a lot. New sentences cost, in nats per word, 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> with an unrelated sentence as the prototype,
+#   3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the nearest one, and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the nearest one and the edit vector.
+# - But the sentences that the editor *writes* are poor. Only 5.5<!--[[held_out_edits["right_word_for_word"]]]--> % of the new sentences are right word for word, and its BLEU (how
+#   much two texts have in common, [lecture 11](11_sequence_to_sequence.ipynb)) is 21<!--[[held_out_edits["bleu"]:.0f]]-->, where the unchanged prototype has 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. Guu et
 #   al., with millions of sentences, report better perplexity and sentences that people prefer; our editor confirms only the first
 #   half. (One trained model; `python -m lectures.recipes edit` trains it again.)
 # </details>
@@ -797,9 +817,9 @@ show.predict(
 #
 # - The names of the play and of the person occur in the question, so word overlap always finds the right line here. Real questions
 #   use different words from the documents; then you retrieve by vectors, such as MiniLM's ([lecture 12](12_attention.ipynb)).
-# - The control matters. Any document from such a list shows the *form* of an answer; only the right one brings the fact.
+# - The control matters. Any document from such a list shows the *form* of an answer; only the right one brings the fact<!--[[? alone - control < 1 and with_document < alone / 2]]-->.
 # - The generator may ignore a document, or believe a wrong one. So a good program shows its sources.
-# - This is one model and nine people at most, a demonstration and not a comparison of methods.
+# - This is one model and eight<!--[[words(len(asked_about))]]--> people, a demonstration and not a comparison of methods.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -811,14 +831,14 @@ show.predict(
 # ## Check yourself
 #
 # 1. A sentence has 3 words and `<eos>`, with probabilities 0.5, 0.5, 0.25, 1. What is its loss, summed and averaged?
-# <details><summary>Answer</summary>ln 2 + ln 2 + ln 4 + 0 = 4 ln 2 = 2.77 nats; averaged over four predictions 0.69.</details>
+# <details><summary>Answer</summary>ln 2 + ln 2 + ln 4 + 0 = 4 ln 2 = 2.77<!--[[4 * math.log(2):.2f]]--> nats; averaged over four predictions 0.69<!--[[math.log(2):.2f]]-->.</details>
 #
 # 2. In which line do free-running training and teacher forcing differ?
 # <details><summary>Answer</summary>In the line that says what the model reads next, the sampled word or the true one. The loss asks
 # for the same word.</details>
 #
 # 3. $\epsilon_i = k^i$ with $k = 0.99$. When are half of the words read still true?
-# <details><summary>Answer</summary>0.99^i = 0.5 for i = ln 2 / 0.01005 = 69.</details>
+# <details><summary>Answer</summary>0.99^i = 0.5 for i = ln 2 / 0.01005<!--[[-math.log(0.99):.5f]]--> = 69<!--[[math.log(2) / -math.log(0.99):.0f]]-->.</details>
 #
 # 4. Somebody trains with $\epsilon_i = 1 - k^i$. What happens?
 # <details><summary>Answer</summary>The decay is reversed. The untrained network reads its own noise, and the true words come only
@@ -829,7 +849,7 @@ show.predict(
 # weak model.</details>
 #
 # 6. In the language of two sentences, with $\epsilon = 0.8$, how many texts are wrong after long training?
-# <details><summary>Answer</summary>1 − (1 + 0.8)/2 = 10 %.</details>
+# <details><summary>Answer</summary>1 − (1 + 0.8)/2 = 10<!--[[100 * (1 - (1 + 0.8) / 2):.0f]]--> %.</details>
 #
 # 7. Two sentences have the same words in a different order. What is $J$, and what can the edit vector say about the difference?
 # <details><summary>Answer</summary>J = 1. The edit vector is zero, because nothing is inserted or deleted; it cannot encode

@@ -109,7 +109,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# In the picture the decoder's states are called $s$, as in [lecture 12](12_attention.ipynb), and the encoder reads **from right to left**,
+# In the picture the decoder's states are called $s$, as in [lecture 12](12_attention.ipynb), and the encoder reads **from right to left**<!--[[? translator.encoder.reverse]]-->,
 # a trick of Sutskever et al. The *last* word that it reads is the *first* word of the source. Section 6 measures how much that helps. The
 # orange arrows form the loop of every generator, because the decoder reads the word that it has just written.
 #
@@ -159,7 +159,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# It could tell $2^{128} \approx 3 \cdot 10^{38}$ numbers apart. The largest numbers here have 15 digits, and there are only $10^{15}$
+# It could tell $2^{128} \approx 3 \cdot 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart. The largest numbers here have 15 digits, and there are only $10^{15}$
 # numbers of up to 15 digits. So there is room. Whether training finds a way to use it is a different question, which section 5 answers.
 #
 # German swaps tens and units ("one and twenty"). No line of the program says so. The decoder learned it from 20,000 pairs.
@@ -229,7 +229,7 @@ widgets.decoder_player(steps_of, sources, starts)
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # After "vier tausend" a German number may continue with a digit, with "hundert" or with a multiple of ten, or it may end. *This* decoder is
-# nearly certain of "sieben", because its state still holds the rest of the number. The whole state changes with every word. No
+# nearly certain of "sieben"<!--[[? dict(steps_of(english(4_723))[2].likely)["sieben"] > 0.9]]-->, because its state still holds the rest of the number. The whole state changes with every word. No
 # single cell of the stripe stores "seven hundred"; the information is *distributed* over all of them.
 # </details>
 
@@ -288,8 +288,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# It has 12, four for "ein und zwanzig" `<eos>` and eight for the other pair. If you count the padding, the loss is two thousand times
-# larger and says nothing, because this model was never asked to predict `<pad>`. A model trained on *that* loss would spend its effort on
+# It has 12<!--[[int(mask[:, 1:].sum())]]-->, four<!--[[words(int(mask[0, 1:].sum()))]]--> for "ein und zwanzig" `<eos>` and eight<!--[[words(int(mask[1, 1:].sum()))]]--> for the other pair. If you count the padding, the loss is two thousand times
+# larger<!--[[? 1500 < -ln_p.mean() / by_hand < 2500]]--> and says nothing, because this model was never asked to predict `<pad>`. A model trained on *that* loss would spend its effort on
 # learning to write padding.
 # </details>
 
@@ -328,7 +328,7 @@ def train(loss=None):
 
 # %% slideshow={"slide_type": "fragment"}
 held_out = [n for n in range(1, 1000) if n % 7 == 0]
-trained, losses = {}, {}
+trained, losses, solved = {}, {}, {}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as after_training:
@@ -337,11 +337,16 @@ with show.held_back() as after_training:
         ids = translate(model, [english_side.encode(english(n)) for n in held_out], lambda n: 10)
         trained[name] = {n: german_side.decode(i) for n, i in zip(held_out, ids, strict=True)}
         right = sum(trained[name][n] == german(n) for n in held_out)
+        solved[name] = right / len(held_out)
         print(
             f"{name}: final loss {losses[name][-1]:.3f}, right {right} of {len(held_out)} new numbers"
         )
         for n in (21, 735, 917):
             print(f"   {n}: {trained[name][n] or '(nothing)'}")
+repeats = all(
+    said.startswith("<bos>") and len({*said.removeprefix("<bos>").split()}) < 2
+    for said in trained["not shifted"].values()
+)
 falls = show.curves(
     range(1, 201, 5),
     {name: line[::5] for name, line in losses.items()},
@@ -362,9 +367,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The model with the mistake has by far the lower loss, and translates nothing. It has learned to repeat its input. After `<bos>` it
-# writes `<bos>`, and once a digit has slipped in, it writes that digit for ever. **A loss that falls too fast is a warning.** The correct
-# model translates most of the held-out numbers.
+# The model with the mistake has by far the lower loss<!--[[? losses["not shifted"][-1] < losses["shifted by one"][-1] / 10]]-->, and translates nothing<!--[[? solved["not shifted"] == 0]]-->. It has learned to repeat its input. After `<bos>` it
+# writes `<bos>`, and once a digit has slipped in, it writes that digit for ever<!--[[? repeats]]-->. **A loss that falls too fast is a warning.** The correct
+# model translates most of the held-out numbers<!--[[? solved["shifted by one"] > 0.6]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -477,6 +482,7 @@ alike = {
     "the length": lambda a, b: len(a) == len(b),
 }
 shares, usual = {}, torch.pdist(vectors).mean()
+scatter = torch.linalg.svdvals(vectors - vectors.mean(0)) ** 2
 moved = encode_by_hand(english(465_721)) - encode_by_hand(english(465_722))
 apart, many = moved.norm(), int((moved.abs() > 0.05).sum())
 print(f"465,721 and 465,722 are {apart:.1f} apart; any two numbers, on average, {usual:.1f}")
@@ -492,16 +498,16 @@ for what, same in alike.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Changing one word of eleven moves the vector by 1.3. Two random numbers are 8.9 apart on average. The small step is shared by 41 of the
+# - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by 1.3<!--[[apart:.1f]]-->. Two random numbers are 8.9<!--[[usual:.1f]]--> apart on average. The small step is shared by 41<!--[[many]]--> of the
 #   128 cells, so no single cell holds "the last word".
-# - The vector of 72 is nearer. Neighbours share the word that the encoder read *last*, which is the first word, because this encoder reads
-#   from right to left. 83 % of the numbers begin with the same word as their nearest neighbour; two random numbers do so in 5 % of cases. The last word,
-#   which is read first, counts for less (12 %).
-# - The shade "words" changes across the whole map, so the vector says how much there is to write. 35 % of nearest neighbours are
-#   equally long, but only 10 % of random pairs.
+# - The vector of 72 is nearer<!--[[? numbers[nearest[numbers.index(72_000)]] == 72]]-->. Neighbours share the word that the encoder read *last*, which is the first word, because this encoder reads
+#   from right to left. 83<!--[[100 * shares["the first word"][0]:.0f]]--> % of the numbers begin with the same word as their nearest neighbour; two random numbers do so in 5<!--[[100 * shares["the first word"][1]:.0f]]--> % of cases. The last word,
+#   which is read first, counts for less (12<!--[[100 * shares["the last word"][0]:.0f]]--> %).
+# - The shade "words" changes across the whole map, so the vector says how much there is to write. 35<!--[[100 * shares["the length"][0]:.0f]]--> % of nearest neighbours are
+#   equally long, but only 10<!--[[100 * shares["the length"][1]:.0f]]--> % of random pairs.
 # - So "thought" is a big word. The vector keeps *what the decoder has to write, starting with the first word*. It is not sorted
 #   by size, which people would call the meaning of a number. Nothing in the task asked for size.
-# - The two directions show a fifth of the variance in all 128 dimensions. Points that are close on the map may be far apart.
+# - The two directions show a fifth<!--[[? abs(scatter[:2].sum() / scatter.sum() - 0.2) < 0.03]]--> of the variance in all 128 dimensions. Points that are close on the map may be far apart.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -520,16 +526,17 @@ for what, same in alike.items():
 
 # %% slideshow={"slide_type": "fragment"}
 right = "vier hundert fünf und sechzig tausend"
-for said in (
+attempts = (
     right,
     "vier hundert sechs und fünfzig tausend",
     "tausend sechzig und fünf hundert vier",
-):
+)
+for said in attempts:
     print(f"{corpus_bleu([said], [right]):6.1f}  {said}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The second text says a different number, 456,000 instead of 465,000, and has four of six words right. The third has all six words, in
-# reverse order, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group matches, the program uses
+# The second text says a different number, 456,000 instead of 465,000, and has four<!--[[words(sum(map(str.__eq__, right.split(), attempts[1].split())))]]--> of six words right. The third has all six<!--[[words(len({*right.split()}))]]--> words, in
+# reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group matches, the program uses
 # a small value instead, as is usual.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
 #
 # We trained translators with one vector on numbers of up to 12 English words, with five seeds, and tested them on up to 29 words
@@ -545,6 +552,9 @@ five = [[at["bleu"] for at in line.values()] for line in quality["seeds"]["one v
     if name.startswith("one vector") and "20" in name
 )
 words_in = [4, 7, 10, 13, 16, 19, 22, 25, 28]
+bleu = dict(zip(longer, zip(*five, strict=True), strict=True))
+nine, twelve, fifteen = (bleu[at] for at in ("9-11", "12-14", "15-17"))
+means = [mean(of) for of in bleu.values()]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
@@ -574,9 +584,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The quality falls from 7 words onwards. BLEU is 92 (90 to 96) for 9 to 11 words, 69 (66 to 74) for 12 to 14, 40 (36 to 45) for
-#   15 to 17. The brackets give the range over five seeds.
-# - Longer numbers in training help, but do not solve the problem. The translator that was trained on up to 20 words has BLEU 52 at 18 to
+# - The quality falls from 7 words onwards<!--[[? means == sorted(means, reverse=True)]]-->. BLEU is 92<!--[[mean(nine):.0f]]--> (90<!--[[min(nine):.0f]]--> to 96<!--[[max(nine):.0f]]-->) for 9 to 11 words, 69<!--[[mean(twelve):.0f]]--> (66<!--[[min(twelve):.0f]]--> to 74<!--[[max(twelve):.0f]]-->) for 12 to 14, 40<!--[[mean(fifteen):.0f]]--> (36<!--[[min(fifteen):.0f]]--> to 45<!--[[max(fifteen):.0f]]-->) for
+#   15 to 17. The brackets give the range over five<!--[[words(len(five))]]--> seeds.
+# - Longer numbers in training help, but do not solve the problem. The translator that was trained on up to 20 words has BLEU 52<!--[[longer["18-20"]["bleu"]:.0f]]--> at 18 to
 #   20 words, *lengths that it was trained on*. (This is a single seed. It shows that training length is not the whole story, but ranks
 #   nothing.)
 # - The curve has the shape of those in Cho et al. (2014b) and in Bahdanau et al. (2015, figure 2), who suspected the one vector. The
@@ -610,6 +620,14 @@ exact = {
     name: [[100 * by[at][seed] for at in lengths] for seed in range(len(by["3-5"]))]
     for name, by in measured["exact"].items()
 }
+at_nine = {name: [mean(seed[2:4]) for seed in of] for name, of in exact.items()}  # 9 to 14 words
+neither, again, reverse, both = (
+    at_nine[name]
+    for name in ("initial", "every step", "initial, reversed", "every step, reversed")
+)
+gains = [mean(of) - mean(neither) for of in (again, reverse, both)]
+best_run = max(seed[4] for of in exact.values() for seed in of)  # at 15 to 17 words
+sizes = measured["parameters"]
 HTML(
     show.bands_svg(
         [4, 7, 10, 13, 16, 19],
@@ -640,6 +658,7 @@ for name, seeds in exact.items():
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 wrong = measured["wrong_by_place"]
+zigzag = all(row[i] > max(row[i - 1], row[i + 1]) for row in wrong.values() for i in (2, 4, 6, 8))
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -665,29 +684,29 @@ show.predict(
         x_title="position in the target",
         y_title="wrong words, %",
         alt="Percentage of wrong words at each position of the target, for four translators, means of five seeds. "
-        "Without reversing, errors grow along the target, to 7 and 10 at position 9; reversed, they are highest at position 5 and fall "
-        "to 3 at position 9.",
+        f"Without reversing, errors grow along the target, to {100 * wrong['every step'][8]:.0f} and {100 * wrong['initial'][8]:.0f} at "
+        "position 9; reversed, they are highest at position 5 and fall below 3 at position 9.",
     ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Idea 2 and the trick both help, but their gains do not add up.** We count the test numbers of 9 to 14 words that are right in every
-#   word, in percent, and give the mean over five seeds, with the range in brackets: 76 (74 to 78) with neither, 84 (82 to 85) with
-#   $c$ at every step, 86 (84 to 88) reversed, 89 (87 to 91) with both. One idea gains 8 points, the other 10, both together 13
-#   and not 18. The translator with neither is below all others with every seed; the ranges of the other three overlap, so we do
+# - **Idea 2 and the trick both help, but their gains do not add up<!--[[? gains[0] + gains[1] - gains[2] > 2]]-->.** We count the test numbers of 9 to 14 words that are right in every
+#   word, in percent, and give the mean over five seeds, with the range in brackets: 76<!--[[mean(neither):.0f]]--> (74<!--[[min(neither):.0f]]--> to 78<!--[[max(neither):.0f]]-->) with neither, 84<!--[[mean(again):.0f]]--> (82<!--[[min(again):.0f]]--> to 85<!--[[max(again):.0f]]-->) with
+#   $c$ at every step, 86<!--[[mean(reverse):.0f]]--> (84<!--[[min(reverse):.0f]]--> to 88<!--[[max(reverse):.0f]]-->) reversed, 89<!--[[mean(both):.0f]]--> (87<!--[[min(both):.0f]]--> to 91<!--[[max(both):.0f]]-->) with both. One idea gains 8<!--[[gains[0]:.0f]]--> points, the other 10<!--[[gains[1]:.0f]]-->, both together 13<!--[[gains[2]:.0f]]-->
+#   and not 18<!--[[gains[0] + gains[1]:.0f]]-->. The translator with neither is below all others with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The ranges of the other three overlap<!--[[? max(again) > min(reverse) and max(reverse) > min(both)]]-->, so we do
 #   not rank them.
-# - Reversing costs nothing. Idea 2 costs a third more parameters (195,741 instead of 146,589), and our comparison does not show how much
+# - Reversing costs nothing. Idea 2 costs a third<!--[[? round(sizes["every step"] / sizes["initial"], 2) == 1.34]]--> more parameters (195,741<!--[[sizes["every step"]:,]]--> instead of 146,589<!--[[sizes["initial"]:,]]-->), and our comparison does not show how much
 #   of its gain is due to them.
-# - **Not where you would expect.** At the first four positions reversing makes *more* errors, 0.9 % instead of 0.3 %; at
-#   positions 7 to 10 it halves them, 2.3 % instead of 4.9 %. Sutskever et al. were surprised in the same way: they had expected
+# - **Not where you would expect.** At the first four positions reversing makes *more* errors, 0.9<!--[[100 * errors(True, range(1, 5)):.1f]]--> % instead of 0.4<!--[[100 * errors(False, range(1, 5)):.1f]]--> %; at
+#   positions 7 to 10 it halves them, 2.1<!--[[100 * errors(True, range(7, 11)):.1f]]--> % instead of 4.4<!--[[100 * errors(False, range(7, 11)):.1f]]--> %. Sutskever et al. were surprised in the same way: they had expected
 #   better beginnings and worse ends, and found better long sentences. They call it a better use of memory. That is a name and not an
 #   explanation, and we do not have an explanation either.
-# - Errors go up and down from position to position. Odd positions hold digits, even ones mostly "hundert" or "und", which grammar
+# - Errors go up and down from position to position<!--[[? zigzag]]-->. Odd positions hold digits, even ones mostly "hundert" or "und", which grammar
 #   determines.
-# - Beyond the trained lengths all four break down. At 15 to 17 words the best run has 24 % right. In BLEU reversing is even worse there,
-#   51 instead of 59.
+# - Beyond the trained lengths all four break down. At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right. In BLEU reversing is even worse there,
+#   51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> instead of 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -755,10 +774,10 @@ show.predict(
 #
 # - For irregular spellings and names the model guesses by rule, and the rule does not hold. Read its errors aloud. Most are what you
 #   would say if you did not know the word.
-# - 26 % of the words of 5 or 6 letters are wrong, and 64 % of those of 11 or more. More sounds give more chances to err, so compare the
-#   second column. Per phoneme the errors double, from 8.6 % to 17.3 %. This is the bottleneck again, but it is milder, because words are
+# - 26<!--[[100 * by_length["5-6"][0]:.0f]]--> % of the words of 5 or 6 letters are wrong, and 64<!--[[100 * by_length["11 and more"][0]:.0f]]--> % of those of 11 or more. More sounds give more chances to err, so compare the
+#   second column. Per phoneme the errors double, from 8.6<!--[[100 * by_length["5-6"][1]:.1f]]--> % to 17.3<!--[[100 * by_length["11 and more"][1]:.1f]]--> %. This is the bottleneck again, but it is milder, because words are
 #   short.
-# - In the whole test set 40.9 % of the words have at least one wrong phoneme, and 11.6 % of the phonemes are wrong. (One trained model.)
+# - In the whole test set 40.9<!--[[card["figures"]["test"]["word_error_rate"]:.1f]]--> % of the words have at least one wrong phoneme, and 11.6<!--[[card["figures"]["test"]["phoneme_error_rate"]:.1f]]--> % of the phonemes are wrong. (One trained model.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -790,7 +809,7 @@ show.predict(
 # later states come from padding.</details>
 #
 # 6. With idea 2, how does the number of parameters change?
-# <details><summary>Answer</summary>The cell's input grows by the width of c, so its input matrices grow as well. A GRU of width d gets 3 · d · d more parameters.</details>
+# <details><summary>Answer</summary>The cell's input grows by the width of c, so its input matrices grow as well. A GRU of width d gets 3 · d · d more parameters<!--[[? sizes["every step"] - sizes["initial"] == 3 * 128**2]]-->.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, let the room write the answer to number 2, then compare it with a neighbour's.

@@ -7,7 +7,7 @@
 # <img src="figures/it_reads_animal.svg" width="380" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected; its thickest line, weight 0.69, goes to 'animal'.">
 #
 # *One of the 72 attention "heads" of a real network, MiniLM, reads that sentence. Nobody told the network what "it" means. In
-# section 7 you compute the 0.69 yourself, explore the other heads, and test whether this one understands anything.*
+# section 7 you compute the 0.69<!--[[it_to_animal:.2f]]--> yourself, explore the other heads, and test whether this one understands anything.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -36,6 +36,7 @@ import copy
 import math
 import re
 from functools import lru_cache
+from statistics import mean
 
 import ipywidgets
 import torch
@@ -106,6 +107,10 @@ kept = {}
 for d in (64, 256, 1024):
     kept[f"one vector, d = {d}"] = [read_back(n, d, keep_all=False) for n in lengths]
 kept["all n vectors, d = 64"] = [read_back(n, 64, keep_all=True) for n in lengths]
+half_lost = [  # for each width, at how many words
+    next(n for n, share in zip(lengths, kept[f"one vector, d = {d}"], strict=True) if share < 0.5)
+    for d in (64, 256, 1024)
+]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 without_error = [
@@ -130,9 +135,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - About eight. Of 32 words only a third are read back correctly. The vector holds far fewer words than it has dimensions.
-# - Four times the dimensions buy about four times the words. A wider vector moves the cliff, but does not remove it.
-# - The last line keeps *all* $n$ vectors. Of course it does not fall, because it has $64\,n$ values, and one vector of that width would
+# - About eight<!--[[words(max(without_error))]]-->. Of 32 words only a third are read back correctly<!--[[? abs(kept["one vector, d = 256"][lengths.index(32)] - 1 / 3) < 0.05]]-->. The vector holds far fewer words than it has dimensions.
+# - Four times the dimensions buy about four times the words<!--[[? half_lost == [8, 32, 128]]]-->. A wider vector moves the cliff, but does not remove it.
+# - The last line keeps *all* $n$ vectors. Of course it does not fall<!--[[? set(kept["all n vectors, d = 64"]) == {1.0}]]-->, because it has $64\,n$ values, and one vector of that width would
 #   do as well. But a network's vector has *one* width, which you choose before you see the sentence. A memory of all states grows with
 #   the text.
 # - This memory is not trained, and random words are harder to pack than language. What about trained encoders? Cho et al. (2014b)
@@ -203,7 +208,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# It gets $4.48 / 8.90 = 0.50$. A negative score gives a small weight, $0.61 / 8.90 = 0.07$, never a negative one, because the exponential
+# It gets $4.48 / 8.90 = 0.50$<!--[[? f"{exponentials[0]:.2f} / {total:.2f} = {shares[0]:.2f}" == "4.48 / 8.90 = 0.50"]]-->. A negative score gives a small weight, $0.61 / 8.90 = 0.07$<!--[[? f"{exponentials[3]:.2f} / {total:.2f} = {shares[3]:.2f}" == "0.61 / 8.90 = 0.07"]]-->, never a negative one, because the exponential
 # is positive.
 # </details>
 
@@ -235,7 +240,7 @@ widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 # <details><summary><b>What to notice</b></summary>
 #
 # - Adding 1 changes nothing, because $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
-# - At a factor of 3 the first takes 0.78, and at a factor of 8 it takes 0.98, so softmax becomes a choice of one state. At 0 all
+# - At a factor of 3 the first takes 0.78<!--[[torch.softmax(3 * torch.tensor(other_scores), -1)[0]:.2f]]-->, and at a factor of 8 it takes 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->, so softmax becomes a choice of one state. At 0 all
 #   get 0.25, and the context is an average.
 # - Between these extremes softmax is a *soft* choice. Its derivative is useful everywhere, so gradients can teach it. A hard choice of
 #   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
@@ -269,7 +274,7 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# $h$ is (1, 5, 12): 6 dimensions from each direction. $c$ is (1, 12), and $[x, c]$ has 15 dimensions. The loop reads $h$ at every
+# $h$ is (1, 5, 12)<!--[[? h.shape == (1, 5, 12)]]-->: 6 dimensions from each direction. $c$ is (1, 12)<!--[[? c.shape == (1, 12)]]-->, and $[x, c]$ has 15<!--[[3 + c.shape[-1]]]--> dimensions. The loop reads $h$ at every
 # step and never writes it: **the encoder is a read-only memory.** Only the question changes from step to step. (`nlmcore.seq2seq`
 # has this decoder with learned weights; the translators of the next section use it.)
 # </details>
@@ -324,6 +329,8 @@ plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]]
 quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
 A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 B2, u2 = 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
+angles = torch.arange(0, 360, 5).deg2rad()
+around = 1.5 * torch.stack([angles.cos(), angles.sin()], dim=-1)  # a query in each direction
 widgets.query_playground(
     attend,
     {
@@ -338,9 +345,9 @@ widgets.query_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - **Dot product**: point the query towards "idea" (265° on the slider; the key is at 260°, but a little beyond it the other keys are
+# - **Dot product**: point the query towards "idea" (265<!--[[5 * attend(dot_score(around, plane_keys), plane_keys)[1][:, 3].argmax()]]-->° on the slider; the key is at 260°, but a little beyond it the other keys are
 #   further away). Similar vectors attract.
-# - **Bilinear**: rotate the query by another 90° to get the same weight (355°). $W$ lets the model look for something *other* than the
+# - **Bilinear**: rotate the query by another 90° to get the same weight (355<!--[[5 * attend(bilinear_score(around, plane_keys, quarter_turn), plane_keys)[1][:, 3].argmax()]]-->°). $W$ lets the model look for something *other* than the
 #   query itself, so that a verb can look for its subject, and an adjective for its noun.
 # - At length 0 all dot-product and bilinear scores are 0, so the weights are equal and the context is a plain average. The additive
 #   score still prefers some keys, because $u \cdot \tanh(Bk)$ does not vanish.
@@ -374,6 +381,15 @@ lengths_of_numbers = list(measured["seeds"]["attention"][0])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 at_18 = lengths_of_numbers.index("18-20")
+one_vector, with_attention = (
+    dict(zip(lengths_of_numbers, zip(*five[kind], strict=True), strict=True))
+    for kind in ("one vector", "attention")
+)
+falling = [mean(seeds) for seeds in one_vector.values()]
+longer = [
+    measured["lines"][f"{kind}, trained on up to 20 words"]["18-20"]["bleu"]
+    for kind in ("one vector", "attention")
+]
 show.predict(
     "The translators with attention were trained on numbers of up to 12 words. What is their BLEU at 18 to 20 words, as the mean of five seeds?",
     choices={"about 100": 100, "about 75": 75, "about 30": 30},
@@ -397,13 +413,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With one vector BLEU falls from the start, even at lengths that occurred in training. At 9 to 11 words it is 92 (90 to 96), where
-#   attention has 100. Beyond these lengths, at 15 to 17 words, it is 40 (36 to 45), where attention has 90 (85 to 96). The brackets give
+# - With one vector BLEU falls from the start<!--[[? falling == sorted(falling, reverse=True)]]-->, even at lengths that occurred in training. At 9 to 11 words it is 92<!--[[mean(one_vector["9-11"]):.0f]]--> (90<!--[[min(one_vector["9-11"]):.0f]]--> to 96<!--[[max(one_vector["9-11"]):.0f]]-->), where
+#   attention has 100<!--[[mean(with_attention["9-11"]):.0f]]-->. Beyond these lengths, at 15 to 17 words, it is 40<!--[[mean(one_vector["15-17"]):.0f]]--> (36<!--[[min(one_vector["15-17"]):.0f]]--> to 45<!--[[max(one_vector["15-17"]):.0f]]-->), where attention has 90<!--[[mean(with_attention["15-17"]):.0f]]--> (85<!--[[min(with_attention["15-17"]):.0f]]--> to 96<!--[[max(with_attention["15-17"]):.0f]]-->). The brackets give
 #   the range over five seeds. The curve has the shape of the one in Bahdanau et al. (2015, figure 2).
-# - Attention is not magic. At 18 to 20 words it has 71 (66 to 75). It learned to read the right word in short sentences; it never
+# - Attention is not magic. At 18 to 20 words it has 71<!--[[mean(with_attention["18-20"]):.0f]]--> (66<!--[[min(with_attention["18-20"]):.0f]]--> to 75<!--[[max(with_attention["18-20"]):.0f]]-->). It learned to read the right word in short sentences; it never
 #   had to learn where to look in longer ones.
-# - We also trained one translator of each kind on numbers of up to 20 words. At 18 to 20 words these have BLEU 52 with one vector and
-#   100 with attention. (One run each.)
+# - We also trained one translator of each kind on numbers of up to 20 words. At 18 to 20 words these have BLEU 52<!--[[longer[0]:.0f]]--> with one vector and
+#   100<!--[[longer[1]:.0f]]--> with attention. (One run each.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -486,15 +502,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# 14 against 4. In the number only neighbours are swapped. In the sentence the verb moves from the second position to the end, and
+# 14<!--[[crossed["the Hindi sentence"]]]--> against 4<!--[[crossed["the German number, 465,721"]]]-->. In the number only neighbours are swapped. In the sentence the verb moves from the second position to the end, and
 # *yesterday* moves from the end to the third position. A recurrent network that passes on one vector would have to keep the verb until
 # everything else is said. For attention a line is a line, however far it goes.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **From letters to sounds.** English spelling is a translation problem as well. We trained a model with attention (bidirectional
-# encoder, bilinear score) on 112,397 words of a dictionary. It reads letters and writes **phonemes** (sounds). On held-out words 8.08 % of
-# its phonemes are wrong. A model with one vector instead of attention gets 11.62 % wrong (one run each;
+# encoder, bilinear score) on 112,397 words of a dictionary. It reads letters and writes **phonemes** (sounds). On held-out words 8.08<!--[[heard["attention"]["phoneme_error_rate"]]]--> % of
+# its phonemes are wrong. A model with one vector instead of attention gets 11.62<!--[[heard["one vector"]["phoneme_error_rate"]]]--> % wrong (one run each;
 # `python -m lectures.recipes pronunciation`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -529,6 +545,7 @@ def spoken(word, typed):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+heard = stored("pronunciation")["here"]
 sounds, reads = pronounce("box")
 show.predict(
     "“box” has four sounds, B AA K S, and three letters. Which letter does the S read?",
@@ -600,7 +617,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# $112 / 8 = 14$ and $96 / 8 = 12$; $e^{14} / (e^{14} + e^{12}) = 1 / (1 + e^{-2}) = 0.88$, so **0.88 and 0.12**.
+# $112 / 8 = 14$ and $96 / 8 = 12$; $e^{14} / (e^{14} + e^{12}) = 1 / (1 + e^{-2}) = 0.88$, so **0.88<!--[[1 / (1 + math.exp(-2)):.2f]]--> and 0.12<!--[[1 / (1 + math.exp(2)):.2f]]-->**.
 # Without the division the difference is 16 instead of 2, and $1 / (1 + e^{-16})$ is 1 to six decimals, so the second word
 # is shut out.
 # </details>
@@ -610,17 +627,25 @@ show.predict(
 # $q \cdot k = \sum_{i=1}^d q_i k_i$ has variance $d$. So wide vectors make large scores, and large scores make softmax a hard choice
 # from the first step of training. Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.
 
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-wide = torch.Generator().manual_seed(512)
-asked, found_by = (
-    torch.randn(200, 1, 512, generator=wide),
-    torch.randn(200, 6, 512, generator=wide),
-)
-_, undivided = attend(dot_score(asked, found_by), torch.eye(6).expand(200, 6, 6))
+wide = torch.Generator().manual_seed(0)  # the widget draws the same
+asked = torch.randn(200, 1, 512, generator=wide)
+found_by = torch.randn(200, 6, 512, generator=wide)
+
+
+def mean_largest(d, divide):
+    """The mean of the largest of six weights over 200 random queries of width d."""
+    scores = dot_score(asked[..., :d], found_by[..., :d])
+    _, alpha = attend(scores / math.sqrt(d) if divide else scores, torch.eye(6).expand(200, 6, 6))
+    return alpha.amax(-1).mean().item()
+
+
+divided = [mean_largest(d, True) for d in (4, 16, 64, 256, 512)]
 show.predict(
     "At $d = 4$ the largest of six weights is about 0.6 *without* the division, on average. What is it at $d = 512$?",
     choices={"about 0.4": 0.4, "about 0.6": 0.6, "above 0.9": 0.95},
-    answer=undivided.max(-1).values.mean().item(),
+    answer=mean_largest(512, False),
     why="Wide vectors make large scores, and large scores make softmax a hard choice. With the division the largest weight hardly changes:",
     reveals=widgets.width_playground(attend).opens(d=512),
 )
@@ -628,8 +653,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The line below the bars is a mean over 200 queries. Without the division it climbs from 0.60 to 0.96; with the division it stays
-# between 0.41 and 0.43.
+# The line below the bars is a mean over 200 queries. Without the division it climbs from 0.60<!--[[mean_largest(4, False):.2f]]--> to 0.96<!--[[mean_largest(512, False):.2f]]-->; with the division it stays
+# between 0.41<!--[[min(divided):.2f]]--> and 0.43<!--[[max(divided):.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -665,7 +690,7 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# With the division by $\sqrt d$ the curve is flat at about 0.12. Without it the curve has fallen to 0.007 at $d = 512$, a sixteenth of
+# With the division by $\sqrt d$ the curve is flat<!--[[? {round(mean_slope(width, True), 2) for width in widths} == {0.12}]]--> at about 0.12<!--[[mean_slope(512, True):.2f]]-->. Without it the curve has fallen to 0.007<!--[[mean_slope(512, False):.3f]]--> at $d = 512$, a sixteenth<!--[[? round(mean_slope(512, True) / mean_slope(512, False)) == 16]]--> of
 # that. The additive score is bounded by $\sum_i |u_i|$ however wide $q$ and $k$ are; whether it saturates depends on the size of $u$.
 # </details>
 
@@ -727,7 +752,7 @@ print("row sums, masked before softmax:", right.sum(-1))
 print("row sums, masked after softmax: ", wrong.sum(-1))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The first word's weights now sum to 0.10, an amount that depends on the words it was not supposed to see. The future leaks into the
+# The first word's weights now sum to 0.10<!--[[wrong.sum(-1)[0]:.2f]]-->, an amount that depends on the words it was not supposed to see. The future leaks into the
 # past through the size of the remaining weights. (Dividing each row by its sum would repair it.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -764,7 +789,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# They have exactly as many. Four matrices of 384 × 384 with 384 biases each make $4 \cdot (384^2 + 384) = 591{,}360$. The heads *share* the 384 dimensions. Twelve heads make twelve choices per word with the parameters of one, each in a narrower space.
+# They have exactly as many<!--[[? heads[12] == heads[1] == 591_360]]-->. Four matrices of 384 × 384 with 384 biases each make $4 \cdot (384^2 + 384) = 591{,}360$. The heads *share* the 384 dimensions. Twelve heads make twelve choices per word with the parameters of one, each in a narrower space.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -826,8 +851,9 @@ for name, weights in tape.items():
 # read themselves.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+every_head = torch.cat(list(tape.values()))  # (layer, head, query, key)
 show.head_grid(
-    torch.cat(list(tape.values())),
+    every_head,
     alt="72 small heatmaps, 6 layers of 12 heads, one row per reading word and one column per word read. Some are a thin "
     "diagonal line, some one dark column, some are spread.",
 )
@@ -859,15 +885,15 @@ widgets.attention_explorer(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2 reads the previous word, with weight 1.00, in every sentence. Layer 1, head 8 reads the next word with 0.64 on
+# - Layer 0, head 2 reads the previous word, with weight 1.00<!--[[every_head[0, 2].diagonal(-1).min():.2f]]-->, in every sentence. Layer 1, head 8 reads the next word with 0.64<!--[[every_head[1, 8].diagonal(1).mean():.2f]]--> on
 #   average.
-# - Layer 4, head 5 and many others park on `[CLS]`. Each row must sum to 1, even for a head that finds nothing to look for. Clark
+# - Layer 4, head 5 and many others park on `[CLS]`<!--[[? every_head[4, 5, :, 0].mean() > 0.85]]-->. Each row must sum to 1, even for a head that finds nothing to look for. Clark
 #   et al. (2019) see this in BERT, mostly at `[SEP]`, and suspect that it means "nothing here". The next cell tests it.
-# - Layer 3, head 1 links "it" to "animal" with weight 0.69.
+# - Layer 3, head 1 links "it" to "animal" with weight 0.69<!--[[it_to_animal:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The 0.69 by hand.** Take the vectors that enter layer 3, compute the query of "it" and the keys of all words for head 1 (dimensions
+# **The 0.69<!--[[it_to_animal:.2f]]--> by hand.** Take the vectors that enter layer 3, compute the query of "it" and the keys of all words for head 1 (dimensions
 # 32 to 63), and compute the weights as in section 4. In the heatmap of this head most other words park on `[CLS]`. How long is the *value*
 # vector that they get there?
 
@@ -883,14 +909,15 @@ with torch.no_grad():
     value_lengths = layer.value(entering[0])[0, :, 32:64].norm(dim=-1)
 
 pieces = tokenizer.pieces(sentence)
-print(f"from 'it' to 'animal':        {by_hand[pieces.index('it'), pieces.index('animal')]:.2f}")
+it_to_animal = by_hand[pieces.index("it"), pieces.index("animal")]
+print(f"from 'it' to 'animal':        {it_to_animal:.2f}")
 print(f"length of the value of [CLS]: {value_lengths[0]:.2f}")
 print(f"median length of the others:  {value_lengths[1:].median():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The value of `[CLS]` is nearly zero, with a length of 0.20 against 3.68. A head adds *weight × value* to a word, so it adds almost
+# The value of `[CLS]` is nearly zero, with a length of 0.20<!--[[value_lengths[0]:.2f]]--> against 3.68<!--[[value_lengths[1:].median():.2f]]-->. A head adds *weight × value* to a word, so it adds almost
 # nothing to a word that parks there. Parking does mean "nothing here", and a heatmap of the weights would have suggested the opposite.
 # </details>
 
@@ -910,6 +937,7 @@ pairs = [
     ("She poured water from the bottle into the cup until it was full.", "bottle", "cup"),
     ("She poured water from the bottle into the cup until it was empty.", "bottle", "cup"),
 ]
+ratios = []
 print("layer 3, head 1: weight from 'it' to …")
 for text, first, second in pairs:
     with torch.no_grad(), capture(encoder) as tape:
@@ -917,13 +945,14 @@ for text, first, second in pairs:
     pieces = tokenizer.pieces(text)
     row = tape["layers.3.attention"][0, 1, pieces.index("it")]
     seen = {word: round(row[pieces.index(word)].item(), 2) for word in (first, second)}
+    ratios.append((row[pieces.index(first)] / row[pieces.index(second)]).item())
     print(f"  {seen}   {text}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# It wavers (with "tired" it gives "animal" thirteen times as much weight as "street", with "wide" only twice as much). But its first
-# choice does not change with the meaning; it is the same noun in both sentences of each pair. In the passive sentence it picks "street",
+# It wavers (with "tired" it gives "animal" thirteen times as much weight as "street", with "wide" only twice as much<!--[[? [round(ratio) for ratio in ratios[:2]] == [13, 2]]]-->). But its first
+# choice does not change with the meaning; it is the same noun in both sentences of each pair<!--[[? min(ratios[:2] + ratios[3:]) > 1]]-->. In the passive sentence it picks "street"<!--[[? ratios[2] < 1]]-->,
 # which is not tired. Five sentences show that this head does not resolve "it"; they do not show what it does instead.
 # </details>
 
@@ -945,7 +974,7 @@ print(f"similarity with 'wide' instead of 'tired': {other_word:.3f}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The similarities are 0.998 against 0.836 (1 is the same direction), so one word matters, and this head hardly does. This is one head
+# The similarities are 0.998<!--[[without_head:.3f]]--> against 0.836<!--[[other_word:.3f]]--> (1 is the same direction), so one word matters, and this head hardly does. This is one head
 # and one sentence, without a control; the lecture on self-attention ablates random heads for comparison. A heatmap shows what a head
 # *reads*, not what the answer *depends on*. Jain & Wallace (2019) found that quite different attention weights can give the same
 # prediction. Wiegreffe & Pinter (2019) propose four tests of when weights may serve as an explanation all the same. (Both study
@@ -1026,7 +1055,8 @@ new, words_of_new, place = scenes("test", 500, torch.Generator().manual_seed(1))
 with torch.no_grad():
     said, looked = captioner(new, words_of_new)
 right = (said.argmax(-1) == words_of_new).float().mean()
-found = (looked.argmax(-1) == place).float().mean()
+hits, misread = looked.argmax(-1) == place, said.argmax(-1) != words_of_new
+found = hits.float().mean()
 print(f"new scenes: words correct {right:.0%}, most attention on the named digit {found:.1%}")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -1053,8 +1083,8 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - About nine words in ten are right, and nearly every look is at the digit that is named. The captioner learned the reading order, and
-#   where to look, only from captions. Where a word is wrong, it has nearly always looked at the right field but not recognised the
+# - About nine words in ten are right, and nearly every look is at the digit that is named<!--[[? 0.85 < right < 0.95 and found > 0.98]]-->. The captioner learned the reading order, and
+#   where to look, only from captions. Where a word is wrong, it has nearly always looked at the right field<!--[[? hits[misread].float().mean() > 0.9]]--> but not recognised the
 #   digit. Find such a scene. (One run.)
 # - The second look differs from the first because by then the state $s$ holds the first word, and asks for the next digit.
 # - Xu et al. use 196 parts of a photograph. The vector of each part comes from a large network that was trained beforehand.
@@ -1081,7 +1111,7 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The scores cost as much as the steps at $n = 2d$, that is, at 2,000 words, and more beyond. So attention adds next to nothing to the
+# The scores cost as much as the steps at $n = 2d$, that is, at 2,000<!--[[2 * d:,]]--> words<!--[[? 2 * (2 * d) * d**2 == (2 * d) ** 2 * d]]-->, and more beyond. So attention adds next to nothing to the
 # cost of a sentence, but much to the cost of a book. Steps grow as $O(n+m)$ and scores as $O(nm)$, or as $O(n^2)$ in self-attention.
 # </details>
 
@@ -1092,6 +1122,19 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 cost = stored("source_and_target")
+doubled = {name: at["4096"] / at["2048"] for name, at in cost["seconds"].items()}
+products = cost["multiply_adds"]
+
+
+def multiplications(name, n):
+    of = {"nm": 0, "n²": 0, "m²": 0, **products[name]}
+    return (of["n"] + of["m"]) * n + (of["nm"] + of["n²"] + of["m²"]) * n**2
+
+
+slower, fewer = (
+    all(cost["seconds"]["attention"][n] > at for n, at in cost["seconds"]["transformer"].items()),
+    all(multiplications("attention", n) < multiplications("transformer", n) for n in (64, 4096)),
+)
 print(
     *(f"{cost['lines'][name]:28} {formula}" for name, formula in cost["written"].items()),
     sep="\n",
@@ -1110,12 +1153,12 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - When $n$ doubles, from 2,048 to 4,096, the time without attention is 2.0 times as long, as $O(n+m)$ says. With attention it is 2.4
-#   times as long, and for the Transformer 3.4 times, on its way to the 4 of $O(nm)$.
+# - When $n$ doubles, from 2,048 to 4,096, the time without attention is 2.0<!--[[doubled["initial"]:.1f]]--> times as long, as $O(n+m)$ says. With attention it is 2.4<!--[[doubled["attention"]:.1f]]-->
+#   times as long, and for the Transformer 3.4<!--[[doubled["transformer"]:.1f]]--> times, on its way to the 4 of $O(nm)$.
 # - We count the multiplications exactly. Without attention the formula has no term $nm$; with attention it has $256\,nm$, twice the
-#   width.
+#   width<!--[[? "nm" not in products["initial"] and products["attention"]["nm"] == 256 == 2 * cost["sizes"]["d_model"]]]-->.
 # - The recurrent network with attention takes longer than the Transformer up to the longest texts here, though it multiplies
-#   less, because its steps wait for each other.
+#   less<!--[[? slower and fewer]]-->, because its steps wait for each other.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

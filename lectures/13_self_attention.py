@@ -85,11 +85,11 @@ widgets.edges_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2: "the previous word", always with weight 1.00. This is not grammar but still useful, because it tells
+# - Layer 0, head 2: "the previous word", always with weight 1.00<!--[[opening[0, 2].diagonal(-1).min():.2f]]-->. This is not grammar but still useful, because it tells
 #   every word what precedes it.
-# - Layer 3, head 1: from a verb to its object, *closed* → *door*, and from a determiner to its noun. It is the head that led
+# - Layer 3, head 1: from a verb to its object, *closed* → *door*<!--[[? opening[3, 1, 4].argmax() == 7]]-->, and from a determiner to its noun. It is the head that led
 #   from "it" to "animal" in [lecture 12](12_attention.ipynb).
-# - SmolLM2 has a causal mask. No word reads a later one, so no arrow points to the right.
+# - SmolLM2 has a causal mask. No word reads a later one, so no arrow points to the right<!--[[? not alpha.triu(1).any()]]-->.
 # - A parse gives each word *one* edge whose label has a meaning. A head gives *every* pair a weight, and nobody defined what its
 #   number means. This picture leaves out special tokens such as `[CLS]`, which often get much of the weight.
 # </details>
@@ -148,6 +148,9 @@ def weights_among(words):
     return torch.cat(list(tape.values()))[:, :, at][:, :, :, at]
 
 
+opening = weights_among(["The", "young", "doctor", "quickly", "closed", "the", "heavy", "door"])
+
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 RELATIONS = {  # label: (relation, does the head of the pair do the reading?, layer and head of the opening picture)
     "adjective → noun": ("amod", False, (2, 8)),
@@ -189,6 +192,12 @@ for label, (_, _, (layer, head)) in RELATIONS.items():
         "opening tested": hits[1][12 * layer + head].item(),
         "edges": len(far),
     }
+adjective, determiner, subject, verb = table.values()
+opening_tested = [row["opening tested"] for row in table.values()]
+leads = [  # of the opening picture's heads over the best rule, in edges
+    round((row["opening tested"] - max(row[rule] for rule in RULES)) * row["edges"])
+    for row in table.values()
+]
 with show.held_back() as counted:
     print(
         f"{'':18}{'best head':>10}{'chosen':>8}{'tested':>8} | "
@@ -213,16 +222,16 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Verb → object: layer 3, head 1 finds the object in **all** sixteen sentences. Of the eight tested objects a fixed distance finds
-#   25 %. "The last word" finds none of them, because a phrase follows every object. The strongest rival, "the next noun", finds five. It
-#   falls for *apple* in "apple juice", and the head does not. The head leads by only three sentences, so this is a hint and not a law.
-# - Determiner → noun: the head that is best on eight sentences, with 88 %, drops to 55 % on the others. If you pick the best of many
-#   heads on few examples, some of what you pick is luck. So choose on one half and test on the other. And "the next noun" gets 85 %, more
-#   than any head in that row.
-# - Adjective → noun: layer 3, head 1 (3.1 in the table) is the best head again. It gets 93 %, against 87 % for "the next noun", a
-#   difference of one edge. It may simply look for the next noun.
-# - The four heads of the opening picture find 80 to 100 % of the tested edges. Two of them beat every rule: the one for
-#   objects by three edges, the one for adjectives (2.8, right for all fifteen) by two.
+# - Verb → object: layer 3, head 1 finds the object in **all** sixteen sentences<!--[[? verb["best"] == ["3.1"] and verb["chosen on"] == verb["tested on"] == 1]]-->. Of the eight<!--[[words(verb["edges"])]]--> tested objects a fixed distance finds
+#   25<!--[[100 * verb["fixed distance"]:.0f]]--> %. "The last word" finds none<!--[[? verb["last word"] == 0]]--> of them, because a phrase follows every object. The strongest rival, "the next noun", finds five<!--[[words(round(verb["edges"] * verb["next noun"]))]]-->. It
+#   falls for *apple* in "apple juice", and the head does not. The head leads by only three<!--[[words(round(verb["edges"] * (verb["tested on"] - verb["next noun"])))]]--> sentences, so this is a hint and not a law.
+# - Determiner → noun: the head that is best on eight sentences, with 88<!--[[100 * determiner["chosen on"]:.0f]]--> %, drops to 55<!--[[100 * determiner["tested on"]:.0f]]--> % on the others. If you pick the best of many
+#   heads on few examples, some of what you pick is luck. So choose on one half and test on the other. And "the next noun" gets 85<!--[[100 * determiner["next noun"]:.0f]]--> %, more
+#   than any head in that row<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
+# - Adjective → noun: layer 3, head 1 (3.1 in the table) is the best head again<!--[[? adjective["best"] == ["3.1"]]]-->. It gets 93<!--[[100 * adjective["tested on"]:.0f]]--> %, against 87<!--[[100 * adjective["next noun"]:.0f]]--> % for "the next noun", a
+#   difference of one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. It may simply look for the next noun.
+# - The four heads of the opening picture find 80<!--[[100 * min(opening_tested):.0f]]--> to 100<!--[[100 * max(opening_tested):.0f]]--> % of the tested edges. Three<!--[[words(sum(lead > 0 for lead in leads))]]--> of them beat every rule: the one for
+#   objects by three<!--[[words(leads[3])]]--> edges, the one for adjectives (2.8, right for all fifteen<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->) by two<!--[[words(leads[0])]]-->, the one for subjects by one<!--[[words(leads[2])]]-->.
 # - Clark et al. (2019) do the same with BERT and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
@@ -286,13 +295,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In head 1 *eats* gives *cat* the score $4 / 2 = 2$ and the others 0. The weight of *cat* is $e^2 / (e^2 + 2) = 0.79$, and 0.11 each
+# - In head 1 *eats* gives *cat* the score $4 / 2 = 2$ and the others 0. The weight of *cat* is $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]--> each
 #   for the others.
 # - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
 # - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who does it, and to what. A single
 #   head could not have chosen both.
 # - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the scores 112 and 96 by $\sqrt{64} = 8$. This
-#   gives 14 and 12, and softmax turns these into 0.88 and 0.12.
+#   gives 14<!--[[dots[0] / 8:.0f]]--> and 12<!--[[dots[1] / 8:.0f]]-->, and softmax turns these into 0.88<!--[[torch.softmax(dots / 8, -1)[0]:.2f]]--> and 0.12<!--[[torch.softmax(dots / 8, -1)[1]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -379,7 +388,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# Too even: 0.16, not far from the $1/15 = 0.07$ of a plain average over the 15 tokens. A model trained with the wrong division
+# Too even: 0.16<!--[[sharpness[384]:.2f]]-->, not far from the $1/15$ = 0.07<!--[[1 / 15:.2f]]--> of a plain average over the 15<!--[[tired.shape[1]]]--> tokens. A model trained with the wrong division
 # can compensate with a larger $W^Q$; a model that *you load* cannot. Section 6 of
 # [lecture 12](12_attention.ipynb) has another silent error: splitting the heads with a `view` but no transpose.
 # </details>
@@ -418,9 +427,9 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - After "tried", *to* is nearly certain (0.90). After "print her", *tickets* had a probability of 0.0002. The mean loss of 4.17
+# - After "tried", *to* is nearly certain<!--[[? right.argmax() == 2]]--> (0.90<!--[[right[2]:.2f]]-->). After "print her", *tickets* had a probability of 0.0002<!--[[right[5]:.4f]]-->. The mean loss of 4.17<!--[[-right.log().mean():.2f]]-->
 #   hides both the easy and the hard word.
-# - One pass gives 18 predictions. The first eight do not change, because later tokens cannot change earlier outputs. (This is why you
+# - One pass gives 18<!--[[len(right)]]--> predictions. The first eight do not change<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]-->, because later tokens cannot change earlier outputs. (This is why you
 #   can train a model on all positions in parallel *and* use it word by word. A later lecture, *The Transformer language model*, builds
 #   such a model.)
 # </details>
@@ -432,7 +441,7 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Leaks
 #
-# **What if you forget the mask?** Nobody can predict random digits. A guess costs $\ln 10 = 2.30$ per digit, and no model can do
+# **What if you forget the mask?** Nobody can predict random digits. A guess costs $\ln 10$ = 2.30<!--[[math.log(10):.2f]]--> per digit, and no model can do
 # better. We train one layer of self-attention twice, with the causal mask and without it, on texts of random digits, new ones at every
 # step. At each of 16 positions it must predict the next digit.
 
@@ -500,9 +509,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With the mask the loss is 2.30, which is chance level, as it must be. Without it the loss is 0.15, because the model has learned to read the digit
+# - With the mask the loss is 2.30<!--[[with_mask[-1]:.2f]]-->, which is chance level, as it must be. Without it the loss is 0.15<!--[[without[-1]:.2f]]-->, because the model has learned to read the digit
 #   to the right of each position.
-# - Nothing follows the last of the 16 positions, so the model must guess there. This costs $\ln(10)/16 = 0.144$ per digit on average.
+# - Nothing follows the last of the 16 positions, so the model must guess there. This costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
 # - **A loss below the possible minimum is not a triumph but a leak**, because in some way the model sees its targets. On real
 #   text nobody knows the lowest possible loss, and a leak is only a curve that looks a little too good.
 # </details>
@@ -542,7 +551,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# More than 7, three times the cost of guessing. It copies confidently, but the digit that it should copy is not there.
+# More than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. It copies confidently, but the digit that it should copy is not there.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -596,8 +605,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# With the mask the outputs at positions 8 to 15 change. Without it any output may change. The output at position 7 changes most, because
-# it copies the digit at position 8. The model with the mask passes the test at every position. The model without it passes only if you
+# With the mask the outputs at positions 8 to 15 change<!--[[? changed_by_8 == [*range(8, 16)]]]-->. Without it any output may change. The output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because
+# it copies the digit at position 8. The model with the mask passes the test at every position<!--[[? not moved[0].tril(-1).any()]]-->. The model without it passes only if you
 # change position 0, which has no earlier positions.
 # </details>
 
@@ -665,6 +674,9 @@ with show.held_back() as shares:
     print(
         f"most on the previous token: layer {best // 9}, head {best % 9}, {before.max():.2f} on average"
     )
+with torch.no_grad(), capture(writer) as tape:
+    writer(torch.tensor([bytepairs.encode("one two three four one two three")]))
+continued = tape["layers.8.attention"][0, 2, -1]  # what the last word reads
 on_itself = alpha.diagonal(dim1=-2, dim2=-1)[..., 1:]
 show.predict(
     "BERT's heads, if they find nothing to read, put their weight on `[SEP]` at the end. A causal head cannot see the *end* of the text. Where will it put its weight?",
@@ -693,12 +705,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The **first token**, whatever it is, gets 0.58 of all weight, where a uniform share would be 0.14. Two thirds of the heads, 181
-#   of 270, give it more than half. This is an **attention sink** (Xiao et al. 2024).
-# - Its value vector is short, a quarter (0.26) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little. A softmax
+# - The **first token**, whatever it is, gets 0.58<!--[[on_first.mean():.2f]]--> of all weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads, 181<!--[[(on_first.mean(-1) > 0.5).sum()]]-->
+#   of 270<!--[[before.numel()]]-->, give it more than half. This is an **attention sink** (Xiao et al. 2024).
+# - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little. A softmax
 #   must put its weight somewhere, and the first token is the one that every token can see.
-# - Layer 16, head 0 reads the previous token, with a weight of 0.75 on average.
-# - In "one two three four one two three", layer 8, head 2 reads "four" from the final "three", with a weight of 0.66, because "four"
+# - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
+# - In "one two three four one two three", layer 8, head 2 reads "four" from the final "three", with a weight of 0.66<!--[[continued[3]:.2f]]-->, because "four"
 #   followed "three" *the first time*. Heads that continue a repeated pattern are called **induction heads** (Olsson et al. 2022).
 # </details>
 
@@ -710,7 +722,7 @@ show.predict(
 # ## 7. Does it matter? Ablation, with a control
 #
 # *When she tried to print her* tickets, *she found that the printer was out of toner. She went to the stationery store to buy more
-# toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The decisive word is 46
+# toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The decisive word is 46<!--[[looking["distance"]]]-->
 # tokens back ([lecture 7](07_vanishing_gradients.ipynb) begins with the same text). Which heads attend to it? And does the model's answer depend on them?
 #
 # A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", then ablated those that put most. **Ablating a head** means
@@ -759,13 +771,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Ablating one head, layer 25, head 1, lowers the probability from 0.46 to 0.32. Each of the 20 random heads leaves more; the lowest
-#   leaves 0.42.
-# - With **five** heads the control contradicts the claim. The five that attend most leave 0.35, but one of the 20 random draws
-#   leaves 0.27. So five heads chosen by chance can do more harm. With ten the two are close (0.26 against 0.31).
-# - With **twenty** the result is clear. The twenty that attend most leave 0.01, where the lowest of 20 random draws leaves 0.31.
+# - Ablating one head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. Each of the 20<!--[[len(ablated["1"]["random"])]]--> random heads leaves more<!--[[? min(ablated["1"]["random"]) > ablated["1"]["strongest"]]]-->; the lowest
+#   leaves 0.42<!--[[min(ablated["1"]["random"]):.2f]]-->.
+# - With **five** heads the control contradicts the claim. The five that attend most leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->, but one<!--[[words(sum(left < ablated["5"]["strongest"] for left in ablated["5"]["random"]))]]--> of the 20 random draws
+#   leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->. So five heads chosen by chance can do more harm. With ten the two are close (0.26<!--[[ablated["10"]["strongest"]:.2f]]--> against 0.31<!--[[min(ablated["10"]["random"]):.2f]]-->).
+# - With **twenty** the result is clear. The twenty that attend most leave 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->, where the lowest of 20 random draws leaves 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
 #   Together these heads carry the word forward, and no single one is *the* head. (Ablation can also help, since the highest of these
-#   draws is 0.64.)
+#   draws is 0.64<!--[[max(ablated["20"]["random"]):.2f]]-->.)
 # - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing. A high weight
 #   may or may not matter, so ablate the head, and compare with a control.
 # </details>
@@ -814,7 +826,7 @@ widgets.live(
 # ## Check yourself
 #
 # 1. A text has 20 tokens, and a model has 6 layers of 12 heads. How many attention weights does the model compute?
-# <details><summary>Answer</summary>It computes 6 · 12 · 20 · 20 = 28,800. In a causal model 6 · 12 · 210 of them may be above zero.</details>
+# <details><summary>Answer</summary>It computes 6 · 12 · 20 · 20 = 28,800<!--[[6 * 12 * 20 * 20:,]]-->. In a causal model 6 · 12 · 210<!--[[20 * 21 // 2]]--> of them may be above zero.</details>
 #
 # 2. A model has d_model = 512 and 8 heads. By what do you divide the scores?
 # <details><summary>Answer</summary>By √(512/8) = √64 = 8.</details>
@@ -830,8 +842,8 @@ widgets.live(
 # <details><summary>Answer</summary>How often is it right in sentences that were not used to find it? Which simpler rules, such as a
 # fixed distance, would be right as often? Does the output change when you ablate it, and by more than when you ablate random heads?</details>
 #
-# 6. You ablate five heads and the probability falls from 0.46 to 0.35. Five random heads leave 0.44 on average. Is the case closed?
-# <details><summary>Answer</summary>No. Look at every random draw, not only at the mean. If one of them falls below 0.35, five heads
+# 6. You ablate five heads and the probability falls from 0.46<!--[[whole:.2f]]--> to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. Five random heads leave 0.44<!--[[sum(ablated["5"]["random"]) / 20:.2f]]--> on average. Is the case closed?
+# <details><summary>Answer</summary>No. Look at every random draw, not only at the mean. If one of them falls below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->, five heads
 # chosen by chance can do as much harm.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -81,13 +81,13 @@ with torch.no_grad():
     early = [writer.output(writer.final_norm(x))[0, 4] for x in depths]  # scores after "… is"
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+ranks = [int((scores > scores[ids[0, 5]]).sum()) + 1 for scores in early]  # of Paris
 says = [bytepairs.decode([int(scores.argmax())]) for scores in early]
 first_right = next(i for i, word in enumerate(says) if says[i:] == [" Paris"] * len(says[i:]))
 with show.held_back() as at_depths:
     for depth in (0, 5, 10, 15, 20, 25, 28, 29, 30):
-        rank = int((early[depth] > early[depth][ids[0, 5]]).sum()) + 1
         print(
-            f"after {depth:2} layers: {says[depth]!r:12} Paris is number {rank:,} of {len(early[0]):,}"
+            f"after {depth:2} layers: {says[depth]!r:12} Paris is number {ranks[depth]:,} of {len(early[0]):,}"
         )
 show.predict(
     "SmolLM2 reads “The capital of France is”. After how many of its 30 layers is *Paris* the likeliest next word?",
@@ -111,8 +111,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Paris* becomes the likeliest word only after layer 30, the last one. It enters the first hundred of 49,152 tokens after 25 layers.
-# - The right-hand picture of the widget has a logarithmic axis. SmolLM2's pathway grows from a root mean square of 0.11 at the embeddings to 26. What a
+# - *Paris* becomes the likeliest word only after layer 30<!--[[first_right]]-->, the last one. It enters the first hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
+# - The right-hand picture of the widget has a logarithmic axis. SmolLM2's pathway grows from a root mean square of 0.11<!--[[depths[0][0, 4].square().mean().sqrt():.2f]]--> at the embeddings to 26<!--[[depths[-1][0, 4].square().mean().sqrt():.0f]]-->. What a
 #   layer adds is small compared with the sum, so no layer can do everything.
 # - Wang's slides show *I think therefore I* → *am*. SmolLM2 ends with *will*; *am* is its second guess.
 # - Our GPT has four layers. For the comma that it expects after *or not* the first layer suffices.
@@ -153,6 +153,8 @@ def read_added(name, sentence):
     return widgets.Added(words, words[1:], *(part.numpy() for part in found))
 
 
+_, by_attention, by_networks = (part[..., 4] for part in added(writer, ids))  # to Paris
+by_layers = by_attention + by_networks
 widgets.added_player(
     read_added,
     ["SmolLM2", "our GPT"],
@@ -168,7 +170,7 @@ widgets.added_player(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For *Paris*, attention adds 9.8 and the networks add 9.4, most of it in the last third of the layers: the attention of layer 23 alone 3.4. Some
+# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the networks add 9.4<!--[[by_networks.sum():.1f]]-->, most of it in the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->: the attention of layer 23 alone 3.4<!--[[by_attention[23]:.1f]]-->. Some
 #   sublayers *subtract*.
 # - Sums tell who wrote the score, not who found the answer. An early layer may have moved the information to a position where a late
 #   layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
@@ -264,9 +266,10 @@ shares = {
         p.numel() for layer in writer.layers for p in layer.feed_forward.parameters()
     ),
 }
+percent = {name: 100 * share / sum(shares.values()) for name, share in shares.items()}
 with show.held_back() as shares_told:
     for name, share in shares.items():
-        print(f"SmolLM2, {name:26}{share / 1e6:6.1f} million, {share / sum(shares.values()):.0%}")
+        print(f"SmolLM2, {name:26}{share / 1e6:6.1f} million, {percent[name]:.0f}%")
 show.predict(
     "Which part of SmolLM2 holds most of its 135 million parameters?",
     choices=list(shares),
@@ -288,11 +291,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The networks hold 59 % of SmolLM2's parameters, attention 20 %, the table 21 %. (SmolLM2's heads share keys and values, which saves
+# - The networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, which saves
 #   parameters of attention.)
-# - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2 = 174$ billion, nearly all of its 175 billion parameters.
+# - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2$ = 174<!--[[12 * 96 * 12_288**2 / 1e9:.0f]]--> billion, nearly all of its 175 billion parameters.
 # - The scores, $2nd$ per token and layer, are the only part that depends on the length $n$. They equal the matrices' $12d^2$ at $n = 6d$.
-#   For GPT-3 that is a text of 73,728 tokens.
+#   For GPT-3 that is a text of 73,728<!--[[6 * 12_288:,]]--> tokens.
 # - Twice the width costs four times the parameters, twice the layers costs two times.
 # </details>
 
@@ -400,10 +403,10 @@ with torch.no_grad():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - From our 343,584 parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated network for
+# - From our 343,584<!--[[sum(p.numel() for p in newborn.parameters()):,]]--> parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated network for
 #   the plain one, nine heads that share three sets of keys and values, a larger base of its rotary positions. The twenty lines are the same.
 # - In `nlmcore.transformer` such parts are fields of one configuration: `TransformerConfig(norm=…, feed_forward=…)`.
-# - The untrained model gives every character nearly the same probability, so its loss is near $\ln 82 = 4.41$. If you see something much larger
+# - The untrained model gives every character nearly the same probability, so its loss is near $\ln 82$ = 4.41<!--[[math.log(82):.2f]]-->. If you see something much larger
 #   at the first step, look at the initial weights.
 # </details>
 
@@ -466,6 +469,7 @@ at_top = {
     key: found[:, 1, -1] for key, found in passes.items()
 }  # gradient of the last layer, by seed
 smaller = (at_top["pre", 4].mean() / at_top["pre", 32].mean()).item()
+warmed = {name: runs["0.001"]["dev"] for name, runs in stored("warmup")["runs"].items()}
 
 
 def through(norm, depth):
@@ -500,12 +504,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With pre-norm the pathway grows with depth, and the gradient of the last layer falls from 0.44 to 0.15. With post-norm the pathway has
-#   size 1 everywhere, and the last layer's gradient is about as large at any depth (0.50 and 0.67).
+# - With pre-norm the pathway grows with depth, and the gradient of the last layer falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->. With post-norm the pathway has
+#   size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient is about as large at any depth (0.50<!--[[at_top["post", 4].mean():.2f]]--> and 0.67<!--[[at_top["post", 32].mean():.2f]]-->).
 # - So a deep post-norm stack takes large steps in its last layers from the start. Xiong et al. (2020) derive both laws and explain with them
 #   why post-norm needs a **warm-up** of the learning rate.
-# - In *one run each*, 12 layers at a rate of 0.001 ended at these losses: post-norm 3.35 without a warm-up (it learned nothing but the
-#   frequencies of characters) and 2.56 with one, pre-norm 2.49 and 2.53 (`python -m lectures.recipes warmup`).
+# - In *one run each*, 12 layers at a rate of 0.001 ended at these losses: post-norm 3.35<!--[[warmed["post-norm, no warm-up"]:.2f]]--> without a warm-up (it learned nothing but the
+#   frequencies of characters) and 2.56<!--[[warmed["post-norm, 100 steps of warm-up"]:.2f]]--> with one, pre-norm 2.49<!--[[warmed["pre-norm, no warm-up"]:.2f]]--> and 2.53<!--[[warmed["pre-norm, 100 steps of warm-up"]:.2f]]--> (`python -m lectures.recipes warmup`).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -584,8 +588,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
-# - The loss falls from 4.41 to about 2.5 in the first 100 steps of the stored run, and to 1.77 at the end, after 2,000. Each tenth costs more than the previous one.
-# - On plays that it was not trained on it is 1.84, so it has hardly overfitted; 2,000 steps saw each character less than once.
+# - The loss falls from 4.41<!--[[math.log(82):.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run, and to 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]--> at the end, after 2,000<!--[[len(earlier["losses"]):,]]-->. Each tenth costs more than the previous one.
+# - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted; 2,000 steps saw each character less than once<!--[[? len(plays) > 2000 * 8 * 96]]-->.
 # - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so the loss jumps up a little at first.
 # </details>
 
@@ -681,9 +685,9 @@ widgets.cache_player(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - $30 \cdot 2 \cdot 3 \cdot 64 \cdot 4 = 46{,}080$ bytes per token, so 11.8 MB after 256 tokens. Nine heads of keys and values, one per
+# - $30 \cdot 2 \cdot 3 \cdot 64 \cdot 4 = 46{,}080$ bytes per token<!--[[? costs["cache_bytes"]["256"] == 256 * 46_080 == 256 * 30 * 2 * 3 * 64 * 4]]-->, so 11.8<!--[[costs["cache_bytes"]["256"] / 1e6:.1f]]--> MB after 256 tokens. Nine heads of keys and values, one per
 #   head of queries, would take three times as much.
-# - Without the cache the 256th token takes 256 times as many products and 24 times as much time.
+# - Without the cache the 256th token takes 256<!--[[times_products:.0f]]--> times as many products and 24<!--[[times_seconds:.0f]]--> times as much time.
 # - The cache trades memory for time. It grows with every token, whereas an LSTM's state has one size forever. For long texts the
 #   cache is what fills the memory, and [lecture 18](18_cheaper_attention.ipynb) is about that.
 # </details>
@@ -700,7 +704,7 @@ widgets.cache_player(
 # | answer | our measurement |
 # |---|---|
 # | *faster at equal size?* | Predict it below, for one core. In training, a layer takes $O(1)$ sequential operations, a recurrent one $O(n)$ (Vaswani et al. 2017, table 1). How much time that saves on many cores, we have not measured. |
-# | *better at translation?* Not by itself. | Letters to phonemes, equal parameters and time: 32.35 % of the words wrong with a Transformer, 32.91 % with a recurrent network and attention. One run each; a difference of up to 1.6 points may be chance. |
+# | *better at translation?* Not by itself. | Letters to phonemes, equal parameters and time: 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong with a Transformer, 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % with a recurrent network and attention. One run each; a difference of up to 1.6 points may be chance. |
 # | *nothing but attention?* No. | The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 8). |
 # | *vectors that depend on the context?* No. | An LSTM's states do as well; the next cell measures both. |
 
@@ -726,6 +730,8 @@ def alike(model, tokenizer, texts):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+spelled, longer = stored("pronunciation_transformer")["rows"], stored("char_gpt")["rows"]
+times_read = longer["LSTM, matched parameters and time"]["tokens"] / longer["GPT"]["tokens"]
 for name, model, tokenizer in (
     ("LSTM of words", remembering, words),
     ("SmolLM2", writer, bytepairs),
@@ -771,6 +777,10 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 largest = {kind: by["48"] for kind, by in dev.items()}
+gained = {kind: (by["24"] - by["48"]).mean() for kind, by in dev.items()}
+at_100 = {  # the training loss, mean of five seeds
+    kind: torch.tensor(by["48"]["curve"]).mean(0)[9] for kind, by in why["sizes"].items()
+}
 apart = {
     "the Transformer": largest["Transformer"].max() < largest["LSTM"].min(),
     "the LSTM": largest["LSTM"].max() < largest["Transformer"].min(),
@@ -792,11 +802,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Capacity.** With 16,000 and 60,000 parameters the mean losses are Transformer 2.32, 2.19, LSTM 2.44, 2.26. Nearly four times the parameters lower
-#   the Transformer's loss by 0.13 and the LSTM's by 0.18, so here capacity does not favour the Transformer. At a thousand times this scale it does: on One Billion Word, LSTMs of
+# - **Capacity.** With 16,000 and 60,000 parameters the mean losses are Transformer 2.32<!--[[dev["Transformer"]["24"].mean():.2f]]-->, 2.19<!--[[dev["Transformer"]["48"].mean():.2f]]-->, LSTM 2.44<!--[[dev["LSTM"]["24"].mean():.2f]]-->, 2.26<!--[[dev["LSTM"]["48"].mean():.2f]]-->. Nearly four times the parameters lower
+#   the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, so here capacity does not favour the Transformer. At a thousand times this scale it does: on One Billion Word, LSTMs of
 #   1.8 and 3.3 billion parameters reach perplexities of 30.6 and 32.2, Transformer-XL with 0.46 and 0.8 billion 23.5 and 21.8 (Dai et al. 2019, table 4).
-# - **Optimisation.** Per *step* the Transformer learns faster: with 60,000 parameters its training loss after 100 steps is 2.46, the LSTM's 2.51. Switch the widget to *seconds*: one of its
-#   steps takes 2.1 times as long. In a longer training (`char_gpt`, 800,000 parameters each, one run) the LSTM read 2.1 times as many characters in the same processor time.
+# - **Optimisation.** Per *step* the Transformer learns faster: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->. Switch the widget to *seconds*: one of its
+#   steps takes 2.1<!--[[step_time["Transformer"] / step_time["LSTM"]:.1f]]--> times as long. In a longer training (`char_gpt`, 800,000 parameters each, one run) the LSTM read 2.1<!--[[times_read:.1f]]--> times as many characters in the same processor time.
 # - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. Elsewhere the answer went the other way: in [lecture 14](14_positions.ipynb) a recurrent
 #   translator with attention read longer numbers than the Transformers did (one run each).
 # - Both prefer the higher of our two rates, so a still higher one may be better for either. Passages of 64 characters ask little of a memory.
@@ -815,6 +825,7 @@ show.predict(
 # %% slideshow={"slide_type": "fragment"}
 changes = stored("changes_of_2017")["rows"]
 loss = {name: torch.tensor(row["dev"]) for name, row in changes.items()}
+size = {name: row["parameters"] for name, row in changes.items()}
 rise = {
     name: (losses.mean() - loss["all of 2017's changes"].mean()).item()
     for name, losses in loss.items()
@@ -856,12 +867,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The whole model reaches 2.27. Without residual connections it is 3.28, little better than the frequencies of characters.
-# - The networks matter as much as attention: 2.51 without networks, 2.49 without attention, where each position sees only itself. (A row that lacks a part also has fewer
-#   parameters, 32,736 and 60,528 instead of 88,752.)
-# - Positions help by 0.08, and the seeds do not overlap. One head is as good as four, and without LayerNorm the loss is even lower (2.22): three layers
+# - The whole model reaches 2.27<!--[[loss["all of 2017's changes"].mean():.2f]]-->. Without residual connections it is 3.28<!--[[loss["without residual connections"].mean():.2f]]-->, little better than the frequencies of characters.
+# - The networks matter as much as attention: 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> without networks, 2.49<!--[[loss["without attention"].mean():.2f]]--> without attention, where each position sees only itself. (A row that lacks a part also has fewer
+#   parameters, 32,736<!--[[size["without feed-forward networks"]:,]]--> and 60,528<!--[[size["without attention"]:,]]--> instead of 88,752<!--[[size["all of 2017's changes"]:,]]-->.)
+# - Positions help by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is as good as four<!--[[? rise["one head"] < 0.01]]-->, and without LayerNorm the loss is even lower (2.22<!--[[loss["without LayerNorm"].mean():.2f]]-->): three layers
 #   do not need it, deep stacks do.
-# - An LSTM instead of attention reaches 2.07, the best row, with 32 % more parameters. In section 7 a Transformer with *rotary* positions had the lower loss; here it has the sinusoids of 2017.
+# - An LSTM instead of attention reaches 2.07<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 7 a Transformer with *rotary* positions had the lower loss; here it has the sinusoids of 2017.
 #   Which part is best depends on the others, and on how long you train.
 # - 2017's warm-up and the place of its norms are in section 4.
 # </details>
@@ -902,7 +913,7 @@ widgets.norm_playground(
 # ## Check yourself
 #
 # 1. A model has 12 layers and width 768, and a vocabulary of 50,000. About how many parameters does it have?
-# <details><summary>Answer</summary>$12 \cdot 12 \cdot 768^2 = 85$ million in the layers, and 38 million in the table, so 123 million. (It is GPT-2's smallest model.)</details>
+# <details><summary>Answer</summary>$12 \cdot 12 \cdot 768^2$ = 85<!--[[12 * 12 * 768**2 / 1e6:.0f]]--> million in the layers, and 38<!--[[50_000 * 768 / 1e6:.0f]]--> million in the table, so 123<!--[[(12 * 12 * 768 + 50_000) * 768 / 1e6:.0f]]--> million. (It is GPT-2's smallest model.)</details>
 #
 # 2. You double all entries of the vector on the pathway before the last norm. What happens to the probabilities?
 # <details><summary>Answer</summary>Nothing, because the norm divides by the size.</details>

@@ -200,7 +200,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The masked model finds 27 % and the causal one, from the left, 23 %. **The causal model that tries all letters finds 42 %.** It also uses both sides, and it made more than six times as many predictions in pretraining.
+# - The masked model finds 27<!--[[right["masked"]:.0f]]--> % and the causal one, from the left, 23<!--[[right["causal"]:.0f]]--> %. **The causal model that tries all letters finds 42<!--[[right["causal, every letter tried"]:.0f]]--> %.** It also uses both sides, and it made more than six times as many predictions in pretraining<!--[[? several > 6]]-->.
 # - So "BERT sees both sides, GPT cannot" is about *one pass*. A probability of whole words answers every question about them, at a price.
 # - Hide the first letter: the causal model answers with the frequencies of first letters, whatever follows.
 # - The losses of the two models cannot be compared, because each has its own task.
@@ -214,7 +214,7 @@ show.predict(
 # ## 4. Pretrain small, then transfer
 #
 # Does it help? The task: is the **first** syllable of a word stressed (*WAter*) or a later one (*aBOUT*)? The spelling does not say it; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
-# 94,522 spellings. Then all weights are fine-tuned on labelled words. To carry what was learned over to a new task is called **transfer**.
+# 94,522<!--[[transfer["unlabelled"]:,]]--> spellings. Then all weights are fine-tuned on labelled words. To carry what was learned over to a new task is called **transfer**.
 #
 # Two rivals could explain a gain without it:
 #
@@ -253,7 +253,7 @@ with show.held_back() as both_told:
     for name in (scratch, "masked", "causal, not pretrained", "causal"):
         print(f"{name:30}{told(name)}")
 show.predict(
-    "With 50 labels a bidirectional model without pretraining is right in about 60 % of the test words. How many percentage points does masked pretraining add, on average?",
+    f"With 50 labels a bidirectional model without pretraining is right in about {mean(rows[scratch]['50']):.0f} % of the test words. How many percentage points does masked pretraining add, on average?",
     choices={"none": 0, "about 5": 5, "about 15": 15, "about 30": 30},
     answer=gains["50"],
     why="What helps is knowing which letters behave alike, and 50 words do not show it. But no label was seen in pretraining, so the stress itself must still be learned.",
@@ -273,7 +273,21 @@ show.predict(
     reveals=longer_told,
 )
 
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def against(row, base):
+    """By number of labels: the mean difference in points, and the ends of its 95 % interval."""
+    found = {count: gain(row, base, count) for count in rows[row]}
+    return {count: (by, by - half, by + half) for count, (by, half) in found.items()}
+
+
+pretrained = against("masked", scratch)
+causal_too = against("causal", "causal, not pretrained")
+over_longer = against("masked", longer)
+longer_over = against(longer, "masked")
+both_over_longer = against(both, longer)
+table_alone = against(table, scratch)
+over_causal = against("masked", "causal")
 kept = 100 * gain(table, scratch, "500")[0] / gains["500"]
 with show.held_back() as table_told:
     for name in (scratch, table, "masked"):
@@ -289,13 +303,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **It helps.** Masked pretraining adds 4.2 points with 50 labels (95 % interval 0.1 to 8.3), 3.7 with 500 (2.5 to 5.0) and 3.3 with 5,000 (2.4 to 4.2). Causal pretraining adds 4.5, 3.6 and 4.6 to its own baseline.
-# - **Rival 1, more updates,** fails with few labels: with 50 and with 500 labels the pretrained model is 3.9 (0.8 to 7.0) and 4.5 (3.4 to 5.6) points ahead of the one that takes 1,000 more steps instead.
-#   **With 5,000 labels the rival wins**: it is 2.9 points *ahead* (1.8 to 3.9). The usual 240 steps were too few there, and part of what looked like a gain was a short training.
-# - Give the pretrained model the same additional steps, and with 5,000 labels the difference is 0.6 points (−0.3 to 1.5). **So with 5,000 labels pretraining brings nothing that we can measure.** With 500 it still brings 3.0 (1.7 to 4.3).
-# - **Rival 2, embeddings only,** brings 1.3 (−0.9 to 3.6), 0.7 (−0.7 to 2.0) and −0.3 points (−1.1 to 0.5): no interval excludes 0.
-# - **Masked or causal?** The masked model is 1.3, 1.1 and −0.1 points ahead, and every interval contains 0. These seeds cannot tell the families apart.
-# - More steps on 500 labels harm the pretrained model (73.0 becomes 71.5 %, lower with every seed): it memorises them.
+# - **It helps.** Masked pretraining adds 4.2<!--[[pretrained["50"][0]:.1f]]--> points with 50 labels (95 % interval 0.1<!--[[pretrained["50"][1]:.1f]]--> to 8.3<!--[[pretrained["50"][2]:.1f]]-->), 3.7<!--[[pretrained["500"][0]:.1f]]--> with 500 (2.5<!--[[pretrained["500"][1]:.1f]]--> to 5.0<!--[[pretrained["500"][2]:.1f]]-->) and 3.3<!--[[pretrained["5000"][0]:.1f]]--> with 5,000 (2.4<!--[[pretrained["5000"][1]:.1f]]--> to 4.2<!--[[pretrained["5000"][2]:.1f]]-->). Causal pretraining adds 4.5<!--[[causal_too["50"][0]:.1f]]-->, 3.6<!--[[causal_too["500"][0]:.1f]]--> and 4.6<!--[[causal_too["5000"][0]:.1f]]--> to its own baseline.
+# - **Rival 1, more updates,** fails with few labels: with 50 and with 500 labels the pretrained model is 3.9<!--[[over_longer["50"][0]:.1f]]--> (0.8<!--[[over_longer["50"][1]:.1f]]--> to 7.0<!--[[over_longer["50"][2]:.1f]]-->) and 4.5<!--[[over_longer["500"][0]:.1f]]--> (3.4<!--[[over_longer["500"][1]:.1f]]--> to 5.6<!--[[over_longer["500"][2]:.1f]]-->) points ahead of the one that takes 1,000<!--[[transfer["steps"]:,]]--> more steps instead.
+#   **With 5,000 labels the rival wins**<!--[[? longer_over["5000"][1] > 0]]-->: it is 2.9<!--[[longer_over["5000"][0]:.1f]]--> points *ahead* (1.8<!--[[longer_over["5000"][1]:.1f]]--> to 3.9<!--[[longer_over["5000"][2]:.1f]]-->). The usual 240<!--[[usual]]--> steps were too few there, and part of what looked like a gain was a short training.
+# - Give the pretrained model the same additional steps, and with 5,000 labels the difference is 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points (−0.3<!--[[both_over_longer["5000"][1]:.1f]]--> to 1.5<!--[[both_over_longer["5000"][2]:.1f]]-->). **So with 5,000 labels pretraining brings nothing that we can measure.**<!--[[? both_over_longer["5000"][1] < 0]]--> With 500 it still brings 3.0<!--[[both_over_longer["500"][0]:.1f]]--> (1.7<!--[[both_over_longer["500"][1]:.1f]]--> to 4.3<!--[[both_over_longer["500"][2]:.1f]]-->).
+# - **Rival 2, embeddings only,** brings 1.3<!--[[table_alone["50"][0]:.1f]]--> (−0.9<!--[[table_alone["50"][1]:.1f]]--> to 3.6<!--[[table_alone["50"][2]:.1f]]-->), 0.7<!--[[table_alone["500"][0]:.1f]]--> (−0.7<!--[[table_alone["500"][1]:.1f]]--> to 2.0<!--[[table_alone["500"][2]:.1f]]-->) and −0.3<!--[[table_alone["5000"][0]:.1f]]--> points (−1.1<!--[[table_alone["5000"][1]:.1f]]--> to 0.5<!--[[table_alone["5000"][2]:.1f]]-->): no interval excludes 0<!--[[? all(low < 0 < high for _, low, high in table_alone.values())]]-->.
+# - **Masked or causal?** The masked model is 1.3<!--[[over_causal["50"][0]:.1f]]-->, 1.1<!--[[over_causal["500"][0]:.1f]]--> and −0.1<!--[[over_causal["5000"][0]:.1f]]--> points ahead, and every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the families apart.
+# - More steps on 500 labels harm the pretrained model (73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> becomes 71.5<!--[[mean(rows[both]["500"]):.1f]]--> %, lower with every seed<!--[[? all(map(float.__gt__, rows["masked"]["500"], rows[both]["500"]))]]-->): it memorises them.
 # - One task, words instead of texts, a hundred thousand parameters, one learning rate for all rows. The papers' models and texts are far larger.
 # </details>
 
@@ -309,7 +323,7 @@ show.predict(
 # A **static vector** is one row of a table: *bank* has the same one beside rivers and beside money ([lecture 2](02_tokens_and_vectors.ipynb)). A pretrained Transformer gives a **contextual vector**, the state of the token
 # after some layer, which depends on the sentence.
 #
-# We wrote 96 sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. For each sentence we ask whether the word's vector is closer, by mean cosine, to the
+# We wrote 96<!--[[len(sentences())]]--> sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. For each sentence we ask whether the word's vector is closer, by mean cosine, to the
 # other sentences of its own sense. A guess is right half of the time, and so is a static vector.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -362,6 +376,11 @@ show.predict(
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+neighbours = senses["neighbours"]
+overlap = all(
+    neighbours[clue]["high"] > senses["rows"]["MiniLM"][f"whole, {clue}"][-1]["low"]
+    for clue in ("clue before", "clue after")
+)
 with show.held_back() as cut_told:
     for way in ("whole", "cut", "twice"):
         print(
@@ -369,7 +388,7 @@ with show.held_back() as cut_told:
             end=" ",
         )
         print(f"SmolLM2 {share_of('SmolLM2', f'{way}, clue after', middle)}")
-    of = senses["neighbours"]["clue after"]
+    of = neighbours["clue after"]
     print(f"the other words' static vectors: {100 * of['share']:.0f} %")
 show.predict(
     "MiniLM sees both sides. We cut the same sentences off after the word (*The bank*). How often is its vector closer to the right sense now?",
@@ -382,13 +401,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **MiniLM** tells the sense in 96 % of the sentences whose clue comes first and in 98 % of those whose clue comes later. **SmolLM2** (layer 15) tells it in 96 % and in 50 %, which is guessing.
-# - Cut off after the word, MiniLM falls to 58 %; with the clue before the word it keeps 92 %. So the handicap is the missing text.
-# - Let SmolLM2 read the sentence *twice* and take the second *bank*: 94 %. The model knew senses all along.
-# - **The rival.** Forget the layers and average the *static* vectors of the other words: 94 % and 92 %. On these sentences neighbours suffice, and the intervals overlap. We show that the state depends on the sense and on the text before it. We do not show that it needs more than a mixture of neighbours.
-# - In SmolLM2's first layer the sense is a guess even with the clue before (52 %); after layer 5 it is 90 %.
-# - Cosines are large everywhere: in MiniLM's last layer 0.86 within a sense and 0.77 between senses. So we centre the vectors first.
-# - 48 sentences of each kind, written by us, eight words; sentences that share a clue word are not compared.
+# - **MiniLM** tells the sense in 96<!--[[by_layer["MiniLM", "whole, clue before"][-1]:.0f]]--> % of the sentences whose clue comes first and in 98<!--[[by_layer["MiniLM", "whole, clue after"][-1]:.0f]]--> % of those whose clue comes later. **SmolLM2** (layer 15<!--[[middle + 1]]-->) tells it in 96<!--[[by_layer["SmolLM2", "whole, clue before"][middle]:.0f]]--> % and in 50<!--[[by_layer["SmolLM2", "whole, clue after"][middle]:.0f]]--> %, which is guessing.
+# - Cut off after the word, MiniLM falls to 58<!--[[by_layer["MiniLM", "cut, clue after"][-1]:.0f]]--> %; with the clue before the word it keeps 92<!--[[by_layer["MiniLM", "cut, clue before"][-1]:.0f]]--> %. So the handicap is the missing text.
+# - Let SmolLM2 read the sentence *twice* and take the second *bank*: 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> %. The model knew senses all along.
+# - **The rival.** Forget the layers and average the *static* vectors of the other words: 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> % and 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> %. On these sentences neighbours suffice, and the intervals overlap<!--[[? overlap]]-->. We show that the state depends on the sense and on the text before it. We do not show that it needs more than a mixture of neighbours.
+# - In SmolLM2's first layer the sense is a guess even with the clue before (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
+# - Cosines are large everywhere: in MiniLM's last layer 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we centre the vectors first.
+# - 48<!--[[senses["rows"]["MiniLM"]["cut, clue after"][-1]["asked"]]]--> sentences of each kind, written by us, eight words; sentences that share a clue word are not compared.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -430,8 +449,8 @@ for name, model in (("MiniLM", reader), ("SmolLM2", writer)):
 widgets.adapter_playground(sizes, lambda rank, out, into: rank * (out + into))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same task, the same examples.** Is a sentence of Shakespeare, without its marks and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64 labelled sentences to learn from, and
-# 120 of other plays to be tested on. A prompt holds the first 8 of the 64. Five seeds, each with other examples (`python -m lectures.recipes four_ways`).
+# **The same task, the same examples.** Is a sentence of Shakespeare, without its marks and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
+# 120<!--[[ways["tests"]]]--> of other plays to be tested on. A prompt holds the first 8<!--[[shots]]--> of the 64<!--[[n]]-->. Five seeds, each with other examples (`python -m lectures.recipes four_ways`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 ways = stored("four_ways")
@@ -466,9 +485,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Fine-tuning** is right in 80 % and **LoRA** in 76 % of the sentences; the seeds overlap. LoRA trains 295,682 of 22.6 million parameters.
-# - **Probing** finds 59 %, less than naive Bayes (62 %), which merely counts words. The mean of MiniLM's last states hardly contains the mood of a sentence, probably because it was trained to compare what sentences are about.
-# - **Prompting** fails at this size. Without examples SmolLM2 answers “question” in 100 % of the cases. With 8 examples it is right in 55 %, and one seed of five reaches 66 %: which examples you show matters more than that you show some.
+# - **Fine-tuning** is right in 80<!--[[mean(ours["fine-tuning, 64 examples"]):.0f]]--> % and **LoRA** in 76<!--[[mean(ours["LoRA, 64 examples"]):.0f]]--> % of the sentences; the seeds overlap<!--[[? max(ours["LoRA, 64 examples"]) > min(ours["fine-tuning, 64 examples"])]]-->. LoRA trains 295,682<!--[[ways["rows"]["LoRA, 64 examples"]["trained"]:,]]--> of 22.6<!--[[ways["rows"]["fine-tuning, 64 examples"]["trained"] / 1e6:.1f]]--> million parameters.
+# - **Probing** finds 59<!--[[compared["probing"]:.0f]]--> %, less than naive Bayes (62<!--[[compared["naive Bayes"]:.0f]]--> %), which merely counts words. The mean of MiniLM's last states hardly contains the mood of a sentence, probably because it was trained to compare what sentences are about.
+# - **Prompting** fails at this size. Without examples SmolLM2 answers “question” in 100<!--[[ways["rows"]["prompting, no examples"]["questions"][0]:.0f]]--> % of the cases. With 8<!--[[shots]]--> examples it is right in 55<!--[[compared["prompting"]:.0f]]--> %, and one seed of five reaches 66<!--[[max(ours["prompting, 8 examples"]):.0f]]--> %: which examples you show matters more than that you show some.
 # - Each method could be tuned further: other layers, other prompts, more steps. We chose steps and rates once, so compare the large gaps only. With 120 sentences one seed's figure is uncertain by about 8 points.
 # - SmolLM2 may have seen Shakespeare's plays in its training. If so, it did not help.
 # </details>
@@ -482,14 +501,14 @@ show.predict(
 #
 # | claim | at our scale |
 # |---|---|
-# | Pretraining helps where labels are few. | Yes, by about 4 points at 50 and 500 labels (section 4). |
+# | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["50"][0]:.0f]]--> points at 50 and 500<!--[[? round(pretrained["500"][0]) == round(pretrained["50"][0])]]--> labels (section 4). |
 # | It is more than additional updates. | Yes at 50 and 500 labels. **No at 5,000**, where a longer training without it is as good. |
 # | It is more than an embedding table. | Yes. |
 # | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
-# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them best, at 27 times the price (section 3). |
+# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them best, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
 # | A causal model's vector cannot know what follows. | Yes. Reading the sentence twice repairs it. |
-# | Models learn tasks from examples in the prompt. | Hardly: SmolLM2 is right in 55 % (section 6). GPT-3 has more than a thousand times as many parameters. |
+# | Models learn tasks from examples in the prompt. | Hardly: SmolLM2 is right in 55<!--[[compared["prompting"]:.0f]]--> % (section 6). GPT-3 has more than a thousand times as many parameters. |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Vote on each line before you read it out. What goes wrong: "it failed here, so it is false". Our letter models have a hundred thousand parameters.*

@@ -77,7 +77,7 @@ def between(found, digits=2):
 #
 # operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs nothing.
 #
-# **Our ladder**: a Transformer in eight sizes, each trained for six lengths (the small ones for seven), on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is that of held-out plays, in nats per character, mean of three seeds.
+# **Our ladder**: a Transformer in eight<!--[[words(len(sizes))]]--> sizes, each trained for six lengths (the small ones for seven<!--[[? {len(of) for of in sizes.values()} == {6, 7}]]-->), on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is that of held-out plays, in nats per character, mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 smaller, text = list(sizes)[3], 262_144
@@ -288,10 +288,10 @@ closed(
 #
 # | | $E$ | $A$ | $\alpha$ | $B$ | $\beta$ | source |
 # |---|---|---|---|---|---|---|
-# | published | 1.69 | 406.4 | 0.34 | 410.7 | 0.28 | Hoffmann et al. (2022), third method |
-# | refitted | 1.8172 | 482.01 | 0.3478 | 2085.43 | 0.3658 | Besiroglu et al. (2024), data read off the figure |
+# | published | 1.69<!--[[PUBLISHED.E]]--> | 406.4<!--[[PUBLISHED.A]]--> | 0.34<!--[[PUBLISHED.alpha]]--> | 410.7<!--[[PUBLISHED.B]]--> | 0.28<!--[[PUBLISHED.beta]]--> | Hoffmann et al. (2022), third method |
+# | refitted | 1.8172<!--[[REFITTED.E]]--> | 482.01<!--[[REFITTED.A]]--> | 0.3478<!--[[REFITTED.alpha]]--> | 2085.43<!--[[REFITTED.B]]--> | 0.3658<!--[[REFITTED.beta]]--> | Besiroglu et al. (2024), data read off the figure |
 #
-# The paper's advice is about 20 tokens per parameter. Chinchilla, 70 billion parameters and 1.4 trillion tokens, followed it, and beat Gopher, which has four times the parameters and a fifth of the text, at the same compute.
+# The paper's advice is about 20<!--[[1.4e12 / 70e9:.0f]]--> tokens per parameter. Chinchilla, 70 billion parameters and 1.4 trillion tokens, followed it, and beat Gopher, which has four times the parameters and a fifth of the text, at the same compute<!--[[? abs(6 * 70e9 * 1.4e12 / GOPHER - 1) < 0.03]]-->.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -318,10 +318,10 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What 93 says about a paper</b></summary>
+# <details><summary><b>What 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> says about a paper</b></summary>
 #
-# - The paper's two other methods give $a$ = 0.50 and 0.49, and its text recommends 20 tokens per parameter. The third method's published constants give $a$ = 0.45 and 93. One paper, two answers.
-# - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51 and 18 tokens per parameter, in line with the advice. So the conclusion was right and the constants were wrong. Chinchilla was not trained by the third method.
+# - The paper's two other methods give $a$ = 0.50 and 0.49, and its text recommends 20 tokens per parameter. The third method's published constants give $a$ = 0.45<!--[[scale.exponent(PUBLISHED):.2f]]--> and 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]-->. One paper, two answers.
+# - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51<!--[[scale.exponent(REFITTED):.2f]]--> and 18<!--[[tokens_per_parameter(REFITTED, GOPHER):.0f]]--> tokens per parameter, in line with the advice. So the conclusion was right and the constants were wrong. Chinchilla was not trained by the third method.
 # - The causes: the optimiser stopped too early, and the constants were rounded.
 # - The paper's interval for $a$ is 0.454 to 0.455. An interval so narrow would need over 600,000 runs; under 500 were made. **An interval that is too good to be true is a reason to look closer.**
 # </details>
@@ -366,7 +366,7 @@ closed(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?
 #
-# Kaplan et al. found $N^* \propto C^{0.73}$: with ten times the compute, make the model five times as large. Hoffmann et al. found 0.50: make it three times as large. What explains the difference? The candidates:
+# Kaplan et al. found $N^* \propto C^{0.73}$: with ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50: make it three<!--[[words(round(10**0.5))]]--> times as large. What explains the difference? The candidates:
 #
 # - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosines, where they are too high;
 # - **the count** (Pearce & Song 2024): without embeddings, small models look smaller than they are;
@@ -572,7 +572,7 @@ closed(
 #
 # **Exact match** counts a sum only if all its digits are right. **Edit distance** counts the digits that must be inserted, deleted or replaced. A smooth $p$ gives a sharp first curve and a smooth second one. So the jump is a **mirage of the metric**.
 #
-# We trained models of nine sizes, five seeds each, on nothing but sums of three-digit numbers, and let them write 500 new ones.
+# We trained models of nine<!--[[words(len(by_width))]]--> sizes, five<!--[[words(len(by_width[turning]))]]--> seeds each, on nothing but sums of three-digit numbers, and let them write 500 new ones.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 mirage = stored("mirage")

@@ -88,6 +88,7 @@ am = tokenizer.encode(" am")[0]
 ranks = [int((scores > scores[am]).sum()) + 1 for scores in lens]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with_comma = inside.read("I think, therefore I").log_p
 show.predict(
     "SmolLM2 reads “I think therefore I”. Which rank has *am* among its 49,152 next words?",
     choices={
@@ -119,6 +120,8 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 early = stored("early_lens")
 half_way = {name: by[15][0] for name, by in early["rows"].items()}
+by_lens, by_map = early["rows"]["lens"], early["rows"]["fitted map"]  # (mean, half) by layer
+bounds = [100 * (by[15][0] + sign * by[15][1]) for by in (by_lens, by_map) for sign in (-1, 1)]
 show.predict(
     "After 15 of 30 layers, for which fraction of the tokens is the lens's first guess already the final one?",
     choices={"about 5 %": 0.05, "about 20 %": 0.2, "about 60 %": 0.6},
@@ -148,11 +151,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In “I think therefore I”, *am* is number 137 of all words before the first layer and number 5 after the last, behind *will*, *would*, *shall* and *should*. It
-#   enters the first ten after 22 layers, and is second after 28. With the comma it ends second. So the slide's story, *am* appears on the way up, holds here; *am* as the answer does not.
-# - After 15 layers the lens has the final first guess for 19 % of the tokens, and the fitted map for 42 % (95 % intervals 16 to 22 % and 32 to 52 %, six passages). One layer before the end it is
-#   46 % against 83 %. The lens does not fail because the layers know nothing.
-# - The map's own control is its value at layer 0, 28 %, because there it knows only the current token.
+# - In “I think therefore I”, *am* is number 137<!--[[ranks[0]]]--> of all words before the first layer and number 5<!--[[ranks[-1]]]--> after the last, behind *will*, *would*, *shall* and *should*. It
+#   enters the first ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So the slide's story, *am* appears on the way up, holds here; *am* as the answer does not.
+# - After 15 layers the lens has the final first guess for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map for 42<!--[[100 * by_map[15][0]:.0f]]--> % (95 % intervals 16<!--[[bounds[0]:.0f]]--> to 22<!--[[bounds[1]:.0f]]--> % and 32<!--[[bounds[2]:.0f]]--> to 52<!--[[bounds[3]:.0f]]--> %, six passages). One layer before the end it is
+#   46<!--[[100 * by_lens[29][0]:.0f]]--> % against 83<!--[[100 * by_map[29][0]:.0f]]--> %. The lens does not fail because the layers know nothing.
+# - The map's own control is its value at layer 0, 28<!--[[100 * by_map[0][0]:.0f]]--> %, because there it knows only the current token.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -204,9 +207,9 @@ widgets.share_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Head 23.4 alone writes 3.01 of the 7.31 by which *Paris* is ahead of *Rome*. Some parts work against it: the network of layer 29 subtracts 2.10.
-# - Over 48 countries the heads write 4.07 (3.30 to 4.89) of the difference and the networks 4.63 (3.74 to 5.49). The intervals overlap, so neither kind is "where the fact is". The embedding
-#   writes nothing: *is* does not favour a capital.
+# - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which *Paris* is ahead of *Rome*. Some parts work against it: the network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
+# - Over 48<!--[[len(facts["countries"])]]--> countries the heads write 4.07<!--[[heads_row[0]:.2f]]--> (3.30<!--[[heads_row[1]:.2f]]--> to 4.89<!--[[heads_row[2]:.2f]]-->) of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]--> (3.74<!--[[networks_row[1]:.2f]]--> to 5.49<!--[[networks_row[2]:.2f]]-->). The intervals overlap<!--[[? overlap]]-->, so neither kind is "where the fact is". The embedding
+#   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->: *is* does not favour a capital.
 # - Which part wrote a word is one question, which part found it another. A head may only carry what an early layer prepared.
 # </details>
 
@@ -278,9 +281,9 @@ show.predict(
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - In this one sentence the log-odds fall from 7.31 to 1.91 without head 23.4, by 5.40, although its share is 3.01.
-# - Over 48 countries, by the mean: promised 1.96 (1.58 to 2.35), fall 4.74 (4.07 to 5.46). For the eight largest heads together: promised 5.81 (4.94 to 6.71), fall 8.32 (7.47 to 9.27).
-# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here we see no backup.
+# - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
+# - Over 48<!--[[len(facts["countries"])]]--> countries, by the mean: promised 1.96<!--[[backup[0]["promised"][0]:.2f]]--> (1.58<!--[[backup[0]["promised"][1]:.2f]]--> to 2.35<!--[[backup[0]["promised"][2]:.2f]]-->), fall 4.74<!--[[backup[0]["fall"][0]:.2f]]--> (4.07<!--[[backup[0]["fall"][1]:.2f]]--> to 5.46<!--[[backup[0]["fall"][2]:.2f]]-->). For the eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together: promised 5.81<!--[[backup[-1]["promised"][0]:.2f]]--> (4.94<!--[[backup[-1]["promised"][1]:.2f]]--> to 6.71<!--[[backup[-1]["promised"][2]:.2f]]-->), fall 8.32<!--[[backup[-1]["fall"][0]:.2f]]--> (7.47<!--[[backup[-1]["fall"][1]:.2f]]--> to 9.27<!--[[backup[-1]["fall"][2]:.2f]]-->).
+# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here we see no backup<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->.
 #   Later networks need what these heads bring. Either way, a share is not an effect.
 # </details>
 
@@ -318,6 +321,11 @@ for layer in (2, 10, 18, 22, 23, 28):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 texts = stored("patched_texts")
 ways = texts["ways"]
+at_word, at_last = ways["at the word"], ways["at the last token"]
+until_17 = [(at_word[i][0], at_last[i][0]) for i in at_word if int(i) <= 17]
+maps = {name: texts["pairs"][name]["map"] for name in ("capitals", "agreement", "giver")}
+at_end = {name: [row[-1] for row in of["attention"]] for name, of in maps.items()}
+strongest = {name: sorted(range(30), key=of.__getitem__) for name, of in at_end.items()}
 gone = next(int(i) for i, row in ways["at the word"].items() if row[0] < 0.5)
 with show.held_back() as along:
     print(f"mean over {len(texts['words'])} other words, with 95 % intervals")
@@ -337,12 +345,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to layer 17 the vector at *tickets* restores 0.97 or more, and the last word nothing. After layer 21 it is 0.75 against 0.12, after layer 25 0.04 against 0.83. The word waits 46 tokens back for
+# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the last word nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 21 it is 0.75<!--[[at_word["21"][0]:.2f]]--> against 0.12<!--[[at_last["21"][0]:.2f]]-->, after layer 25 0.04<!--[[at_word["25"][0]:.2f]]--> against 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back for
 #   twenty layers, then late attention fetches it. Other words instead of *tickets* change these values by a few hundredths (see the intervals).
-# - For the capitals the jump is a single sublayer: what the attention of layer 23 adds at *is* restores 1.00 by itself. In the agreement pair it is layers 26 and 27, for the giver mostly layer 23.
-# - Choose *network* in the widget: what the network of layer 0 adds at the changed word restores everything, in all three pairs. It restores the *word*, not a conclusion about it. Section 8 returns to
+# - For the capitals the jump is a single sublayer: what the attention of layer 23 adds at *is* restores 1.00<!--[[at_end["capitals"][23]:.2f]]--> by itself. In the agreement pair it is layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
+# - Choose *network* in the widget: what the network of layer 0 adds at the changed word restores everything, in all three pairs<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. It restores the *word*, not a conclusion about it. Section 8 returns to
 #   this.
-# - Each map is one pair of sentences; only the path of *tickets* has intervals, over five words.
+# - Each map is one pair of sentences; only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -382,6 +390,8 @@ heads_measured = stored("head_map")
 eight = heads_measured["together"]["8"]["mean"]
 rise = fmean(eight["ablated"])
 controls = [fmean(row) for row in eight["controls"]]
+by_zeros = fmean(heads_measured["together"]["8"]["zero"]["ablated"])
+alone, two = (fmean(heads_measured["together"][k]["mean"]["ablated"]) for k in "12")
 show.predict(
     "Eight induction heads are replaced by their means. The worst of 20 draws of eight random heads of the same layers raises the copying loss by "
     f"{max(controls):z.2f} nats. How much do the eight raise it?",
@@ -399,9 +409,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A copied token costs 2.35 nats, a new one 13.51. Without the eight heads, a copied token costs 7.01 nats more (each draw 5.88 to 8.12); the 20 control draws raise it by 0.14 to 0.57.
-# - Two rivals: *zero is an unusual output*, but means do nearly the same as zeros (8.38). *Any damage there does it*, but on verses the loss changes by 0.01.
-# - One head alone, 18.6, costs 1.37. The second strongest, 17.4, adds only 0.16 to that. Heads are not independent, so ablate them alone and together.
+# - A copied token costs 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats, a new one 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]-->. Without the eight heads, a copied token costs 7.01<!--[[rise:.2f]]--> nats more (each draw 5.88<!--[[min(eight["ablated"]):.2f]]--> to 8.12<!--[[max(eight["ablated"]):.2f]]-->); the 20<!--[[len(controls)]]--> control draws raise it by 0.14<!--[[min(controls):.2f]]--> to 0.57<!--[[max(controls):.2f]]-->.
+# - Two rivals: *zero is an unusual output*, but means do nearly the same as zeros (8.38<!--[[by_zeros:.2f]]-->). *Any damage there does it*, but on verses the loss changes by 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
+# - One head alone, 18.6<!--[[heads_measured["order"][0]]]-->, costs 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -426,6 +436,8 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 named, candidates = heads_measured["named"], heads_measured["candidates"]
+by_head = {row["head"]: row for row in heads_measured["rows"]}
+looks = {name: row["looks"] for name, row in by_head.items()}
 with show.held_back() as counted:
     for name, count in candidates.items():
         print(f"{name:16}{count:4} look so, {named[name]:4} pass the test")
@@ -441,12 +453,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 207 heads look at one of the five places, 108 keep the name, 162 of 270 stay unknown. Of the named ones 93 park their weight on the first token, and their name says that they do little.
-# - Of 11 heads that look like induction heads 8 pass. Heads 17.4 and 17.5 look with 0.81 and 0.79 where an induction head should, as strongly as 17.3, which passes. Without them copying does not get worse than without
+# - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places, 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named ones 93<!--[[named["first token"]]]--> park their weight on the first token, and their name says that they do little.
+# - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look with 0.81<!--[[looks["17.4"]["induction"][0]:.2f]]--> and 0.79<!--[[looks["17.5"]["induction"][0]:.2f]]--> where an induction head should, as strongly as 17.3, which passes<!--[[? [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Without them copying does not get worse than without
 #   their neighbours. Perhaps others replace them; the test cannot tell.
-# - Of 16 heads that look at the previous token only 3 pass. Head 16.0 is one of the strongest effects of the map: without it the later induction heads put 0.49 less of their weight on the right token. Head 11.1 looks back almost
-#   as strictly (0.85) and changes nothing there.
-# - No punctuation head passes: they sit in the first layers, and their effects differ from passage to passage.
+# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token only 3<!--[[named["previous token"]]]--> pass. Head 16.0 is one of the strongest effects of the map: without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
+#   as strictly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->) and changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
+# - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->: they sit in the first layers, and their effects differ from passage to passage.
 # - Six draws and one test per story. A head that fails may do what its name says in texts that we did not try.
 # </details>
 
@@ -509,7 +521,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or is it a neuron?** SmolLM2's networks have 46,080 hidden units. We rank them by how far plural and singular nouns are apart, and set the
+# **Or is it a neuron?** SmolLM2's networks have 46,080<!--[[number_facts["units"]:,]]--> hidden units. We rank them by how far plural and singular nouns are apart, and set the
 # first $k$ to their plural means, on held-out nouns. The control sets as many random units of the same layers
 # (`python -m lectures.recipes number_direction`).
 
@@ -532,14 +544,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The direction of layer 0 moves held-out nouns by 0.99 of the way (0.91 to 1.07), that of layer 15 by 0.95, that of layer 29 by 0.89. The best of 20 random directions of
-#   the same length moves them by 0.07.
-# - It is not the word *are*: the direction moves *was/were* by 0.98, *has/have* by 0.99 and *does/do* by 0.99. Nor does it damage the rest: the KL divergence from the prediction after the true plural
-#   falls from 2.06 to 0.14 nats.
+# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns by 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way (0.91<!--[[number_facts["by_layer"]["0"][1]:.2f]]--> to 1.07<!--[[number_facts["by_layer"]["0"][2]:.2f]]-->), that of layer 15 by 0.95<!--[[number_facts["by_layer"]["15"][0]:.2f]]-->, that of layer 29 by 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. The best of 20<!--[[len(number_facts["random"])]]--> random directions of
+#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->.
+# - It is not the word *are*: the direction moves *was/were* by 0.98<!--[[number_facts["verbs"]["was/were"][0]:.2f]]-->, *has/have* by 0.99<!--[[number_facts["verbs"]["has/have"][0]:.2f]]--> and *does/do* by 0.99<!--[[number_facts["verbs"]["does/do"][0]:.2f]]-->. Nor does it damage the rest: the KL divergence from the prediction after the true plural
+#   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
 # - A rival remains for layer 0: there the vector is still nearly the token, and *dogs* − *dog* is hardly more than a plural token. In later layers the direction works although the
 #   pathway then contains much else.
-# - Strength 2 moves no further (0.92) and strength 4 less (0.60). A strength of −1 does nothing (−0.03): a singular noun cannot become more singular.
-# - 10 units move 0.03 of the way, 100 units 0.97; of 20 random sets of 100 the best moves 0.01. With 10,000 random units up to 0.85 is moved, so large sets prove nothing.
+# - Strength 2 moves no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->) and strength 4 less (0.60<!--[[number_facts["strengths"]["4.0"][0]:.2f]]-->). A strength of −1 does nothing (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->): a singular noun cannot become more singular.
+# - 10 units move 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->; of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 the best moves 0.01<!--[[max(few["100"]["controls"]):.2f]]-->. With 10,000 random units up to 0.85<!--[[max(few["10000"]["controls"]):.2f]]--> is moved, so large sets prove nothing.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -556,6 +568,12 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 index = facts["layers"].index(facts["strongest window"])
 by_layer = [row[0] for row in facts["rows"]["network, country"]]
+by_pathway = [row[0] for row in facts["rows"]["pathway, country"]]
+networks, attentions = (
+    facts["windows"][f"{kind}, country"][index] for kind in ("network", "attention")
+)
+third = facts["controls"]["a third country's activation"]
+at_is = facts["largest"]["attention, is"]  # (layer, mean, low, high)
 with show.held_back() as traced:
     for name, row in facts["largest"].items():
         print(f"one layer, {name:19} at most {told(row[1:])}, layer {row[0]}")
@@ -578,11 +596,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The network of layer 0 restores 1.00 at the country. It has seen little more than the word itself, so this shows where the *word* is, not the fact. Without this control the headline would be
+# - The network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]--> at the country. It has seen little more than the word itself, so this shows where the *word* is, not the fact. Without this control the headline would be
 #   "facts sit in the first network".
-# - Above it the picture of Meng et al. holds in part. Networks 4 to 8 at the country restore 0.17 (0.15 to 0.20), the attentions there −0.01 (−0.01 to 0.00); the difference is 0.17 (0.15 to 0.20). But that is a
-#   sixth of the answer, and a *third* country's networks already restore 0.07 (0.05 to 0.09), because they at least remove the wrong country. The same networks at *of*: 0.00.
-# - At *is*, the attention of a single layer, 23, restores 0.95 (0.93 to 0.97). Up to layer 22 the country's own vector carries 0.92 or more, one layer later −0.03.
+# - Above it the picture of Meng et al. holds in part. Networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]--> (0.15<!--[[networks[1]:.2f]]--> to 0.20<!--[[networks[2]:.2f]]-->), the attentions there −0.01<!--[[attentions[0]:.2f]]--> (−0.01<!--[[attentions[1]:.2f]]--> to 0.00<!--[[attentions[2]:.2f]]-->); the difference is 0.17<!--[[facts["network less attention"][0]:.2f]]--> (0.15<!--[[facts["network less attention"][1]:.2f]]--> to 0.20<!--[[facts["network less attention"][2]:.2f]]-->). But that is a
+#   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and a *third* country's networks already restore 0.07<!--[[third[0]:.2f]]--> (0.05<!--[[third[1]:.2f]]--> to 0.09<!--[[third[2]:.2f]]-->), because they at least remove the wrong country. The same networks at *of*: 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
+# - At *is*, the attention of a single layer, 23<!--[[at_is[0]]]-->, restores 0.95<!--[[at_is[1]:.2f]]--> (0.93<!--[[at_is[2]:.2f]]--> to 0.97<!--[[at_is[3]:.2f]]-->). Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

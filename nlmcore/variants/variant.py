@@ -128,7 +128,9 @@ class Variant:
         ValueError for sizes that contradict each other.
         """
         base = vanilla(vocab_size, **sizes)
-        new = {n: value(getattr(base, n)) if isinstance(value, Times) else value for n, value in self.changes.items()}
+        new: dict[str, Any] = {
+            n: value(getattr(base, n)) if isinstance(value, Times) else value for n, value in self.changes.items()
+        }
         return replace(base, **new)
 
     def build(self, vocab_size: int, **sizes: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autograder.launcher import text
+from autograder.launcher import figures, text
 from autograder.site import publish
 from tests.autograder.site.browsing import reader, started
 
@@ -20,7 +20,7 @@ def unexecuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All pages, with the assignments that are built here; the lectures as their texts say, without outputs."""
 
     def by_text(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, object], float]:
-        notebook = text.from_text(lecture.read_text(encoding="utf-8"), root)
+        notebook = text.from_text(figures.words(lecture.read_text(encoding="utf-8")), root)
         return {"notebook": notebook, "html": {}, "scripts": {}, "report": []}, 0.0
 
     out = tmp_path_factory.mktemp("site")

@@ -14,7 +14,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from matplotlib.figure import Figure
 
-from autograder.launcher import glossary, text
+from autograder.launcher import figures, glossary, text
 from autograder.site import catalogue, publish, translate
 from autograder.site.catalogue import Translations
 from autograder.site.drawn import Gathered
@@ -276,7 +276,7 @@ def test_attention_is_complete_in_german() -> None:
     """Its text; what its code draws is compared with the executed lecture (test_site_in_browser)."""
     lecture = next(path for path in glossary.lectures(ROOT) if path.stem.partition("_")[2] == "attention")
     translation = publish.translation(ROOT, lecture, "de")
-    cells = text.from_text(lecture.read_text(encoding="utf-8"), ROOT).cells
+    cells = text.from_text(figures.words(lecture.read_text(encoding="utf-8")), ROOT).cells
     asked = translate.asked(translation, {"notebook": {"cells": cells}, "html": {}, "scripts": {}})
     assert len(asked) > 200
     assert not [key for key, found in translation.asked.items() if not found], RENEW
