@@ -10,6 +10,7 @@ import zipfile
 from nbformat.v4 import new_code_cell, new_output
 
 from autograder.checks.attention import EXERCISES
+from autograder.engine.marking import LATE
 from autograder.exercise.interview import questions
 from tests.autograder.attacks.answers import LAZY
 from tests.autograder.attacks.submissions import NOTEBOOK, Folder, Submission
@@ -318,7 +319,7 @@ ATTACKS = (
     # --- not ending, ending too soon
     vandal("an endless loop", "while True: pass", "TookTooLong"),
     vandal("an endless loop that swallows interrupts", "while True:\n    try:\n        while True: sum(range(999))\n    except BaseException: pass", "did not stop when it was interrupted"),
-    Submission(name="an endless loop in an answer", like="honest", loses=("decoder_mask",), says=("did not finish in",),
+    Submission(name="an endless loop in an answer", like="honest", loses=("decoder_mask",), says=(LATE,),
                cells={"decoder_mask": "def decoder_mask(lengths, time):\n    while True: pass"}),
     vandal("os._exit", "import os\nos._exit(0)", "process ended itself"),
     vandal("a segmentation fault", "import ctypes\nctypes.string_at(0)", "crashed in compiled code"),

@@ -1,4 +1,4 @@
-"""One class, graded in one run by one box: an honest student before and after every attacker.
+"""One class, graded in one run by one box: attackers, an honest student before every few of them and after the last.
 
 Not one attack gains a point over the same answers without it, none harms another's mark or anything else that is
 there, and each is reported for what it is. Right solutions get all the points, however they are written and saved.
@@ -75,12 +75,10 @@ class Graded:
 
 
 def by_student() -> dict[str, Submission]:
-    """Attackers, an honest student of another kind before each of them and after the last, and the baselines."""
-    students = {}
-    for number, one in enumerate(ATTACKS):
-        students[f"attack-{number:03}"] = one
-    for number in range(len(ATTACKS) + 1):
-        students[f"honest-{number:03}"] = HONEST[number] if number < len(HONEST) else HONEST[0]
+    """Attackers, each kind of honest student before every few of them, one more after the last, and the baselines."""
+    students = {f"attack-{number:03}": one for number, one in enumerate(ATTACKS)}
+    few = -(-len(ATTACKS) // len(HONEST))
+    students |= {f"honest-{few * number:03}": one for number, one in enumerate((*HONEST, HONEST[0]))}
     return students | {f"like-{like}": Submission(name=like, like=like) for like in ANSWERS}  # type: ignore[arg-type]
 
 
