@@ -179,7 +179,8 @@ def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_off
 def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
     """What the text of an answer says about it, beside its values."""
     shell = _shell()
-    cells = shell.user_ns["In"] if exercise.numpy and shell is not None else []
+    ran = shell.user_ns.get("In") if exercise.numpy and shell is not None else None
+    cells = [cell for cell in ran if isinstance(cell, str)] if isinstance(ran, list) else []
     return [
         f"Your function reads `{name}`, which your notebook makes with something that the grader does not have in"
         " this question: only Python and NumPy are there. Make it with NumPy, or the grader will not find it."
@@ -188,7 +189,7 @@ def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
 
 
 def passes(name: str, function: Callable[..., Any]) -> bool:
-    """Whether the visible check would pass. Prints nothing."""
+    """Whether the visible check would pass. Prints nothing, unless a call takes longer than the grader gives it."""
     return examine(find(name), function, None).passed
 
 

@@ -6,7 +6,7 @@
 #
 # <img src="figures/same_network.svg" width="860" alt="Test loss of one network after the same 1,000 steps under 11 settings, five seeds each: from 2.32 nats per character to 3.08. Guessing is 4.41.">
 #
-# *Each row is one setting of the two, each dot one seed, each bar the 95 % interval of their mean. The network has 61,826<!--[[sum(p.numel() for p in network().parameters()):,]]--> parameters and
+# *Each row is one optimiser at one rate, each dot one seed, each bar the 95 % interval of their mean. The network has 61,826<!--[[sum(p.numel() for p in network().parameters()):,]]--> parameters and
 # learns the next character of Shakespeare from the previous 16<!--[[train.shape[1] - 1]]-->.*
 #
 # The architecture is the same in every row. This lecture explains the gap between the best row and the worst, and section 2 says which

@@ -333,7 +333,7 @@ print(f"mean over real letters: {right:.3f}   mean over all positions: {diluted:
 # ### Train one, now
 #
 # A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character: 32 rows in parallel, 32
-# characters of each row per update, 300 updates. That is not quite one epoch<!--[[? len(stream) > 300]]-->. `carry_state=True` passes the state of each row on to
+# characters of each row per update, 300 updates. That is not quite one epoch<!--[[? 0.8 * len(stream) < 300 < len(stream)]]-->. `carry_state=True` passes the state of each row on to
 # the next batch.
 #
 # > **Ask yourself.** There are 71<!--[[own_chars.vocab_size]]--> different characters. What is the loss before training? And what will the network write after 300

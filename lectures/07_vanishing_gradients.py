@@ -378,7 +378,7 @@ show.predict(
 # - **RNN**: with uniform weights it loses 23<!--[[lost["uniform"]:.0f]]--> powers of ten over 100 steps, because their spectral radius is about
 #   $1/\sqrt 3 \approx 0.58$, far below 1. With orthogonal weights it loses fewer than three, with the identity fewer than two<!--[[? 2 < lost["orthogonal"] < 3 and 1 < lost["identity"] < 2]]-->.
 # - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six powers of ten<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->; that of the identity vanishes faster
-#   than any other<!--[[? powers_lost("rnn", "identity", 2) > 60]]-->, because units that feed only themselves saturate. No gain suits all.
+#   than any other<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->, because units that feed only themselves saturate. No gain suits all.
 # - **UGRNN and LSTM** lose at most eight powers of ten<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with the very same default; the **GRU** as PyTorch initialises it loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->,
 #   nearly as many as the RNN. A gate can keep a gradient, but only if it starts open ([lecture 8](08_gates.ipynb)).
 # - A straight line on this axis means a constant factor per step. All the lines here are nearly straight; this is the exponential
@@ -726,7 +726,7 @@ print(
 #
 # - The orthogonal network copies 96<!--[[min(copied["RNN, orthogonal"]):.0f]]--> to 99<!--[[max(copied["RNN, orthogonal"]):.0f]]--> % in all five seeds, up from 15<!--[[min(copied["RNN"]):.0f]]--> to 27<!--[[max(copied["RNN"]):.0f]]--> % with a uniform initialisation, and more than
 #   every gated cell of section 1<!--[[? min(copied["RNN, orthogonal"]) > max(max(copied[name]) for name in cells_raced)]]--> in this short race. We changed one matrix and added no gate.
-# - The identity keeps as much gradient<!--[[? min(kept["RNN, identity"]) > 0.5 < min(kept["RNN, orthogonal"])]]-->, but copies only 11<!--[[min(copied["RNN, identity"]):.0f]]--> to 34<!--[[max(copied["RNN, identity"]):.0f]]--> %. So a gradient that arrives is not enough. Le, Jaitly & Hinton
+# - The identity keeps as much gradient<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 11<!--[[min(copied["RNN, identity"]):.0f]]--> to 34<!--[[max(copied["RNN, identity"]):.0f]]--> %. So a gradient that arrives is not enough. Le, Jaitly & Hinton
 #   (2015) used the identity with ReLU; with tanh, as here, it does not achieve what it did for them.
 # - The better initialisation has its limit. In the longer runs (`python -m lectures.recipes initialisation`) the orthogonal network
 #   still copied after 20 blanks but only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->, although its gradient had lost little over forty steps<!--[[? stored("initialisation")["gradient_log10"]["orthogonal"][40] > -2]]-->. That is one run

@@ -535,7 +535,7 @@ for said in attempts:
     print(f"{corpus_bleu([said], [right]):6.1f}  {said}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The second text says a different number, 456,000 instead of 465,000, and has four<!--[[words(sum(map(str.__eq__, right.split(), attempts[1].split())))]]--> of six words right. The third has all six<!--[[words(len({*right.split()}))]]--> words, in
+# The second text says a different number, 456,000 instead of 465,000, and has four<!--[[words(sum(a == b for a, b in zip(right.split(), attempts[1].split())))]]--> of six words right. The third has all six<!--[[words(len({*right.split()}))]]--> words, in
 # reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group matches, the program uses
 # a small value instead, as is usual.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
 #

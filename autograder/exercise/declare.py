@@ -102,13 +102,14 @@ def inputs_too(row: Row) -> Row:
     return kept
 
 
-def frugal(name: str, points: float, cases: Cases) -> Row:
-    """The results are right, and the matrix products take at most twice the multiplications that the reference's
-    take; for a question with `counted=True`."""
+def frugal(name: str, points: float, cases: Cases, *results: str) -> Row:
+    """The named results (all, if none is named) are right, and the matrix products take at most twice the
+    multiplications that the reference's take; for a question with `counted=True`."""
 
     def row(names: tuple[str, ...]) -> Property:
-        judge = at_most(names, 2.0)
-        return Property(name=name, points=points, cases=cases, judge=judge, outputs=tuple(range(len(names) + 1)))
+        which = tuple(index for index, result in enumerate(names) if result in (results or names))
+        judge = at_most(names, which, 2.0)
+        return Property(name=name, points=points, cases=cases, judge=judge, outputs=(*which, len(names)))
 
     return row
 

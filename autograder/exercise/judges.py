@@ -103,10 +103,12 @@ def same_values(
 
 
 @travels
-def at_most(case: Case, got: Outcomes, expected: Outcomes, names: Sequence[str], times: float) -> str | None:
-    """The named results are right, and the number after them is at most so many times the reference's: who computes
-    nothing saves nothing."""
-    if (complaint := same_values(names)(case, got, expected)) is not None:
+def at_most(
+    case: Case, got: Outcomes, expected: Outcomes, names: Sequence[str], which: Sequence[int], times: float
+) -> str | None:
+    """The results with the indices `which` are right, and the number after all results is at most so many times the
+    reference's: who computes nothing saves nothing."""
+    if (complaint := same_values(names, which)(case, got, expected)) is not None:
         return complaint
     for mine, right in zip(got, expected, strict=True):
         took, needed = float(mine.outputs[len(names)]), float(right.outputs[len(names)])

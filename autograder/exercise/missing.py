@@ -8,13 +8,14 @@ the notebook's cells do. It is best effort, and costs nobody a point.
 """
 
 import ast
+import dis
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from autograder.exercise.closed import Absent, absent_home, scope_of
 
-_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)  # what is in them does not run yet
+_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)  # what is in their bodies does not run yet
 
 
 def missing(function: Callable[..., Any], cells: Iterable[str], absent: Absent) -> list[str]:
@@ -33,7 +34,7 @@ def _statements(cells: Iterable[str]) -> Iterator[ast.stmt]:
     for cell in cells:
         try:
             yield from ast.parse(cell).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
             continue
 
 
@@ -48,6 +49,9 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
             binds.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, _OWN):
             binds.add(getattr(node, "name", ""))
+            waiting += getattr(node, "decorator_list", [])
+            if not isinstance(node, ast.ClassDef):
+                waiting += [default for default in (*node.args.defaults, *node.args.kw_defaults) if default]
         else:
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 uses.add(node.target.id)
@@ -62,7 +66,8 @@ def _read(function: object, scope: dict[str, Any]) -> set[str]:
     while waiting:
         code = waiting.pop()
         if isinstance(code, types.CodeType):
-            new = set(code.co_names) - found
+            read = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+            new = read - found
             found |= new
             waiting += [*code.co_consts, *(getattr(scope.get(name), "__code__", None) for name in new)]
     return found

@@ -16,11 +16,11 @@ Minutes, points and difficulty are added below the heading. The cell that define
 the answer, and after it comes the test cell: the check that students see, and the hidden one, whose value is the mark.
 A written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
 becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
-and `[[closed]]` the list of names that are closed in all of them; names that only one question closes are added below
-its heading. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each inside the
-previous one. `[[listing …]]` becomes the function that students get to mend, with numbered lines; the cell of that
-answer keeps its text as `metadata.given`, which the release puts there (`autograder.engine.stubs`). Source notebooks
-contain these lines; every reader of a source notebook, including nbgrader, gets it expanded (`opened`).
+and `[[closed]]` the paragraph that says which modules are closed, and whether questions run without PyTorch; these are
+marked below their headings. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each
+inside the previous one. `[[listing …]]` becomes the function that students get to mend, with numbered lines; the cell
+of that answer keeps its text as `metadata.given`, which the release puts there (`autograder.engine.stubs`). Source
+notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded (`opened`).
 """
 
 import ast

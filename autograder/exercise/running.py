@@ -36,8 +36,8 @@ class Watch:
         self._over = threading.Event()
 
     def __call__(self, case: Case, given: Sequence[Any]) -> None:
-        self._number, self._label, self._given = self._number + 1, case.label, tuple(given)
         self._began = self._now()
+        self._number, self._label, self._given = self._number + 1, case.label, tuple(given)
 
     def __enter__(self) -> "Watch":
         threading.Thread(target=self._look, daemon=True).start()
@@ -56,11 +56,13 @@ class Watch:
         while not self._over.wait(left):
             used, passed = (now - began for now, began in zip(self._now(), self._began, strict=True))
             left = min(self._most - used, WAITING * self._most - passed)
-            if left <= 0:
+            if left <= 0 and self._number == 0:  # inputs are drawn
+                left = self._most
+            elif left <= 0:
                 self._say(
                     f"{self._exercise.function} is still running: call {self._number} (“{self._label}”) has not come"
                     f" back after {passed:.0f} s. The grader stops a call after {self._most:g} s of processor time."
-                    " To stop it here, choose Kernel → Interrupt, or press ■."
+                    " To stop it here, choose Kernel → Interrupt Kernel, or press ■."
                 )
                 return
 

@@ -5,8 +5,11 @@
     two thirds of them<!--[[? abs(share - 2 / 3) < 0.03]]--> do                       a claim, with what must hold
 
 The names are those that the lecture's cells leave. `python -m lectures.facts` runs a lecture and renews its values; one
-test asks for every lecture whether they are what its cells compute, and whether its claims hold. So the text is
-built and read as it stands, on GitHub and in JupyterLab too, which hides HTML comments.
+test asks for every lecture whether they are what its cells compute, and whether its claims hold. So a notebook is built
+from the text as it stands, and JupyterLab, which reads the text itself, hides HTML comments.
+
+`words` is the function below, even where a lecture has a variable of that name; every name has the value that the last
+cell leaves.
 
 The value comes first: Markdown takes a line that begins with a comment for HTML. It contains no space. An expression
 stands in one line and contains neither `-->` nor, in a table, `|`; and a formula, `$…$`, has no figures.
@@ -43,6 +46,8 @@ def evaluated(expression: str, names: Mapping[str, Any]) -> str:
             raise AssertionError("this does not hold")
         return ""
     text = str(eval(compile(ast.parse(f"f'''{{{expression}}}'''", mode="eval"), "figure", "eval"), known))
+    if not text:
+        raise ValueError("this says nothing")
     return re.sub(r"(?<![\w−-])-(?=[\d.])", "−", text)
 
 

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     run = prepare(given.name, given.quick, given.seed, given.work, given.to)
     if given.fresh:
-        for file in (*run.work.glob("*.safetensors"), *run.work.glob("*.json")):
+        for file in (*run.work.glob("*.pt"), *run.work.glob("*.json")):
             file.unlink()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the committed figures were made so; sums in another order give other last digits

@@ -1,23 +1,27 @@
 """What a value is, in a few letters that the next process finds again: the key under which a training is kept.
 
 Numbers, texts and tensors count with their contents, objects with their fields (a dataclass with those by which it is
-compared), models with their weights. Of what is written in `lectures`, the code counts as well, with the constants and functions that it names; of anything else, the
-name alone.
+compared), models with their weights and the plain fields of their parts. Of what is written in `lectures`, the code
+counts as well, with the constants, functions and classes that it names; of anything else, the name alone.
 """
 
 import contextlib
 import functools
 import hashlib
 import json
+import random
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from types import CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 PLAIN = (int, float, str, bytes, bool, type(None))
+HOLD = (tuple, list, dict, set, frozenset, re.Pattern)
 
 
 def fingerprint(*values: Any) -> str:
@@ -55,7 +59,12 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, type):
         yield Step(f"{value.__module__}.{value.__qualname__}")
         if _is_ours(value):
-            yield from (part for part in vars(value).values() if isinstance(part, FunctionType))
+            yield from value.__bases__
+            for name, part in vars(value).items():
+                plain = part.__func__ if isinstance(part, staticmethod | classmethod) else part
+                plain = plain.fget if isinstance(plain, property) else plain
+                if isinstance(plain, FunctionType) or (isinstance(plain, (*PLAIN, *HOLD)) and name[:2] != "__"):
+                    yield from (name, plain)
     elif hasattr(value, "__wrapped__"):  # a cache
         yield value.__wrapped__
     elif hasattr(value, "to_json"):  # a tokenizer, which may remember what it has encoded
@@ -63,7 +72,13 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, Tensor):
         plain = value.detach().cpu().contiguous()
         yield Step(f"{plain.dtype} {tuple(plain.shape)}")
-        yield Step(hashlib.sha256(plain.flatten().view(torch.uint8).numpy().tobytes()).hexdigest())
+        yield Step(hashlib.sha256(plain.flatten().view(torch.uint8).numpy()).hexdigest())
+    elif isinstance(value, np.ndarray):
+        yield from (Step(f"{value.dtype} {value.shape}"), value.tobytes())
+    elif isinstance(value, random.Random):
+        yield value.getstate()
+    elif isinstance(value, BuiltinFunctionType):
+        yield Step(f"{value.__module__}.{value.__qualname__}")
     elif isinstance(value, torch.Generator):
         yield value.get_state()
     elif isinstance(value, list | tuple):
@@ -79,11 +94,17 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from (Step("set"), *sorted(map(fingerprint, value)))
     elif isinstance(value, nn.Module):
         yield from (Step(repr(value)), dict(value.state_dict()))
+        for name, part in value.named_modules():
+            own = {key: of for key, of in vars(part).items() if isinstance(of, (*PLAIN, tuple)) or is_dataclass(of)}
+            yield from (name, {key: of for key, of in own.items() if key != "training"})
     elif is_dataclass(value):
         yield type(value)
         yield {part.name: getattr(value, part.name) for part in fields(value) if part.compare}
     else:
-        yield from (type(value), getattr(value, "__dict__", Step(repr(value))))
+        held = getattr(value, "__dict__", None)
+        if held is None and " at 0x" in repr(value):
+            raise TypeError(f"{value!r:.80} has no content that the next process finds again")
+        yield from (type(value), Step(repr(value)) if held is None else held)
 
 
 def _function(function: FunctionType) -> Iterator[Any]:
@@ -94,10 +115,20 @@ def _function(function: FunctionType) -> Iterator[Any]:
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # an empty one
             yield cell.cell_contents
-    for name in function.__code__.co_names:
+    names = dict.fromkeys(_names(function.__code__))
+    for name in names:
         named = function.__globals__.get(name)
-        if isinstance(named, (*PLAIN, tuple, dict)) or (isinstance(named, FunctionType) and _is_ours(named)):
+        if isinstance(named, (*PLAIN, *HOLD)) or (callable(named) and _is_ours(named)):
             yield from (name, named)
+        elif isinstance(named, ModuleType) and named.__name__.startswith("lectures."):
+            yield from (of for of in map(vars(named).get, names) if callable(of) and _is_ours(of))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):  # a function inside
+            yield from _names(part)
 
 
 def _is_ours(value: Any) -> bool:

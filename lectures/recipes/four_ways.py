@@ -149,7 +149,6 @@ def cook(run: Run) -> None:
     learn, test = (sentences(part, run.size(None, 20_000)) for part in ("train", "test"))
     tests = half_each(test, run.size(TESTS, 4), 0)
     n, shots, steps = run.size(EXAMPLES, 8), run.size(SHOTS, 2), run.size(STEPS, 1)
-    {"tests": len(tests), "rates": RATES, "rank": RANK, "instruction": INSTRUCTION}
     writer = load_smollm2()
     rows: dict[str, list[dict[str, Any]]] = {}
     for seed in range(run.size(SEEDS, 2)):

@@ -253,7 +253,6 @@ def cook(run: Run) -> None:
     candidates = [candidate(looks, i) for i in range(len(looks["induction"]))]
     order = looks["induction"].mean(1).argsort(descending=True).tolist()[:READERS]
     run.say("looks: " + str({name: candidates.count(name) for name in TESTS}))
-    {"tokens": torch.cat(draws).tolist(), "verses": texts.tolist(), "order": order}
     kept = run.kept("together", lambda: together(model, draws, texts, candidates, order, *sizes))
     changed = run.kept(
         "one by one",

@@ -101,7 +101,6 @@ def cook(run: Run) -> None:
         return measured(tuned.tail) | ({"replies": replied(tuned.model, PROMPTS["short message"])} if shown else {})
 
     rows: dict[str, list[dict[str, Any]]] = {}
-    {"asked": [t.ask for t in asked], "epochs": EPOCHS, "rate": RATE, "layers": LAYERS}
     todo = [(str(CHOSEN), CHOSEN, SEEDS, batches), (BOLD, CHOSEN, SEEDS, bold)]
     todo += [(str(rank), rank, FEWER, batches) for rank in run.size(RANKS, (CHOSEN,)) if rank != CHOSEN]
     for label, rank, count, data in todo:

@@ -84,7 +84,6 @@ def cook_schedules(run: Run) -> None:
             adam,
             found=found,
             steps=steps,
-            settings={"schedule": name},
             schedule=partial(schedule, total=steps),
             points=4,
         )

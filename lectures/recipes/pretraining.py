@@ -196,7 +196,6 @@ def cook(run: Run) -> None:
             losses.setdefault(family, []).append(round(mean(history[-50:]), 3))
         for name, (build, more) in arms(run, seed, pretrained).items():
             for count, steps in counts.items():
-                {"sizes": config(run), "pretraining": [STEPS, RATE], "steps": steps + more, "tests": tests}
                 part = f"{name}-{count}-{seed}".replace(" ", "").replace(",", "")
                 right = run.kept(
                     part,

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import torch
 from nlmcore.pretrained import smollm2
@@ -79,8 +78,6 @@ class Run:
     say: Callable[[str], None] = field(default=print, compare=False)
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
     """Seconds that each training took, interruptions not counted."""
-    _begun: WeakKeyDictionary[nn.Module, str] = field(default_factory=WeakKeyDictionary, compare=False)
-    """Each model's first weights."""
 
     def size(self, full: T, quick: T) -> T:
         """A number that a quick run makes smaller."""
@@ -99,15 +96,13 @@ class Run:
         self, name: str, model: nn.Module, batches: Any, *, steps: int, warm_up: int | None = None, **options: Any
     ) -> History:
         """`nlmcore.training.fit`, kept in the work folder and resumed from there, if all that it is given is the same.
-        Called again for the same model with more steps, it goes on.
 
         warm_up: with it, the rate rises for so many steps and then falls to 0 along a cosine.
         """
         if warm_up is not None:
             options["schedule"] = partial(cosine_schedule, total=steps, warmup=min(warm_up, steps - 1))
         every = options.pop("checkpoint_every", 200)
-        first = self._begun.setdefault(model, fingerprint(model))
-        file = self._file(name, (first, batches, options), "pt")
+        file = self._file(name, (model, batches, steps, options), "pt")
         self.say(f"{name}: {sum(p.numel() for p in model.parameters()):,} parameters")
         torch.manual_seed(self.seed_of(f"{name}: training"))
         kept: dict[str, Any] = {"checkpoint": file, "checkpoint_every": every, "resume": True}

@@ -49,18 +49,22 @@ def write(model: Any, tokenizer: CharTokenizer, letters: int) -> str:
     return tokenizer.decode(written.tokens[0].tolist())
 
 
+def written_by(model: Any, tokenizer: CharTokenizer, letters: int) -> dict[str, Any]:
+    return {"text": write(model, tokenizer, letters)}
+
+
 def train(run: Run, tokenizer: CharTokenizer, text: Tensor, sizes: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
-    """The model, all its losses, and what it wrote after so many steps."""
-    model = run.build("small_gpt", partial(build, "TransformerLM", sizes))
+    """The model, all its losses, and what it wrote after so many steps: each time a training of its own, which repeats
+    the shorter ones step by step."""
     batches = Windows(text, run.size(BATCH, 2), run.size(TIME, 16), 0)
     written, losses, letters = {}, [], run.size(LETTERS, 5)
     for step in run.size(WRITES_AT, (0, 2, 4)):
+        model = run.build("small_gpt", partial(build, "TransformerLM", sizes))
         if step:
             losses = run.fit(
                 "small_gpt", model, batches, loss=next_loss, steps=step, learning_rate=RATE, schedule=factor
             ).losses
-        kept = run.kept(f"written-{step}", lambda: {"text": write(model, tokenizer, letters)})
-        written[str(step)] = kept["text"]
+        written[str(step)] = run.kept(f"written-{step}", partial(written_by, model, tokenizer, letters))["text"]
     return model, {"written": written, "losses": [round(loss, 3) for loss in losses]}
 
 

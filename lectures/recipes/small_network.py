@@ -9,7 +9,7 @@ the training at which it stopped.
 Seed i gives every contestant the same initial weights, as far as they have the same shapes, and the same minibatches.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from statistics import fmean
@@ -117,7 +117,6 @@ def train(
     name: str,
     seed: int,
     found: Data,
-    settings: dict[str, Any],
     *,
     steps: int,
     optimiser: Callable[[Any], torch.optim.Optimizer],
@@ -159,7 +158,6 @@ def train(
             raise Interrupted(name)
         return {"test": measured(model, found.on["test"]), "dev": curve["dev"][-1], "curve": curve}
 
-    settings = {**settings, "steps": steps, "batch": batch, "watch": watch, "points": points, "seed": seed}
     return run.kept(f"{name}-{seed}", once)
 
 
@@ -180,7 +178,6 @@ def sweep(
     title: str,
     rates: tuple[float, ...],
     optimiser: Callable[..., torch.optim.Optimizer],
-    settings: Mapping[str, Any] | None = None,
     **training: Any,
 ) -> dict[str, Any]:
     """One contestant with several seeds at every rate (a quick run: at the first), and which rate is best."""
@@ -188,7 +185,6 @@ def sweep(
         f"{rate:g}": over_seeds(
             run,
             f"{title}, rate {rate:g}",
-            settings={"optimiser": str(optimiser), **(settings or {}), "rate": rate},
             optimiser=partial(optimiser, lr=rate),
             **training,
         )

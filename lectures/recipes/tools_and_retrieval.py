@@ -129,7 +129,6 @@ def cook(run: Run) -> None:
     retrieval, shown = {}, []
     for how in ("nothing", "three random", "three from BM25", "the right one"):
         prompts = chats(TERM, [[{"role": "user", "content": given(how, ask, term)}] for ask, term in asked])
-        {"asked": asked, "entries": len(library), "longest": 28}
         each = run.kept(how, partial(_replied, model, tokenizer, prompts, run.size(28, 4)))["replies"]
         retrieval[how] = shares(
             [[int(term.lower() in reply.lower()) for (_, term), reply in zip(asked, each, strict=True)]]

@@ -134,7 +134,7 @@ class MultiHeadAttention(nn.Module):
         time, keys = q.shape[2], k.shape[2]
         if time == 1:  # the newest token sees all that is kept: no mask
             return self._mix(q, k, v), state
-        # A text from its beginning, shorter than the window: the kernel knows this mask by name and needs none.
+        # A text from its beginning, no longer than the window: the kernel knows this mask by name and needs none.
         causal = keys == time <= (self.window or time)
         mask = None if causal else window_mask(time, self.window, keys - time, x.device)
         return self._mix(q, k, v, mask, causal), state

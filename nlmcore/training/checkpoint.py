@@ -36,7 +36,8 @@ def save_checkpoint(path: str | Path, content: dict[str, Any]) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.writing")
     try:
         with open(beside, "wb") as file:
-            file.write(whole + hashlib.sha256(whole).digest())
+            file.write(whole)
+            file.write(hashlib.sha256(whole).digest())
             file.flush()
             os.fsync(file.fileno())  # on the disk before it takes the name of the old one
         os.replace(beside, path)

@@ -353,7 +353,8 @@ show.heatmap(
 # The row of a padded position (query 3) stays as in the picture: it sees all words of its sentence. Nothing uses the result there, and a row without
 # any allowed key would only make trouble.
 #
-# The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over any number of heads.
+# The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over any number of heads. This question is asked in
+# PyTorch; for your other functions, `.numpy()` makes an array of the mask.
 #
 # **Checked:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with more padding than the
 # longest sentence needs.

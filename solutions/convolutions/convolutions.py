@@ -150,7 +150,7 @@ def cbow(words, m, E, U):
 # dilation 2      1    2   13   24
 # ```
 #
-# A loop over positions is correct but too slow for the end of this notebook. Loop over the $k$ matrices instead: how many matrix products do you need?
+# A loop over positions is correct, but slow for long texts. Loop over the $k$ matrices instead: how many matrix products do you need?
 #
 # **Checked:** the shapes; filters of width 1; width 3; that nothing leaks from the future; dilations; a text that is shorter than the filter, and
 # float64.
@@ -206,7 +206,8 @@ def causal_convolution(x, weight, bias, dilation):
 # 1. You need the outputs of two runs that differ in one word. Which outputs do you compare?
 # 2. For each position: copy the text, change the whole vector there, run, compare the output at $t$ with the unchanged run. All copies may be
 #    one batch.
-# 3. `changed = x.copy()`, `changed[s] += 1`, and `(run(changed)[t] != run(x)[t]).any()`, where `run` is your loop over the layers.
+# 3. `changed = x.copy()`, `changed[s] += 1`, and `(np.abs(run(changed)[t] - run(x)[t]) > 1e-6).any()`, where `run` loops over the layers and returns the
+#    output of one text.
 
 
 # %%
@@ -270,7 +271,7 @@ def dilated_stack(k, r, L, n):
 # ### 2d. A gated block that can go on [[convolutions.gated_block]]
 #
 # In the gated layers of Dauphin et al. (2017) a causal convolution computes twice as many features as it gets. The first half are values, and the
-# sigmoid of the second half decides, feature by feature, how much of each value passes. The block adds the result to its own input.
+# sigmoid of the second half, $1 / (1 + e^{-z})$, decides, feature by feature, how much of each value passes. The block adds the result to its own input.
 #
 # A language model that writes a text gets one word at a time. It would be wasteful to compute the whole text again for each. So our block also gets
 # `past`, the inputs just before `x`, instead of zeros: exactly as many as its filter reaches back, $(k-1)\,\delta$. It returns the `past` for the next
@@ -287,7 +288,8 @@ def dilated_stack(k, r, L, n):
 # [[hints on the output]]
 # 1. In the example, which of the two numbers of the convolution goes through the sigmoid? What is 5.5 − 2.5?
 # 2. Your causal convolution puts zeros in front. If you put the past in front yourself, which of its outputs do you need?
-# 3. Join past and text with `np.concatenate` along the time, convolve, drop the outputs that belong to the past. `np.split` cuts the features in halves.
+# 3. Join past and text with `np.concatenate` along the time, convolve, drop the outputs that belong to the past. `np.split(…, 2, axis=-1)` cuts the
+#    features in half.
 #
 # [[hints on the new past]]
 # 1. Is the past of the next call made of inputs or of outputs of this block?
@@ -315,8 +317,8 @@ def gated_block(x, past, weight, bias, dilation):
 # %% [markdown]
 # ## 3. A text as one vector
 #
-# From here on your functions will be trained. So they get tensors, and PyTorch convolves: you know now what `torch.nn.functional.conv1d` does. It knows
-# nothing of texts of several lengths, and that is your part.
+# The functions of sections 3 and 4 are trained, so they get tensors, and PyTorch may do the convolution: you know by now what
+# `torch.nn.functional.conv1d` computes. But it knows nothing about texts of different lengths. That part is yours.
 #
 # ### 3a. The maximum over time [[convolutions.text_features]]
 #
@@ -340,7 +342,8 @@ def gated_block(x, past, weight, bias, dilation):
 # 1. How many windows of width 3 has a text of five words, and how many has a text of two?
 # 2. Put $k - 1$ zero vectors behind all texts. Then a window starts at every word, and answer $i$ of a convolution without padding of its own is the
 #    window that starts at $i$. Which answers overhang the end?
-# 3. In a text of $n$ words, $i$ goes up to $\max(n - k, 0)$. `conv1d(x.mT, weight.permute(2, 1, 0), bias).mT` has the axes in PyTorch's order and back.
+# 3. In a text of $n$ words, $i$ goes up to $\max(n - k, 0)$. `torch.nn.functional.conv1d` wants (batch, feature, time) and weights (filter, feature,
+#    width): `.mT` and `.permute(2, 1, 0)` lead there, and `.mT` back.
 #
 # [[hints on the padding]]
 # 1. Padding can do harm in two places: as part of a window, and as a window that should not exist. When does each occur?
@@ -780,7 +783,8 @@ else:
 # chooses what to write in its place: a letter, several, or nothing. It needs the letters to the right as well, but your block is causal. So we let it
 # answer three letters later: two blocks of width 4 then see three letters to the left of the letter in question and three to its right. As a control
 # we train the same network with width 1, which sees that letter only. All test words are words of *Twelfth Night* that neither *Hamlet* nor *Henry V*
-# contains. PyTorch trains the network on whole words; then yours reads the test words, one letter per call, from its past.
+# contains. PyTorch trains the network on whole words; then your `gated_block` reads the test words, one letter per call, each time with the past
+# that the previous call returned.
 
 
 # %%

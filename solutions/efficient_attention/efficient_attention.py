@@ -240,9 +240,9 @@ def absorb(state, q, k, v, mask):
 #
 # Blocks that nobody sees may hold anything, even `inf` and `nan`, as memory does that was reserved and never filled. If you touch them, you notice.
 #
-# **Checked:** the shapes; the output; the number of scores; a long text, for which no other scores may be computed; blocks that nobody may see;
+# **Checked:** the shapes; the output; the number of scores; a long text, in which no other scores may be computed; blocks that nobody may see;
 # queries that see nothing; blocks of one token and one block for all, a shorter last block, float64. The multiplications of matrix products are counted,
-# also those inside PyTorch's own attention. The longest text of the check has a few dozen tokens.
+# including those inside PyTorch's own attention. The longest text of the check has a few dozen tokens.
 #
 # [[hints]]
 # 1. How many pairs of blocks does a text of 5 blocks have, and which of your functions does the work for one pair?
@@ -447,8 +447,7 @@ def savings(n, w, p, k, d, f):
 #
 # A friend computes causal attention with a window without any mask of pairs. She gives each token a row of its own with the `window` keys that end with
 # itself. `sliding_window_view(x, window, axis=0)` makes such rows without copying: entry $t$ holds the rows $t$ to $t + \text{window} - 1$ of `x`, as its
-# last axis.
-# She adds zeros, so that the first tokens have a row as well. Her model trains, its training loss is wonderfully low, and what it writes is nonsense.
+# last axis. She adds zeros, so that the first tokens have a row as well. Her model trains, its training loss is wonderfully low, and what it writes is nonsense.
 # One line is wrong.
 #
 # ### 5a. Which line? [[efficient_attention.wrong_line]]
@@ -483,7 +482,7 @@ def wrong_line():
 # mended; the check shows an input for which that is wrong.
 #
 # [[hints]]
-# 1. Entry $t$ of one of the two tensors should hold what entry $t$ of the other one holds, for the same tokens.
+# 1. Entry $t$ of one of the two arrays should hold values of the same tokens as entry $t$ of the other.
 # 2. The rows of a token end with the token itself, so the zeros belong in front of the text.
 # 3. Compare the two lines with `np.pad`, number by number.
 

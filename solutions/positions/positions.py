@@ -117,8 +117,8 @@ def as_addition(tokens, positions, W, b):
 #
 # A learned table has one row per position, and then it ends: BERT cannot read a 513th token. People who need longer inputs (or, in Vision
 # Transformers, larger images) **stretch** the table. They lay its rows out evenly over the new length, so that the first stays first and the last
-# stays last, and interpolate linearly in between. Return the new table, and for every new position how its row was made: `low`, the old row at or
-# before it, and `share`, the part of the next row, from 0 to 1. The row `low` has the rest.
+# stays last, and interpolate linearly in between. Return the new table, and for every new position how its row was made: `low`, the number of
+# the old row at or before it, and `share`, the weight of the next row, from 0 to 1. Row `low` gets the rest.
 #
 # By hand, three rows, stretched to five:
 #
@@ -134,7 +134,8 @@ def as_addition(tokens, positions, W, b):
 # ```
 #
 # Shrinking works the same way: five rows for three positions are rows 0, 2 and 4. If `length` is 1, return the first row. A table of one row is the
-# same everywhere. Exactly at an old row, rounding may give you a share of 1 of it instead of 0 of the next one; that is right as well.
+# same everywhere. At a position that falls exactly on old row $r$, rounding may give you `low` $r - 1$ and `share` 1 instead of $r$ and 0; both are
+# right.
 #
 # **Checked:** the shapes; longer; shorter, and the same length; one row or one position. Table, `low` and `share` count together.
 #

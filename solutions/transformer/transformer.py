@@ -112,7 +112,7 @@ def layer_norm(x, gain, shift, eps):
 
 # %%
 def rms_norm(x, gain, eps, k=None):
-    """The vector of each token divided by its root mean square, that of its first k entries if k is given, times the gain.
+    """Each token's vector, divided by its root mean square (of the first k entries, if k is given), times the gain.
 
     x (batch, time, d_model), perhaps in half precision, gain (d_model,) -> (batch, time, d_model)
     """
@@ -231,7 +231,7 @@ def rotate(x, first, base):
 #
 # With a cache, `q` holds the *new* tokens only, and `k` and `v` hold all tokens: the queries belong to the **last** tokens of the text. Each token attends
 # to itself and to everything before it. Heads share keys and values in groups of neighbours: with 6 heads and 2 sets, heads 0, 1, 2 read set 0.
-# Scores are divided by $\sqrt{d_\text{head}}$. Return these scores as well, before the mask is applied.
+# Scores are divided by $\sqrt{d_\text{head}}$. Return the scores as well, as they are before the mask is applied.
 #
 # By hand: a text of 5 tokens, the first 3 of which were read before. What may the two queries attend to?
 #

@@ -158,33 +158,22 @@ COPYING = partial(memory.epoch_of_copying, 1, 2, 3, 5)
         {"loss": lambda model, batch: model(batch[0])[0].square().mean()},
         {"warm_up": 1},
         {"width": 4},
+        {"steps": 3},
     ],
     ids=lambda changed: next(iter(changed)),
 )
 def test_a_changed_training_starts_over(tmp_path, changed):
     """What `fit` is given is the key, in this process and in the next."""
 
-    def train(batches=COPYING, width=3, **more):
+    def train(batches=COPYING, width=3, steps=2, **more):
         run = a_run(tmp_path)
-        run.fit("m", run.build("m", partial(RecurrentLM, memory.VOCAB, "rnn", 3, width)), batches, steps=2, **more)
+        run.fit("m", run.build("m", partial(RecurrentLM, memory.VOCAB, "rnn", 3, width)), batches, steps=steps, **more)
 
     train()
     train()
     assert len(list(tmp_path.glob("m-*.pt"))) == 1
     train(**changed)
     assert len(list(tmp_path.glob("m-*.pt"))) == 2
-
-
-def test_the_same_model_goes_on_with_more_steps(tmp_path):
-    def train(folder, *steps):
-        run = a_run(folder)
-        model = run.build("m", partial(RecurrentLM, memory.VOCAB, "rnn", 3, 3))
-        return [run.fit("m", model, COPYING, steps=n).losses for n in steps][-1]
-
-    whole = train(tmp_path / "whole", 4)
-    assert train(tmp_path / "parts", 2, 4) == whole
-    assert train(tmp_path / "parts", 2, 4) == whole
-    assert len(list((tmp_path / "parts").glob("m-*.pt"))) == 1
 
 
 def test_first_weights_follow_from_the_seed_alone(tmp_path):

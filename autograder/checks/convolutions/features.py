@@ -133,8 +133,8 @@ windows-over-the-end: You count windows that overhang the end of the text. A win
 to the text, unless the text is shorter than the filter.
 - <= (lengths - k).clamp(min=0)[:, None] → < lengths[:, None]
 
-windows-over-the-start: You count windows that overhang the start of the text, as a causal convolution does: zeros are
-in front of it. A window begins at its first word.
+windows-over-the-start: You count windows that overhang the start of the text, because your zeros are in front of it, as
+in a causal convolution. The first window begins at the first word.
 - torch.cat([x, x.new_zeros(len(x), k - 1, x.shape[2])], dim=1)
 + torch.cat([x.new_zeros(len(x), k - 1, x.shape[2]), x], dim=1)
 - <= (lengths - k).clamp(min=0)[:, None]

@@ -90,7 +90,7 @@ zeros.
 - {_listing.wrong} → {_at("exists =")}
 
 softmax-suspected: Line {_at("weights =")} is right: these are the exponentials of a softmax, which the next line
-divides by their sum; zeros in front of the text get none.
+divides by their sum; the zeros in front of the text get the exponential 0.
 - {_listing.wrong} → {_at("weights =")}
 
 sum-suspected: Line {_at("return np.einsum")} is right: it adds up the values of each row with the row's weights. Are

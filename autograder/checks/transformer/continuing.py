@@ -1,6 +1,7 @@
 """Questions 3a, 3b and 3c: rotations that start anywhere, fewer queries than keys, attention with a cache.
 
-3b asks for the scores as well: PyTorch's own attention returns the output and the weights, but not these.
+3b asks for the scores as well: PyTorch's own attention returns the output, in some forms the weights, but never
+these.
 """
 
 import torch

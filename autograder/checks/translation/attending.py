@@ -1,6 +1,7 @@
 """Question 2: attention whose queries come from one text and whose keys and values come from another.
 
-The scores are asked for as well: PyTorch's own attention returns the output and the weights, but not these.
+The scores are asked for as well: PyTorch's own attention returns the output, in some forms the weights, but
+never these.
 """
 
 import torch

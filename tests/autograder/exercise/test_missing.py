@@ -20,6 +20,7 @@ NOT_NAMED = {
     "made with NumPy": "TABLE = np.eye(4)",
     "made again with NumPy": "TABLE = torch.eye(4).numpy()\nTABLE = np.eye(4)",
     "read by nobody": "OTHER = torch.eye(4).numpy()\nTABLE = 1",
+    "only an attribute has the name": "sum = torch.eye(4).sum()\nTABLE = 1",
     "PyTorch in a function that is not called": "def other(): return torch.eye(4)\nTABLE = 1",
 }
 FUNCTION = "def helped(): return TABLE\ndef f(x): return x + np.sum([helped() for _ in x])"

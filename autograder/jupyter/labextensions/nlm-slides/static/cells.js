@@ -73,7 +73,7 @@ const SHORT = 400; // characters: three lines or so
 
 /* The length of a cell that is nothing but text; a page of the site knows this, but not the Markdown. */
 const lengthOf = cell =>
-  cell.textLength ?? (isCode(cell) || /<img|^\||\$\$|<details/m.test(sourceOf(cell)) ? Infinity : sourceOf(cell).length);
+  cell.textLength ?? (isCode(cell) || /<img|^\||\$\$|<details/m.test(sourceOf(cell)) ? Infinity : sourceOf(cell).replace(/<!--.*?-->/gs, '').length);
 
 /* A screen of a line or two is none: it goes with the next one of its section, or else with the one before. */
 function joined(steps, cells) {
