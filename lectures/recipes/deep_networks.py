@@ -56,7 +56,6 @@ def contestant(run: Run, found: Data, initialisation: str, norm: str) -> dict[st
         f"{initialisation}, {norm}",
         RATES,
         partial(torch.optim.Adam, fused=True),
-        {"depth": DEPTH, "width": WIDTH, "initialisation": initialisation, "norm": norm},
         found=found,
         steps=run.size(STEPS, 2),
         points=4,

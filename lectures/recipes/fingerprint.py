@@ -72,7 +72,7 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, Tensor):
         plain = value.detach().cpu().contiguous()
         yield Step(f"{plain.dtype} {tuple(plain.shape)}")
-        yield Step(hashlib.sha256(plain.flatten().view(torch.uint8).numpy()).hexdigest())
+        yield Step(hashlib.sha256(plain.flatten().view(torch.uint8).numpy().data).hexdigest())
     elif isinstance(value, np.ndarray):
         yield from (Step(f"{value.dtype} {value.shape}"), value.tobytes())
     elif isinstance(value, random.Random):
