@@ -29,10 +29,10 @@ from autograder.exercise.interview import Watcher, heard_answers, questions, unw
 from autograder.exercise.missing import missing
 from autograder.exercise.outcome import COUNTED, arrays, call
 from autograder.exercise.report import Report
-from autograder.exercise.running import Watch
 from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
 from autograder.exercise.verdict import Finding, GraderFault, Verdict, judge
+from autograder.exercise.waiting import Watch
 
 __all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", "passes", "show_rows"]
 

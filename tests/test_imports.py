@@ -150,7 +150,7 @@ def test_import_nlmcore_loads_torch_and_nothing_heavier() -> None:
 
 
 def texts() -> list[Path]:
-    return [path for pattern in ("lectures/*.py", "solutions/*/*.py") for path in sorted(ROOT.glob(pattern))]
+    return [path for pattern in ("lectures/[0-9]*.py", "solutions/*/*.py") for path in sorted(ROOT.glob(pattern))]
 
 
 def test_notebooks_use_the_package_and_the_visible_check() -> None:

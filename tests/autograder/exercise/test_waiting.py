@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from autograder.check import check, show_rows
-from autograder.exercise import running
+from autograder.exercise import waiting
 from autograder.exercise.find import find
-from autograder.exercise.running import Interrupted, Watch
 from autograder.exercise.specification import case
+from autograder.exercise.waiting import Interrupted, Watch
 
 NAME = "attention.dot_score"
 
@@ -19,7 +19,7 @@ CALL = case("a query and several keys", *GIVEN), GIVEN
 
 
 def test_an_endless_call_is_said_to_be_running_once(monkeypatch, capsys):
-    monkeypatch.setattr(running, "call_seconds", lambda exercise: 0.03)
+    monkeypatch.setattr(waiting, "call_seconds", lambda exercise: 0.03)
     said, ended = "", time.monotonic() + 20
 
     def patient(query, keys):
@@ -35,7 +35,7 @@ def test_an_endless_call_is_said_to_be_running_once(monkeypatch, capsys):
 
 
 def test_a_call_that_waits_for_something_is_noticed_as_well(monkeypatch):
-    monkeypatch.setattr(running, "call_seconds", lambda exercise: 0.01)
+    monkeypatch.setattr(waiting, "call_seconds", lambda exercise: 0.01)
     heard = threading.Event()
     with Watch(find(NAME), lambda words: heard.set()) as watch:
         watch(*CALL)
@@ -43,7 +43,7 @@ def test_a_call_that_waits_for_something_is_noticed_as_well(monkeypatch):
 
 
 def test_quick_calls_are_not_mentioned_however_many(monkeypatch):
-    monkeypatch.setattr(running, "call_seconds", lambda exercise: 0.1)
+    monkeypatch.setattr(waiting, "call_seconds", lambda exercise: 0.1)
     said = []
     with Watch(find(NAME), said.append) as watch:
         until = time.monotonic() + 0.3
