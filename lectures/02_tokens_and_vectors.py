@@ -128,19 +128,16 @@ def split(text):
     return [to_bytes(word) for word in SPLIT.findall(text)]
 
 
-shells = "she sells sea shells on the sea shore, the shells she sells are sea shells for sure"
-bananas = "banana bandana banana anagram banana"
-widgets.merge_player(
-    trace_training,
-    split,
-    {
-        "sea shells": shells,
-        "to-morrow": "To-morrow, and to-morrow, and to-morrow, creeps in this petty pace from day to day",
-        "bananas": bananas,
-        "other signs": "naïve café, naïve cafés: 3.14 €, 2.72 €",
-    },
-    at=0,
-)
+texts = {
+    "sea shells": "she sells sea shells on the sea shore, the shells she sells are sea shells for sure",
+    "to-morrow": "To-morrow, and to-morrow, and to-morrow, creeps in this petty pace from day to day",
+    "bananas": "banana bandana banana anagram banana",
+    "other signs": "naïve café, naïve cafés: 3.14 €, 2.72 €",
+}
+widgets.merge_player(trace_training, split, texts, at=0)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+shells, bananas = texts["sea shells"], texts["bananas"]
 merges = list(trace_training(shells, 40))
 merged = [b"".join(step.pair) for step in merges]
 

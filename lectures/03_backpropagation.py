@@ -809,8 +809,10 @@ slopes = {
         lambda w: (w * w - 1) ** 2 + 0.3 * w, lambda w: 4 * w * (w * w - 1) + 0.3, 1.7, -1.9, 1.9
     ),
 }
+widgets.descent_playground(step, slopes)
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 def after(name, rate, steps):
     """Where so many steps lead."""
     w = float(slopes[name].start)
@@ -818,8 +820,6 @@ def after(name, rate, steps):
         w = step(w, slopes[name].gradient(w), rate)
     return w
 
-
-widgets.descent_playground(step, slopes)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>

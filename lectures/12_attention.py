@@ -329,8 +329,9 @@ plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]]
 quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
 A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 B2, u2 = 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
-angles = torch.arange(0, 360, 5).deg2rad()
-around = 1.5 * torch.stack([angles.cos(), angles.sin()], dim=-1)  # a query in each direction
+around = torch.view_as_real(
+    torch.polar(torch.full((72,), 1.5), torch.arange(0, 360, 5).deg2rad())
+)  # queries
 widgets.query_playground(
     attend,
     {
@@ -937,7 +938,6 @@ pairs = [
     ("She poured water from the bottle into the cup until it was full.", "bottle", "cup"),
     ("She poured water from the bottle into the cup until it was empty.", "bottle", "cup"),
 ]
-ratios = []
 print("layer 3, head 1: weight from 'it' to …")
 for text, first, second in pairs:
     with torch.no_grad(), capture(encoder) as tape:
@@ -945,8 +945,20 @@ for text, first, second in pairs:
     pieces = tokenizer.pieces(text)
     row = tape["layers.3.attention"][0, 1, pieces.index("it")]
     seen = {word: round(row[pieces.index(word)].item(), 2) for word in (first, second)}
-    ratios.append((row[pieces.index(first)] / row[pieces.index(second)]).item())
     print(f"  {seen}   {text}")
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def ratio(text, first, second):
+    """How many times as much weight "it" gives to the first noun as to the second."""
+    with torch.no_grad(), capture(encoder) as tape:
+        encoder(torch.tensor([tokenizer.encode(text)]))
+    pieces = tokenizer.pieces(text)
+    row = tape["layers.3.attention"][0, 1, pieces.index("it")]
+    return (row[pieces.index(first)] / row[pieces.index(second)]).item()
+
+
+ratios = [ratio(*pair) for pair in pairs]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

@@ -652,11 +652,6 @@ transformers = {
     for name, line in results.items()
     if name.startswith("Transformer")
 }
-waves_12, buckets_12 = (
-    transformers[f"{kind}, ≤ 12 words"] for kind in ("sinusoids", "relative positions")
-)
-most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24-26", "27-29"))
-recurrent = results["recurrent, attention, trained on up to 20 words"]
 show.curves(
     [4, 7, 10, 13, 16, 19, 22, 25, 28],
     {name: [at["exact"] for at in line.values()] for name, line in transformers.items()},
@@ -666,6 +661,13 @@ show.curves(
     "the length they were trained on and at or near 0 six words later. Relative positions fall "
     "later than sinusoids.",
 )
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+waves_12, buckets_12 = (
+    transformers[f"{kind}, ≤ 12 words"] for kind in ("sinusoids", "relative positions")
+)
+most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24-26", "27-29"))
+recurrent = results["recurrent, attention, trained on up to 20 words"]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

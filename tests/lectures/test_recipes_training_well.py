@@ -50,11 +50,11 @@ def test_a_training_is_kept_and_a_changed_one_is_not_mistaken_for_it(tmp_path):
         return torch.optim.SGD(parameters, lr=0.1)
 
     common = {"found": some_data(), "steps": 4, "optimiser": optimiser, "points": 2}
-    first = over_seeds(a_run(tmp_path), "one", settings={"rate": 0.1}, **common)
-    again = over_seeds(a_run(tmp_path), "one", settings={"rate": 0.1}, **common)
+    first = over_seeds(a_run(tmp_path), "one", **common)
+    again = over_seeds(a_run(tmp_path), "one", **common)
     assert again == first
     assert len(made) == 2, "two seeds in a quick run, each trained once"
-    over_seeds(a_run(tmp_path), "one", settings={"rate": 0.2}, **common)
+    over_seeds(a_run(tmp_path), "one", **common | {"steps": 5})
     assert len(made) == 4
 
 
@@ -63,7 +63,6 @@ def test_a_training_that_diverges_has_no_loss(tmp_path):
         a_run(tmp_path),
         "wild",
         found=some_data(),
-        settings={},
         steps=40,
         optimiser=lambda parameters: torch.optim.SGD(parameters, lr=1e6),
     )

@@ -38,8 +38,8 @@ def test_every_search_and_sampler_is_named() -> None:
 
 
 def test_a_signature_says_which_numbers_are_allowed() -> None:
-    text = pydoc.plain(pydoc.render_doc(sample))
-    assert "num_samples: typing.Annotated[int, ≥ 1] = 1" in text
+    text = pydoc.plain(pydoc.render_doc(sample)).replace("typing.", "")  # Python 3.13 writes it less often
+    assert "num_samples: Annotated[int, ≥ 1] = 1" in text
     assert "top_p: Optional[Annotated[float | int, in [0, 1]]] = None" in text
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from torch import Tensor
 from nlmcore.inspect import capture
 from nlmcore.transformer import MaskedLM, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks
+from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks, sparse_stack
 from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import VOCAB, stirred
@@ -169,9 +170,12 @@ def test_causal_it_is_full_attention_under_its_pattern_in_pieces_of_any_size(nam
 @pytest.mark.parametrize("name", ["Longformer", "BigBird"])
 def test_a_language_model_of_this_row_is_sparse(name: str) -> None:
     """Two layers see one token or block back each: what is farther away changes nothing, unlike in full attention."""
-    sizes = {"Longformer": {"window": 2, "n_global": 0}, "BigBird": {"block": 1, "n_global": 0, "n_random": 0}}[name]
-    row = replace(CATALOGUE[name], family=TransformerLM)
-    model = stirred(row.build(VOCAB, d_model=12, n_heads=3, n_layers=2, max_length=9, **sizes))
+    small = {
+        "Longformer": partial(build_longformer, window=2, n_global=0),
+        "BigBird": partial(build_bigbird, block=1, n_global=0, n_random=0),
+    }
+    config = CATALOGUE[name].config(VOCAB, d_model=12, n_heads=3, n_layers=2, max_length=9)
+    model = stirred(TransformerLM(replace(config, stack=partial(sparse_stack, small[name]))))
     tokens = torch.arange(9)[None] % VOCAB
     changed = torch.cat([tokens[:, :1] + 5, tokens[:, 1:]], 1)
     moved = (model(changed)[0] - model(tokens)[0])[0].abs().amax(-1) > 1e-6
