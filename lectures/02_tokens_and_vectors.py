@@ -128,16 +128,16 @@ def split(text):
     return [to_bytes(word) for word in SPLIT.findall(text)]
 
 
-texts = {
+samples = {
     "sea shells": "she sells sea shells on the sea shore, the shells she sells are sea shells for sure",
     "to-morrow": "To-morrow, and to-morrow, and to-morrow, creeps in this petty pace from day to day",
     "bananas": "banana bandana banana anagram banana",
     "other signs": "naïve café, naïve cafés: 3.14 €, 2.72 €",
 }
-widgets.merge_player(trace_training, split, texts, at=0)
+widgets.merge_player(trace_training, split, samples, at=0)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
-shells, bananas = texts["sea shells"], texts["bananas"]
+shells, bananas = samples["sea shells"], samples["bananas"]
 merges = list(trace_training(shells, 40))
 merged = [b"".join(step.pair) for step in merges]
 
