@@ -111,10 +111,10 @@ def test_a_tuple_of_one_number_is_a_list_of_one_or_the_number_as_was_asked():
 @pytest.mark.parametrize(("took", "needed", "words"), [(6, 2, "3.0 times as much"), (6, 0, "more is"), (4, 2, None)])
 def test_what_is_counted_is_compared_also_where_nothing_is_needed(took, needed, words):
     mine, right = ((Outcome(outputs=(torch.tensor(float(number)),)),) for number in (took, needed))
-    said = at_most((), 2.0)(case("a case"), mine, right)
+    said = at_most((), (), 2.0)(case("a case"), mine, right)
     assert said is None if words is None else words in str(said)
 
 
 def test_who_computes_nothing_saves_nothing():
     mine, right = ((Outcome(outputs=(torch.tensor(y), torch.tensor(float(n)))),) for y, n in ((0.0, 1), (3.0, 2)))
-    assert at_most(("y",), 2.0)(case("a case"), mine, right) == "the values of y are not the expected ones"
+    assert at_most(("y",), (0,), 2.0)(case("a case"), mine, right) == "the values of y are not the expected ones"
