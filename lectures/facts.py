@@ -8,7 +8,6 @@ Exit status 1: an expression fails, a claim does not hold, or, with --check, a f
 
 import argparse
 import json
-import os
 import re
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from typing import Any
 
 from autograder.files import write_whole
 from autograder.launcher import figures, text
+from autograder.launcher.executed import execute
 
 from lectures import FOLDER
 
@@ -45,33 +45,22 @@ def values(expressions: list[str], names: Mapping[str, Any]) -> tuple[dict[str, 
 
 def untrue(source: str, found: Mapping[str, str]) -> list[str]:
     """Figures of a lecture's text that are not what was found, in sentences."""
-    wrong: list[str] = []
-    for cell in prose(source):
-        at = 0
-        for mark in figures.MARK.finditer(cell):
-            before, value = cell[at : mark.start()], found.get(mark["expression"], "")
-            if value and not figures.says(before, value):
-                wrong.append(f"“…{before[-60:]}” should end in {value}: [[{mark['expression']}]]")
-            at = mark.end()
-    return wrong
+    return [
+        f"“…{before[-60:]}” should end in {value}: [[{expression}]]"
+        for cell in prose(source)
+        for before, expression in figures.marked(cell)
+        if (value := found.get(expression, "")) and not figures.says(before, value)
+    ]
 
 
-def compute(lecture: Path) -> tuple[dict[str, str], list[str]]:
+def compute(source: str) -> tuple[dict[str, str], list[str]]:
     """Run a lecture in a kernel and evaluate its expressions there, after the last cell."""
-    import nbformat
-    from nbclient import NotebookClient
-
-    source = lecture.read_text(encoding="utf-8")
-    notebook = text.from_text(source, ROOT)
-    asked = [expression for cell in prose(source) for expression in figures.expressions(cell)]
-    last = f"import json; from lectures import facts\nprint({ENDED!r} + json.dumps(facts.values({asked!r}, globals())))"
-    notebook.cells.append(nbformat.v4.new_code_cell(last))
-    client = NotebookClient(notebook, timeout=900, resources={"metadata": {"path": str(FOLDER)}})
+    asked = figures.expressions(source)
+    look = f"import json; from lectures import facts\nprint({ENDED!r} + json.dumps(facts.values({asked!r}, globals())))"
     with tempfile.TemporaryDirectory() as nobody:
-        client.execute(
-            env={**os.environ, "NLM_PREDICTIONS": str(Path(nobody) / "predictions.json")}
-        )
-    printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+        predictions = Path(nobody) / "predictions.json"
+        outputs = execute(text.from_text(source, ROOT), FOLDER, predictions, lambda: look)
+    printed = "".join(output.get("text", "") for output in outputs)
     found, wrong = json.loads(printed.partition(ENDED)[2])
     return found, wrong
 
@@ -98,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not (marks := figures.expressions(source)):
             print(f"{path.stem}: no figure is computed")
             continue
-        found, wrong = compute(path)
+        found, wrong = compute(source)
         changed = untrue(source, found)
         claims = sum(mark.startswith("?") for mark in marks)
         print(

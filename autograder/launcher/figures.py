@@ -17,9 +17,8 @@ stands in one line and contains neither `-->` nor, in a table, `|`; and a formul
 Standard library only: the launcher gathers the glossary with it under a bare Python.
 """
 
-import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 MARK = re.compile(r"<!--\[\[(?P<expression>.+?)\]\]-->")
@@ -34,8 +33,16 @@ def words(markdown: str) -> str:
     return MARK.sub("", markdown)
 
 
+def marked(markdown: str) -> Iterator[tuple[str, str]]:
+    """(what stands before an expression, since the one before it; the expression), for each of them."""
+    at = 0
+    for found in MARK.finditer(markdown):
+        yield markdown[at : found.start()], found["expression"]
+        at = found.end()
+
+
 def expressions(markdown: str) -> list[str]:
-    return [found["expression"] for found in MARK.finditer(markdown)]
+    return MARK.findall(markdown)
 
 
 def evaluated(expression: str, names: Mapping[str, Any]) -> str:
@@ -45,7 +52,7 @@ def evaluated(expression: str, names: Mapping[str, Any]) -> str:
         if not eval(expression[1:].strip(), known):
             raise AssertionError("this does not hold")
         return ""
-    text = str(eval(compile(ast.parse(f"f'''{{{expression}}}'''", mode="eval"), "figure", "eval"), known))
+    text = str(eval(f"f'''{{{expression}}}'''", known))
     if not text:
         raise ValueError("this says nothing")
     return re.sub(r"(?<![\w−-])-(?=[\d.])", "−", text)
@@ -58,15 +65,15 @@ def in_words(count: int) -> str:
 
 def renewed(markdown: str, values: Mapping[str, str]) -> str:
     """Markdown with each value that is given for its expression; capitals stay."""
-    made, at = "", 0
-    for found in MARK.finditer(markdown):
-        before, value = markdown[at : found.start()], values.get(found["expression"], "")
+    made = []
+    for before, expression in marked(markdown):
+        value = values.get(expression, "")
         if value and not says(before, value):
             old = _VALUE.search(before)
             capital = old is not None and old[0][:1].isupper() and value[:1].islower()
             before = _VALUE.sub("", before) + (value[:1].upper() + value[1:] if capital else value)
-        made, at = made + before + found[0], found.end()
-    return made + markdown[at:]
+        made.append(f"{before}<!--[[{expression}]]-->")
+    return "".join(made) + MARK.split(markdown)[-1]
 
 
 def says(before: str, value: str) -> bool:

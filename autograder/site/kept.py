@@ -3,18 +3,14 @@
 import functools
 import hashlib
 import json
-import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 from autograder.files import write_whole
 from autograder.launcher import figures, text
+from autograder.launcher.executed import execute
 from autograder.site.sheet import LIVE
-
-PATIENCE = 900
-"""Seconds that one cell may take, the drawing of all states among them."""
 
 
 @functools.cache
@@ -67,23 +63,13 @@ def displayed(notebook: Any) -> list[str]:
 
 def _execute(lecture: Path, root: Path, where: Path) -> dict[str, Any]:
     """Run all cells in a kernel, then draw the states there."""
-    import nbformat
-    from nbclient import NotebookClient
-
     where.parent.mkdir(parents=True, exist_ok=True)
     notebook = text.from_text(figures.words(lecture.read_text(encoding="utf-8")), root)
-    client = NotebookClient(
-        notebook, timeout=PATIENCE, resources={"metadata": {"path": str(root / "lectures")}}, store_widget_state=False
-    )
-    quiet = {"env": {**os.environ, "NLM_PREDICTIONS": str(where)}, "stderr": subprocess.DEVNULL}
-    with client.setup_kernel(**quiet):
-        for index, cell in enumerate(notebook.cells):
-            client.execute_cell(cell, index)
-        draw = f"from autograder.site import drawn\ndrawn.write({str(where)!r}, {displayed(notebook)!r})"
-        last = nbformat.v4.new_code_cell(draw)
-        notebook.cells.append(last)
-        client.execute_cell(last, len(notebook.cells) - 1)
-        notebook.cells.pop()
+
+    def draw() -> str:
+        return f"from autograder.site import drawn\ndrawn.write({str(where)!r}, {displayed(notebook)!r})"
+
+    execute(notebook, root / "lectures", where, draw)
     told = json.loads(where.read_text(encoding="utf-8"))
     where.unlink()
     return {"notebook": notebook, **told}
