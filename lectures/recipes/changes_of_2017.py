@@ -112,12 +112,8 @@ def train_model(
 def train(run: Run, row: str, seed: int, text: Tensor, dev: Tensor, vocab_size: int) -> dict[str, Any]:
     """One row with one seed."""
     build = partial(built, row, config(vocab_size, run.size(48, 8), run.size(3, 2)))
-    settings: dict[str, Any] = {
-        "steps": run.size(STEPS, 2),
-        "batch": run.size(BATCH, 2),
-        "rate": RATE,
-    }
-    return train_model(run, row, seed, build, text, dev, **settings)
+    sizes = {"steps": run.size(STEPS, 2), "batch": run.size(BATCH, 2)}
+    return train_model(run, row, seed, build, text, dev, rate=RATE, **sizes)
 
 
 def cook(run: Run) -> None:

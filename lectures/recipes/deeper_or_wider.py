@@ -61,15 +61,11 @@ def balanced_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
 def cook(run: Run) -> None:
     _, (text, longer, vocab_size) = positions.data(run.size(None, 4000))
     dev, sizes = longer[:, : SIZES["max_length"] + 1], run.size({}, {"d_model": 12})
-    settings: dict[str, Any] = {
-        "steps": run.size(STEPS, 2),
-        "batch": run.size(BATCH, 2),
-        "rate": RATE,
-    }
+    steps, batch = run.size(STEPS, 2), run.size(BATCH, 2)
 
     def train(row: str, seed: int) -> dict[str, Any]:
         make = partial(build, row, vocab_size, **sizes)
-        return train_model(run, row, seed, make, text, dev, loss=balanced_loss, **settings)
+        return train_model(run, row, seed, make, text, dev, steps=steps, batch=batch, rate=RATE, loss=balanced_loss)
 
     found = seeds_of(run, ROWS, train)
     rows = {

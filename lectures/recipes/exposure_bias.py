@@ -108,7 +108,7 @@ def cook(run: Run) -> None:
     folder = run.checkpoints if START in names(run.checkpoints) else FOLDER
     if START not in names(folder):
         raise MissingCheckpoint(f"this recipe goes on from {START}: first run python -m lectures.recipes pronunciation")
-    _, tokenizer, _card = checkpoint(START, folder)
+    _, tokenizer, _ = checkpoint(START, folder)
     pairs = data.pairs(data.train, tokenizer.source, tokenizer.target)
     steps = run.size(2, 1) * -(-len(pairs) // BATCH)
     rows: dict[str, dict[str, Any]] = {}

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from nlmcore.training.checkpoint import fingerprint as of_batch
 from torch import Tensor, nn
 
 PLAIN = (int, float, str, bytes, bool, type(None))
@@ -70,9 +71,7 @@ def _parts(value: Any) -> Iterator[Any]:
     elif hasattr(value, "to_json"):  # a tokenizer, which may remember what it has encoded
         yield from (type(value), value.to_json())
     elif isinstance(value, Tensor):
-        plain = value.detach().cpu().contiguous()
-        yield Step(f"{plain.dtype} {tuple(plain.shape)}")
-        yield Step(hashlib.sha256(plain.flatten().view(torch.uint8).numpy().data).hexdigest())
+        yield Step(f"{value.dtype} {of_batch(value)}")
     elif isinstance(value, np.ndarray):
         yield from (Step(f"{value.dtype} {value.shape}"), value.tobytes())
     elif isinstance(value, random.Random):

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from random import Random
 from statistics import mean
-from typing import Any
 
 from nlmcore.metrics.significance import against, rank_correlation, summary
 from nlmcore.positions import SinusoidalPositions
@@ -62,14 +61,9 @@ def cook(run: Run) -> None:
         for letters in found:
             if seed < seeds[letters]:
                 build = partial(TransformerLM, config(vocab_size, letters))
-                settings: dict[str, Any] = {
-                    "steps": run.size(STEPS, 2),
-                    "batch": run.size(BATCH, 2),
-                    "rate": RATE,
-                }
-                found[letters].append(
-                    train_model(run, letters, seed, build, text, longer[:, : TIME + 1], **settings)["dev"]
-                )
+                sizes = {"steps": run.size(STEPS, 2), "batch": run.size(BATCH, 2)}
+                trained = train_model(run, letters, seed, build, text, longer[:, : TIME + 1], rate=RATE, **sizes)
+                found[letters].append(trained["dev"])
     report(run, found, plain, sandwich)
 
 

@@ -113,13 +113,9 @@ def train(
 ) -> dict[str, Any]:
     text, dev, vocab_size = data
     build = partial(TransformerLM, config(vocab_size, rule, depth))
-    settings: dict[str, Any] = {
-        "steps": run.size(steps, 2),
-        "batch": run.size(BATCH, 2),
-        "rate": rate,
-    }
+    name, sizes = f"{rule}-{depth}-{rate:g}", {"steps": run.size(steps, 2), "batch": run.size(BATCH, 2)}
     try:
-        return train_model(run, f"{rule}-{depth}-{rate:g}", seed, build, text, dev[:, : TIME + 1], **settings)
+        return train_model(run, name, seed, build, text, dev[:, : TIME + 1], rate=rate, **sizes)
     except FloatingPointError:
         return {"dev": math.log(vocab_size), "curve": [], "size": 0, "diverged": True}
 

@@ -7,7 +7,7 @@ not say so; every implementation does). Appending is concatenation, [old; new]: 
 earlier state stays what it was, and you may continue from it twice.
 
 Departs from the literature: nothing in what is computed. Implementations for long texts write into buffers allocated
-ahead; at the lengths of this course concatenation takes the same time.
+ahead. Concatenation copies what is old at every step, which a small model notices in a text of a thousand tokens.
 """
 
 from dataclasses import dataclass

@@ -77,11 +77,12 @@ def sample(
     """
     prompt, end = check_request(model, prompt, eos, state)
     given = (temperature, top_k, top_p, min_p, typical_p, tuple(filters))
-    choose = chooser(compose(*given), temperature, generator)
+    reshaped = compose(*given)
+    choose = chooser(reshaped, temperature, generator)
     if num_samples > 1:
         prompt, state = copies(model, prompt, state, num_samples)
     as_it_is = temperature == 0 or given == (1, None, None, None, None, ())
-    watch = Watcher(len(prompt), end, None if as_it_is else compose(*given)) if trace else None
+    watch = Watcher(len(prompt), end, None if as_it_is else reshaped) if trace else None
     return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
 
