@@ -861,10 +861,8 @@ def says(x, W1, b1, W2, b2):
     return f(f(x @ W1 + b1) @ W2 + b2)[..., 0]
 
 
-# %% slideshow={"slide_type": "fragment"}
-solved = {}
-
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+solved = {}
 with show.held_back() as learned:
     for hidden in (1, 2, 3, 4, 8):
         answers = says(corners, *train(hidden)[2000]) > 0.5
