@@ -455,9 +455,7 @@ def loss_and_gradient(w, b):
 places = (-2.0, -2.5, -2.54, -2.55, -2.56, -2.6, -3.0)
 steep = {b: math.hypot(*loss_and_gradient(4.9, b)[1:]) for b in places}
 for b, norm in steep.items():
-    print(
-        f"w = 4.9, b = {b:5.2f}   loss {loss_and_gradient(4.9, b)[0]:.3f}   gradient norm {norm:8.3f}"
-    )
+    print(f"b = {b:5.2f}   loss {loss_and_gradient(4.9, b)[0]:.3f}   gradient norm {norm:8.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Between $b = -2.5$ and $-2.6$ the loss jumps<!--[[? loss_and_gradient(4.9, -2.6)[0] > 0.3 > loss_and_gradient(4.9, -2.5)[0]]]-->, and on the jump the gradient is about a hundred times as large as next to it<!--[[? 80 < steep[-2.55] / max(steep[-2.54], steep[-2.56]) < 150]]-->. This

@@ -329,9 +329,8 @@ plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]]
 quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
 A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 B2, u2 = 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
-around = torch.view_as_real(
-    torch.polar(torch.full((72,), 1.5), torch.arange(0, 360, 5).deg2rad())
-)  # queries
+angles = torch.arange(0, 360, 5).deg2rad()
+around = 1.5 * torch.stack([angles.cos(), angles.sin()], dim=-1)  # queries
 widgets.query_playground(
     attend,
     {

@@ -223,7 +223,7 @@ export class Deck {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!this.list || event.ctrlKey || event.metaKey || event.altKey) return;
     if (this.overview.node) return this.overview.key(event);
     const target = event.target;
     const typing = target.closest('input, textarea, select, .cm-editor, [contenteditable=true]');

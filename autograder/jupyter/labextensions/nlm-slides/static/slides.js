@@ -3,7 +3,7 @@
 deck.js says which cells make a screen. Code that is skipped runs by itself once the lecture has come past it, and code that is
 not projected (cells.js says which) when its picture is due; all other code waits for Shift-Enter. */
 
-import { codeIsHidden, isCode, slideType, sourceOf } from './cells.js';
+import { codeIsHidden, isCode, slideType, sourceOf, textsOf } from './cells.js';
 import { Deck } from './deck.js';
 import { buildHandout, dropHandout, printHandout } from './handout.js';
 
@@ -14,7 +14,7 @@ export class Slides extends Deck {
     this.panel = panel;
     this.ran = new Set(); // cells that this presentation has run by itself
     this.running = Promise.resolve();
-    this.left = 0; // cells that this presentation has still to run
+    this.due = new Set(); // places of cells that this presentation has still to run
   }
 
   start() {
@@ -31,14 +31,25 @@ export class Slides extends Deck {
     this.hidden.forEach(widget => widget.hide());
     this.begin();
     this.place.setAttribute('role', 'status');
-    this.forget();
     this.on(window, 'beforeprint', () => buildHandout(this.panel));
     this.on(window, 'afterprint', dropHandout);
     this.on(this.scroller(), 'scroll', () => (this.scroller().scrollTop = 0)); // focus would scroll
     const active = notebook.activeCellIndex;
     const here = this.steps.findIndex(step => step.cells.some(index => index >= active));
-    this.show(active > 0 && here > 0 ? here : 0);
+    this.rendered().then(() => {
+      if (Slides.now !== this) return;
+      this.show(active > 0 && here > 0 ? here : 0);
+      this.forget();
+    });
     return true;
+  }
+
+  /* JupyterLab sets a notebook's text cell by cell. Before all of it is there, no step's height means anything. */
+  async rendered() {
+    const texts = this.notebook.widgets.filter(cell => cell.model.type === 'markdown' && sourceOf(cell).trim());
+    for (let tries = 0; tries < 500 && texts.some(cell => !textsOf(cell).some(text => text.children.length)); tries++) {
+      await new Promise(done => setTimeout(done, 10));
+    }
   }
 
   /* Menus, bars and the notebook's own toolbar. */
@@ -107,7 +118,9 @@ export class Slides extends Deck {
       model.clearExecution();
       this.ran.delete(model.id);
     }
-    if (stale.length) this.show(this.at, { page: this.page });
+    if (!stale.length) return;
+    this.shownSteps().forEach(step => this.prepare(step));
+    this.show(this.at, { page: this.page });
   }
 
   /* Run, in order, skipped code that stands before a step, and the step's own code if it is not projected, with all code above
@@ -122,15 +135,23 @@ export class Slides extends Deck {
       if (index > until && !(index < first && slideType(cell) === 'skip')) continue;
       this.ran.add(cell.model.id);
       if (cell.model.executionCount !== null) continue;
-      this.runs(1);
-      this.running = this.running.then(() => this.run(index, false)).finally(() => this.runs(-1));
+      this.due.add(index);
+      this.tellDue();
+      this.running = this.running.then(() => this.run(index, false)).finally(() => {
+        this.due.delete(index);
+        this.tellDue();
+      });
     }
   }
 
   /* Published: a screen is complete when no cell is left to run. */
-  runs(more) {
-    this.left += more;
-    this.place.dataset.running = this.left;
+  tellDue() {
+    this.place.dataset.running = this.due.size;
+  }
+
+  /* A clicker does not pass by a question or a picture that is still on its way; → does. */
+  goOn() {
+    if (!this.shownCells().some(index => this.due.has(index))) super.goOn();
   }
 
   /* Run one cell. The page that shows its output is turned to if a person has asked. */
