@@ -331,16 +331,12 @@ A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 B2, u2 = 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
 angles = torch.arange(0, 360, 5).deg2rad()
 around = 1.5 * torch.stack([angles.cos(), angles.sin()], dim=-1)  # queries
-widgets.query_playground(
-    attend,
-    {
-        "dot product: q·k": dot_score,
-        "bilinear: q·Wk, W a quarter turn": lambda q, k: bilinear_score(q, k, quarter_turn),
-        "additive: u·tanh(Aq + Bk)": lambda q, k: additive_score(q, k, A2, B2, u2),
-    },
-    plane_keys,
-    ["cat", "dog", "car", "idea"],
-)
+scores_of = {
+    "dot product: q·k": dot_score,
+    "bilinear: q·Wk, W a quarter turn": lambda q, k: bilinear_score(q, k, quarter_turn),
+    "additive: u·tanh(Aq + Bk)": lambda q, k: additive_score(q, k, A2, B2, u2),
+}
+widgets.query_playground(attend, scores_of, plane_keys, ["cat", "dog", "car", "idea"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
