@@ -69,7 +69,7 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in {slug(heading) for heading in headings}, target
 
 
-EXAMPLES = ("topic", "letters", "epsilon", "squared")
+EXAMPLES = ("topic", "copying_width", "letters", "epsilon", "squared")
 """Modules that CONTRIBUTING adds as an example: they must not exist."""
 
 
