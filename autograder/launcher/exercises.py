@@ -1,8 +1,8 @@
-"""The students' notebooks: in `exercises/` as they are released, which git keeps, and in `work/` each student's own copy.
+"""The students' notebooks: in `exercises/` as they are released, kept in git, and in `work/` each student's own copy.
 
 `build` makes `exercises/` from `solutions/` (by `autograder.release`, with nbgrader) if something that it reads has
-changed. `hand_out` puts copies into `work/` and never writes over somebody's work: not there, and not where somebody has
-worked in `exercises/` itself. Standard library only at import.
+changed. `hand_out` puts copies into `work/` and never writes over somebody's work: not there, and not where somebody
+has worked in `exercises/` itself. Standard library only at import.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ RELEASED, WORK = "exercises", "work"
 RECORD = f"{RELEASED}/.built.json"  # what was built here last: a digest of everything read, and one of every file
 BEGUN = f"{WORK}/.begun.json"  # of which release each file of `work/` is, or which one its student has been told of
 HANDED_OUT = "autograder/exercise/public/exercises"
-"""In a student's copy: the exercises as they are released. They are not in `exercises/` there, because a newer archive is
-unpacked over an older one, whose students worked in that folder."""
+"""In a student's copy: the exercises as they are released. They are not in `exercises/` there, because a newer archive
+is unpacked over an older one, whose students worked in that folder."""
 SEAL = "released"  # under `metadata.nlmcourse` of a released notebook: digests of what it says
 CHECKPOINTS = ".ipynb_checkpoints"
 CODE = (
