@@ -6,7 +6,7 @@ from typing import Any
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 from nbgrader.utils import is_solution
 
-from autograder.launcher.exercises import seal
+from autograder.seal import seal
 
 
 class CourseStubs(ClearSolutions):  # type: ignore[misc]

@@ -17,6 +17,7 @@ from typing import Any
 from autograder.files import plain_files, write_whole
 from autograder.launcher import notebooks
 from autograder.launcher.text import BUILT_FROM, digest
+from autograder.seal import SEAL, about, read, same_release, untouched
 
 RELEASED, WORK = "exercises", "work"
 RECORD = f"{RELEASED}/.built.json"  # what was built here last: a digest of everything read, and one of every file
@@ -24,14 +25,12 @@ BEGUN = f"{WORK}/.begun.json"  # of which release each file of `work/` is, or wh
 HANDED_OUT = "autograder/exercise/public/exercises"
 """In a student's copy: the exercises as they are released. They are not in `exercises/` there, because a newer archive
 is unpacked over an older one, whose students worked in that folder."""
-SEAL = "released"  # under `metadata.nlmcourse` of a released notebook: digests of what it says
 CHECKPOINTS = ".ipynb_checkpoints"
 CODE = (
     "autograder/*.py",
     "autograder/checks/**/*.py",
     "autograder/engine/stubs.py",
     "autograder/exercise/*.py",
-    "autograder/launcher/exercises.py",
     "autograder/launcher/text.py",
     "autograder/release/*.py",
     "nbgrader_config.py",
@@ -52,67 +51,6 @@ def fingerprint(root: Path) -> str:
     return whole.hexdigest()[:16]
 
 
-# --- what a notebook says ---------------------------------------------------------------------------------
-
-
-def _said(cells: list[Any]) -> str:
-    """A digest of what people write in cells; a result that a run leaves there does not count."""
-    said = [[cell["cell_type"], "".join(cell["source"]), cell.get("attachments", {})] for cell in cells]
-    return digest(json.dumps(said, sort_keys=True))
-
-
-def _questions(cells: list[Any]) -> dict[str, str]:
-    """A digest of each question by its name: of its cells, from the last heading to the cell with the points."""
-    found, begins = {}, 0
-    for at, cell in enumerate(cells):
-        about = cell["metadata"].get("nbgrader", {})
-        if cell["cell_type"] == "markdown" and "".join(cell["source"]).startswith("#"):
-            begins = at
-        if about.get("grade") or about.get("task"):
-            found[str(about["grade_id"]).removeprefix("check_")] = _said(cells[begins : at + 1])
-            begins = at + 1
-    return found
-
-
-def seal(notebook: Any) -> None:
-    """Note in a notebook that is being released what it says, so that any copy tells whether somebody has worked in it,
-    and from which release it comes."""
-    cells = notebook["cells"]
-    about = {"digest": _said(cells), "questions": _questions(cells)}
-    notebook["metadata"]["nlmcourse"] = {**notebook["metadata"].get("nlmcourse", {}), SEAL: about}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return document if isinstance(document, dict) else {}
-    except (OSError, ValueError):
-        return {}
-
-
-def _about(path: Path) -> Mapping[str, Any]:
-    """What the course has noted in a notebook."""
-    try:
-        return dict(_read(path)["metadata"]["nlmcourse"])
-    except (KeyError, TypeError, ValueError):
-        return {}
-
-
-def untouched(path: Path) -> bool:
-    """Whether a notebook says what it said when it was released: nobody has worked in it, only perhaps run it."""
-    try:
-        return bool(_about(path)[SEAL]["digest"] == _said(_read(path)["cells"]))
-    except (KeyError, TypeError, AttributeError):
-        return False
-
-
-def _same_release(one: Path, other: Path) -> bool:
-    """Whether two notebooks come from the same release. (Older ones have no seal, only the text they come from.)"""
-    a, b = _about(one), _about(other)
-    name = SEAL if SEAL in a else BUILT_FROM
-    return name in a and a[name] == b.get(name)
-
-
 # --- `exercises/`, from the masters -----------------------------------------------------------------------
 
 
@@ -121,7 +59,7 @@ def _outputs(root: Path) -> list[Path]:
 
 
 def _record(root: Path) -> dict[str, Any]:
-    document = _read(root / RECORD)
+    document = read(root / RECORD)
     parts = (document.get("inputs"), document.get("files"))
     inputs, files = parts if all(isinstance(part, dict) for part in parts) else ({}, {})
     return {"inputs": inputs, "files": files}
@@ -148,7 +86,7 @@ def current(root: Path, audited: bool = False, recorded: bool = False) -> bool:
     inputs, files = record["inputs"], record["files"]
     if not inputs:
         return not (audited or recorded) and all(
-            _about(root / RELEASED / name / f"{text.stem}.ipynb").get(BUILT_FROM)
+            about(root / RELEASED / name / f"{text.stem}.ipynb").get(BUILT_FROM)
             == digest(text.read_text(encoding="utf-8"))
             for name, text in _texts(root).items()
         )
@@ -184,12 +122,12 @@ def _write(path: Path, document: Mapping[str, Any]) -> None:
 def hand_out(root: Path) -> tuple[int, list[str]]:
     """Put into `work/` what is missing there, and what has a new version and has not been worked in. Beside what has
     been worked in, the new version is placed. Returns the number of new notebooks, and messages for the student."""
-    notes, new, begun = take_over(root), 0, _read(root / BEGUN)
+    notes, new, begun = take_over(root), 0, read(root / BEGUN)
     folder = root / HANDED_OUT if (root / HANDED_OUT).is_dir() else root / RELEASED
     for released in plain_files(folder, "*/**/*"):
         place = root / WORK / released.relative_to(folder)
         name, value = place.relative_to(root).as_posix(), _digest(released)
-        if place.exists() and (begun.get(name) == value or _same_release(place, released)):
+        if place.exists() and (begun.get(name) == value or same_release(place, released)):
             begun[name] = value
             continue
         if place.exists() and not (_digest(place) in (begun.get(name), value) or untouched(place)):
@@ -200,7 +138,7 @@ def hand_out(root: Path) -> tuple[int, list[str]]:
         shutil.copyfile(released, place)  # as of now: an archive's files are all of one day long ago
         new += place.suffix == ".ipynb"
         begun[name] = value
-    if begun != _read(root / BEGUN):
+    if begun != read(root / BEGUN):
         _write(root / BEGUN, begun)
     return new, notes
 
@@ -219,7 +157,7 @@ def _changed(mine: Path, released: Path, beside: Path, root: Path) -> str:
     name = mine.relative_to(root).as_posix()
     said = f"{name} has your work in it and is left as it is; the exercise has changed since.\n"
     if mine.suffix == ".ipynb":
-        before, after = (_about(path).get(SEAL, {}).get("questions", {}) for path in (mine, released))
+        before, after = (about(path).get(SEAL, {}).get("questions", {}) for path in (mine, released))
         what = {
             "new": [q for q in after if q not in before],
             "changed": [q for q in after if before.get(q, after[q]) != after[q]],
@@ -257,7 +195,7 @@ def _strays(root: Path) -> dict[Path, Path]:
 
 def take_over(root: Path) -> list[str]:
     """Move somebody's work from `exercises/` to `work/`. Returns messages for them."""
-    notes, begun = [], _read(root / BEGUN)
+    notes, begun = [], read(root / BEGUN)
     for path, place in _strays(root).items():
         if place.exists() and not untouched(place):
             place = _free(place, "-from-exercises")
@@ -271,7 +209,7 @@ def take_over(root: Path) -> list[str]:
         was, now = path.relative_to(root).as_posix(), place.relative_to(root).as_posix()
         notes.append(f"{was} had your work in it, and is {now} now. exercises/ has the exercises as they are released.")
         begun.pop(now, None)
-    if begun != _read(root / BEGUN):
+    if begun != read(root / BEGUN):
         _write(root / BEGUN, begun)
     if (root / HANDED_OUT).is_dir():  # then nothing else belongs there, but an older version put the exercises there
         for name, value in _record(root)["files"].items():

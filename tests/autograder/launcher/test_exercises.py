@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from autograder import seal
 from autograder.launcher import exercises
 from autograder.launcher.text import as_json, digest
 
@@ -27,7 +28,7 @@ def made(questions: dict[str, str], text: str) -> dict[str, Any]:
             {"cell_type": "code", "metadata": check, "source": f"check({name})", "outputs": []},
         ]
     notebook = {"cells": cells, "metadata": {"nlmcourse": {"built_from": digest(text)}}}
-    exercises.seal(notebook)
+    seal.seal(notebook)
     return notebook
 
 
@@ -278,7 +279,7 @@ def older(course: Path, release: ModuleType) -> Path:
     """A course built before released notebooks said what they are."""
     exercises.build(course)
     document = json.loads(released(course).read_text())
-    del document["metadata"]["nlmcourse"][exercises.SEAL]
+    del document["metadata"]["nlmcourse"][seal.SEAL]
     released(course).write_text(as_json(document))
     record = {"exercises/circles/circles.ipynb": exercises._digest(released(course))}
     (course / exercises.RECORD).write_text(json.dumps({"inputs": {"digest": "older"}, "files": record}))
@@ -289,7 +290,7 @@ def test_older_work_is_moved_and_what_was_not_begun_is_no_work(older: Path) -> N
     assert exercises.take_over(older) == []
     work = answer(released(older))
     exercises.build(older)
-    assert exercises.untouched(released(older))
+    assert seal.untouched(released(older))
     assert mine(older).read_bytes() == work
     assert exercises.hand_out(older) == (0, [])  # from the same text: nothing has changed
     _, (note,) = renew(older, area="How large?")

@@ -21,6 +21,7 @@ from autograder.release.build import secret_lines
 from autograder.release.contents import contents, students_makefile
 from autograder.release.leaks import leaks
 from autograder.release.student_zip import TOP, pack
+from autograder.seal import seal
 from tests.autograder.elsewhere import python
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -237,7 +238,7 @@ def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path)
     assert "up to date" in python(root, *build).stdout
     newer = nbformat.read(released, as_version=4)
     next(cell for cell in newer.cells if cell.id == "dot_score").source += "\n"
-    exercises.seal(newer)
+    seal(newer)
     nbformat.write(newer, released)
     assert "changed: dot_score" in python(root, *build).stdout
     assert "has your work" not in python(root, *build).stdout
