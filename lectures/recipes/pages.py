@@ -135,7 +135,9 @@ def unused_source(result: Result) -> str:
         for task, ngrams in result["n-grams"].items():
             own = [run[task]["own source"] for run in runs]
             rise = [run[task]["another text's source"] - run[task]["own source"] for run in runs]
-            rows.append([name, task, ", ".join(f"{loss:.3f}" for loss in own), f"{max(rise):+.5f}", f"{min(ngrams):.3f}"])
+            rows.append(
+                [name, task, ", ".join(f"{loss:.3f}" for loss in own), f"{max(rise):+.5f}", f"{min(ngrams):.3f}"]
+            )
     return table(["", "task", "own source, by seed", "another source, at most", "best n-gram of the targets"], rows)
 
 
