@@ -34,7 +34,7 @@ ELSEWHERE: dict[str, str] = {
     ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/(?!autograder/answers/)",
     **dict.fromkeys(
         (f"tests/autograder/{room}/" for room in ROOMS),
-        r"lectures/\d|lectures/(results|figures|checkpoints|translations)/|tests/(nlmcore|lectures)/|benchmarks/",
+        r"lectures/\d|lectures/(results|figures|checkpoints|translations)/|tests/(nlmcore|lectures)/|benchmarks/|[^/]+\.md$",
     ),
 }
 """Of test files that begin so, what cannot matter to them unless they import it. All else depends on everything."""
