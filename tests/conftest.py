@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--everything", action="store_true", help=everything)
     seed = "in an order drawn by this seed, with one in twelve of what is marked everything; for CI the tree's digest"
     parser.addoption("--drawn", metavar="SEED", help=seed)
-    parser.addoption("--known", default=[], help=argparse.SUPPRESS)  # groups that are left out
+    parser.addoption("--known", default={}, help=argparse.SUPPRESS)  # groups that are left out, as `known` says
     share = "only the tests marked every_python, and a drawn one in so many files of those that need no browser"
     parser.addoption("--share", type=int, metavar="N", help=share)
 
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(Kept(), "kept")
         if whole and not config.option.everything:
             seed = config.option.drawn or of_the_tree(ROOT)
-            config.option.known = [group for group in known() if not chosen(seed, f"{group} again")]
+            config.option.known = {group: here for group, here in known().items() if not chosen(seed, f"{group} again")}
 
 
 def _is_whole(config: pytest.Config) -> bool:
@@ -128,8 +128,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     seed, share = config.getoption("drawn"), config.getoption("share")
     left = {item for item in items if not _taken(config, item) or (share and not _shared(item, seed or "", share))}
-    known = {*config.getoption("known")}
-    left |= {item for item in items if group_of(item.nodeid) in known}
+    left |= {item for item in items if _is_known(item)}
     items[:] = [item for item in items if item not in left]
     config.hook.pytest_deselected(items=[*left])
     if seed:
@@ -157,6 +156,12 @@ def _taken(config: pytest.Config, item: pytest.Item) -> bool:
     """What is marked `everything` by one mark for a file is drawn by the file; about a lecture, by the lecture."""
     marked = next(iter(item.iter_markers_with_node("everything")), None)
     return marked is None or takes(config, _about(item) or marked[0].nodeid)
+
+
+def _is_known(item: pytest.Item) -> bool:
+    """Whether its group has passed in this state with this Python, or with another one that says enough about it."""
+    here = item.config.getoption("known").get(group_of(item.nodeid))
+    return bool(here) or (here is False and item.get_closest_marker("every_python") is None)
 
 
 def _shared(item: pytest.Item, seed: str, share: int) -> bool:

@@ -3,8 +3,8 @@
 A group is a file of tests; of a file that asks all questions, an assignment; of one that looks at lectures, a lecture.
 `tests/passed.json` keeps for each Python a digest of every file that a group which passed can depend on (`matters`). A
 run of all tests leaves out the groups whose digest is still the same, but for a drawn share of them. `--everything`
-leaves out nothing, and a run of named tests runs what is named. A group that has passed with an older and a newer
-Python counts as passed with those between.
+leaves out nothing, and a run of named tests runs what is named. With a Python that has no record of a group, another
+Python's counts, but what is marked `every_python` runs.
 """
 
 import functools
@@ -131,21 +131,15 @@ def kept() -> dict[str, dict[str, str]]:
         return {}
 
 
-def _order(python: str) -> tuple[int, ...]:
-    return tuple(map(int, python.split(".")))
-
-
-def known() -> list[str]:
-    """The groups that have passed in this state with this Python, or with an older and a newer one."""
+def known() -> dict[str, bool]:
+    """The groups that have passed in this state with some Python -> whether with this one."""
     if not contents():
-        return []
-    found = []
-    for group in sorted({group for groups in kept().values() for group in groups}):
-        if not (ROOT / group.partition(" ")[0]).exists():
-            continue
-        pythons = [_order(python) for python, groups in kept().items() if groups.get(group) == digest(group)]
-        if pythons and min(pythons) <= _order(PYTHON) <= max(pythons):
-            found.append(group)
+        return {}
+    found: dict[str, bool] = {}
+    for python, groups in kept().items():
+        for group, state in groups.items():
+            if (ROOT / group.partition(" ")[0]).exists() and state == digest(group):
+                found[group] = found.get(group, False) or python == PYTHON
     return found
 
 

@@ -75,7 +75,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         function.cache_clear()
 
 
-def run(*reports: tuple[str, str], python: str = passed.PYTHON) -> list[str]:
+def run(*reports: tuple[str, str]) -> dict[str, bool]:
     """A run of all tests in which these have these outcomes; returns what the next one leaves out."""
     record = passed.Record()
     record.expects({name for name, _ in reports})
@@ -86,7 +86,7 @@ def run(*reports: tuple[str, str], python: str = passed.PYTHON) -> list[str]:
     return again()
 
 
-def again() -> list[str]:
+def again() -> dict[str, bool]:
     for function in (passed.contents, passed.digest, passed.kept, passed._imported, passed._beside, passed._in_folders):
         function.cache_clear()
     return passed.known()
@@ -96,19 +96,21 @@ A, B, C = ("tests/test_a.py::test_it", "tests/test_b.py::test_it", "tests/test_c
 
 
 def test_what_passed_is_left_out_until_something_changes(checkout: Path) -> None:
-    assert run((A, "passed"), (B, "failed"), (C, "skipped")) == ["tests/test_a.py"]
+    assert run((A, "passed"), (B, "failed"), (C, "skipped")) == {"tests/test_a.py": True}
     (checkout / "tests" / "test_b.py").write_text("'''mended'''")
-    assert again() == ["tests/test_a.py"], "another test's text"
+    assert again() == {"tests/test_a.py": True}, "another test's text"
     (checkout / "tests" / "test_a.py").write_text("'''changed'''")
-    assert again() == []
-    assert run((A, "passed"), (B, "passed"), (C, "passed")) == ["tests/test_a.py", "tests/test_b.py", "tests/test_c.py"]
+    assert again() == {}
+    assert run((A, "passed"), (B, "passed"), (C, "passed")) == dict.fromkeys(
+        ("tests/test_a.py", "tests/test_b.py", "tests/test_c.py"), True
+    )
     (checkout / "common.py").write_text("")
-    assert again() == []
+    assert again() == {}
 
 
 def test_a_failure_in_the_same_state_is_not_forgotten(checkout: Path) -> None:
-    assert run((A, "passed")) == ["tests/test_a.py"]
-    assert run((A, "failed")) == []
+    assert run((A, "passed")) == {"tests/test_a.py": True}
+    assert run((A, "failed")) == {}
 
 
 def test_half_a_group_is_no_group(checkout: Path) -> None:
@@ -118,12 +120,8 @@ def test_half_a_group_is_no_group(checkout: Path) -> None:
     assert record.write() == 0
 
 
-def test_between_an_older_and_a_newer_python_nothing_is_asked_again(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run((A, "passed"))
-    states = json.loads(passed.KEPT.read_text())[passed.PYTHON]
-    for kept, now, left_out in ((["3.11"], "3.12", False), (["3.11", "3.13"], "3.12", True), (["3.13"], "3.11", False)):
-        passed.KEPT.write_text(json.dumps(dict.fromkeys(kept, states)))
-        monkeypatch.setattr(passed, "PYTHON", now)
-        assert bool(again()) == left_out
+def test_what_another_python_has_passed_is_known_as_that(checkout: Path) -> None:
+    run((A, "passed"), (B, "passed"))
+    groups = json.loads(passed.KEPT.read_text())[passed.PYTHON]
+    passed.KEPT.write_text(json.dumps({"3.99": groups, passed.PYTHON: {"tests/test_b.py": groups["tests/test_b.py"]}}))
+    assert again() == {"tests/test_a.py": False, "tests/test_b.py": True}
