@@ -22,7 +22,7 @@ import pytest
 from hypothesis import settings
 
 from tests.drawn import chosen, number, of_the_tree
-from tests.passed import Record, group_of, known
+from tests.passed import Record, contents, group_of, known
 from tests.shapes import shapes_unchecked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _is_whole(config: pytest.Config) -> bool:
     """Whether this is a run of all tests: none is named, and none chosen by a word, a mark or an earlier failure."""
-    chosen_by = ("keyword", "markexpr", "lf", "share", "collectonly")
+    chosen_by = ("keyword", "markexpr", "lf", "share", "collectonly", "deselect", "stepwise", "ignore", "ignore_glob")
     named = config.args_source is config.ArgsSource.ARGS
     return not named and not any(config.getoption(name, default=None) for name in chosen_by)
 
@@ -71,6 +71,7 @@ class Kept:
     """Of a run of all tests, what passed is kept in `tests/passed.json`."""
 
     def __init__(self) -> None:
+        contents()  # as it is now, before anything runs
         self.record = Record()
         self.new = 0
 
@@ -160,6 +161,8 @@ def _taken(config: pytest.Config, item: pytest.Item) -> bool:
 
 def _is_known(item: pytest.Item) -> bool:
     """Whether its group has passed in this state with this Python, or with another one that says enough about it."""
+    if item.get_closest_marker("everything"):
+        return False  # drawn by itself
     here = item.config.getoption("known").get(group_of(item.nodeid))
     return bool(here) or (here is False and item.get_closest_marker("every_python") is None)
 

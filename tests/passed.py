@@ -1,10 +1,11 @@
 """Which groups of tests have passed in exactly this state, and are not run again.
 
 A group is a file of tests; of a file that asks all questions, an assignment; of one that looks at lectures, a lecture.
-`tests/passed.json` keeps for each Python a digest of every file that a group which passed can depend on (`matters`). A
-run of all tests leaves out the groups whose digest is still the same, but for a drawn share of them. `--everything`
-leaves out nothing, and a run of named tests runs what is named. With a Python that has no record of a group, another
-Python's counts, but what is marked `every_python` runs.
+`tests/passed.json` keeps for each system and Python a digest of every file that a group which passed can depend on
+(`matters`). A run of all tests leaves out the groups whose digest is still the same, but for a drawn share of them.
+`--everything` leaves out nothing, and a run of named tests runs what is named. A group of which this Python has no
+record is left out as well if another Python has passed it on the same system with the same PyTorch, but for what is
+marked `every_python`.
 """
 
 import functools
@@ -15,13 +16,16 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 from autograder.reach import imported
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tests" / "passed.json"
-PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+SYSTEM = f"{sys.platform}, torch {version('torch').partition('+')[0]}"
+HERE = f"{SYSTEM}, Python {sys.version_info[0]}.{sys.version_info[1]}"
+BROKEN = "not all passed"
 
 LECTURE = re.compile(r"[\[-](\d\d_[a-z0-9_]+)")
 ASSIGNMENT = re.compile(r"[\[-](\w+)\.")
@@ -30,7 +34,7 @@ ASKS_ALL = "tests/autograder/test_checks.py"
 ROOMS = ("attacks", "box", "engine", "feedback", "imported", "instructor", "intake", "preflight", "race", "rations")
 ELSEWHERE: dict[str, str] = {
     "tests/nlmcore/": r"(?!nlmcore/|pyproject\.toml)",
-    "tests/lectures/": r"autograder/(checks|notes)/|solutions/|exercises/|tests/",
+    "tests/lectures/": r"autograder/(checks|notes)/|solutions/|exercises/|tests/(nlmcore|autograder)/",
     ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/(?!autograder/answers/)",
     **dict.fromkeys(
         (f"tests/autograder/{room}/" for room in ROOMS),
@@ -38,6 +42,8 @@ ELSEWHERE: dict[str, str] = {
     ),
 }
 """Of test files that begin so, what cannot matter to them unless they import it. All else depends on everything."""
+ABOUT_TESTS = re.compile(r"tests/test_\w+\.py|tests/lectures/test_every_lecture\.py")
+"""Files that look at the other tests."""
 PACKAGES = ("autograder", "lectures", "nlmcore", "tests")
 
 
@@ -51,7 +57,7 @@ def group_of(name: str) -> str:
 def matters(group: str, path: str) -> bool:
     """Whether the outcome of a group of tests can depend on a file of the checkout."""
     own, _, about = group.partition(" ")
-    if path in _imported(own) or path.endswith("/conftest.py"):
+    if path in _imported(group):
         return True
     if _elsewhere(own).match(path):
         return False
@@ -62,13 +68,19 @@ def matters(group: str, path: str) -> bool:
 def _elsewhere(own: str) -> re.Pattern[str]:
     """What a test file does not depend on: other tests, and what the table says."""
     rules = [rule for begins, rule in ELSEWHERE.items() if own.startswith(begins)]
-    return re.compile("|".join([r"tests/(.+/)?test_\w+\.py$", *rules]))
+    others = [] if ABOUT_TESTS.fullmatch(own) else [r"tests/(.+/)?test_\w+\.py$"]
+    return re.compile("|".join([*others, *rules]) or "(?!)")
 
 
 @functools.cache
-def _imported(own: str) -> set[str]:
-    """A test file, and what it imports of the course, directly or not."""
-    waiting, found = [own], set[str]()
+def _imported(group: str) -> set[str]:
+    """A test file with what pytest loads before it and, of an assignment, its questions; and all that these import of
+    the course, directly or not."""
+    own, _, about = group.partition(" ")
+    above = [folder.as_posix() for folder in Path(own).parents]
+    loaded = [f"{folder}/{name}" for folder in above for name in ("__init__.py", "conftest.py")]
+    asked = [name for name in contents() if own == ASKS_ALL and name.startswith(f"autograder/checks/{about}/")]
+    waiting, found = [own, *(name for name in loaded if name in contents()), *asked], set[str]()
     while waiting:
         path = waiting.pop()
         if path not in found:
@@ -124,7 +136,7 @@ def digest(group: str) -> str:
 
 @functools.cache
 def kept() -> dict[str, dict[str, str]]:
-    """Of each Python: group -> the digest with which it passed."""
+    """Of each system, PyTorch and Python: group -> the digest with which it passed, or that not all of it passed."""
     try:
         return json.loads(KEPT.read_text("utf-8"))
     except (OSError, ValueError):
@@ -132,14 +144,15 @@ def kept() -> dict[str, dict[str, str]]:
 
 
 def known() -> dict[str, bool]:
-    """The groups that have passed in this state with some Python -> whether with this one."""
-    if not contents():
-        return {}
+    """The groups that have passed in this state -> whether here, or with another Python of which nothing else is known
+    here."""
+    mine = kept().get(HERE, {})
     found: dict[str, bool] = {}
-    for python, groups in kept().items():
+    for place, groups in kept().items():
         for group, state in groups.items():
-            if (ROOT / group.partition(" ")[0]).exists() and state == digest(group):
-                found[group] = found.get(group, False) or python == PYTHON
+            counts = place == HERE or (place.startswith(SYSTEM) and group not in mine)
+            if counts and contents() and (ROOT / group.partition(" ")[0]).exists() and state == digest(group):
+                found[group] = place == HERE
     return found
 
 
@@ -162,7 +175,7 @@ class Record:
             self.left[group] -= 1
 
     def write(self) -> int:
-        """Keep what has passed, forget what has not; returns how many groups are new."""
+        """Keep what has passed, and what has failed; returns how many groups are new."""
         before = {group: digest(group) for group in self.left}
         contents.cache_clear()
         digest.cache_clear()
@@ -174,17 +187,13 @@ class Record:
             for group, left in self.left.items()
             if not left and group not in self.broken and digest(group) == before[group]  # nobody has written meanwhile
         }
-        pythons = {
-            python: {
-                group: state
-                for group, state in groups.items()
-                if (ROOT / group.partition(" ")[0]).exists() and not (python == PYTHON and group in self.broken)
-            }
-            for python, groups in kept().items()
+        places = {
+            place: {group: state for group, state in groups.items() if (ROOT / group.partition(" ")[0]).exists()}
+            for place, groups in kept().items()
         }
-        mine = pythons.setdefault(PYTHON, {})
+        mine = places.setdefault(HERE, {})
         new = sum(mine.get(group) != state for group, state in passed.items())
-        mine |= passed
-        if pythons != kept():
-            KEPT.write_text(json.dumps(pythons, indent=0, sort_keys=True) + "\n", "utf-8")
+        mine |= passed | dict.fromkeys(sorted(self.broken), BROKEN)
+        if places != kept():
+            KEPT.write_text(json.dumps(places, indent=0, sort_keys=True) + "\n", "utf-8")
         return new

@@ -39,6 +39,10 @@ def test_the_group_of_a_name_is_the_same_with_and_without_the_workers_mark() -> 
         (MODEL, "tests/conftest.py", True),
         (MODEL, "tests/nlmcore/ngram/test_counts.py", False),
         (MODEL, "lectures/12_attention.py", False),
+        ("tests/lectures/test_attention.py 12_attention", "tests/notebook_runner.py", True),
+        ("tests/nlmcore/pretrained/test_byte_pairs.py", "tests/nlmcore/pretrained/smollm2_reference.json", True),
+        ("tests/autograder/test_checks.py translation", "lectures/recipes/pairs.py", True),
+        ("tests/test_readme.py", "tests/nlmcore/ngram/test_counts.py", True),
         ("tests/test_readme.py", "README.md", True),
         ("tests/test_readme.py", "some/new/file.txt", True),
     ],
@@ -56,9 +60,9 @@ def test_what_a_test_imports_matters_to_it_wherever_it_lies() -> None:
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A checkout of three files of tests, of which every group depends on everything but other tests."""
-    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "some").mkdir(parents=True)
     for name in ("a", "b", "c"):
-        (tmp_path / "tests" / f"test_{name}.py").write_text(f"'''{name}'''")
+        (tmp_path / "tests" / "some" / f"test_{name}.py").write_text(f"'''{name}'''")
     monkeypatch.setattr(passed, "ROOT", tmp_path)
     monkeypatch.setattr(passed, "KEPT", tmp_path / "tests" / "passed.json")
     everything = [value for value in vars(passed).values() if hasattr(value, "cache_clear")]
@@ -92,24 +96,24 @@ def again() -> dict[str, bool]:
     return passed.known()
 
 
-A, B, C = ("tests/test_a.py::test_it", "tests/test_b.py::test_it", "tests/test_c.py::test_it")
+A, B, C = ("tests/some/test_a.py::test_it", "tests/some/test_b.py::test_it", "tests/some/test_c.py::test_it")
 
 
 def test_what_passed_is_left_out_until_something_changes(checkout: Path) -> None:
-    assert run((A, "passed"), (B, "failed"), (C, "skipped")) == {"tests/test_a.py": True}
-    (checkout / "tests" / "test_b.py").write_text("'''mended'''")
-    assert again() == {"tests/test_a.py": True}, "another test's text"
-    (checkout / "tests" / "test_a.py").write_text("'''changed'''")
+    assert run((A, "passed"), (B, "failed"), (C, "skipped")) == {"tests/some/test_a.py": True}
+    (checkout / "tests" / "some" / "test_b.py").write_text("'''mended'''")
+    assert again() == {"tests/some/test_a.py": True}, "another test's text"
+    (checkout / "tests" / "some" / "test_a.py").write_text("'''changed'''")
     assert again() == {}
     assert run((A, "passed"), (B, "passed"), (C, "passed")) == dict.fromkeys(
-        ("tests/test_a.py", "tests/test_b.py", "tests/test_c.py"), True
+        ("tests/some/test_a.py", "tests/some/test_b.py", "tests/some/test_c.py"), True
     )
     (checkout / "common.py").write_text("")
     assert again() == {}
 
 
 def test_a_failure_in_the_same_state_is_not_forgotten(checkout: Path) -> None:
-    assert run((A, "passed")) == {"tests/test_a.py": True}
+    assert run((A, "passed")) == {"tests/some/test_a.py": True}
     assert run((A, "failed")) == {}
 
 
@@ -120,8 +124,12 @@ def test_half_a_group_is_no_group(checkout: Path) -> None:
     assert record.write() == 0
 
 
-def test_what_another_python_has_passed_is_known_as_that(checkout: Path) -> None:
-    run((A, "passed"), (B, "passed"))
-    groups = json.loads(passed.KEPT.read_text())[passed.PYTHON]
-    passed.KEPT.write_text(json.dumps({"3.99": groups, passed.PYTHON: {"tests/test_b.py": groups["tests/test_b.py"]}}))
-    assert again() == {"tests/test_a.py": False, "tests/test_b.py": True}
+def test_what_another_python_has_passed_is_known_as_that_while_nothing_is_known_here(checkout: Path) -> None:
+    run((A, "passed"), (B, "passed"), (C, "passed"))
+    groups = json.loads(passed.KEPT.read_text())[passed.HERE]
+    names = ["tests/some/test_a.py", "tests/some/test_b.py", "tests/some/test_c.py"]
+    mine = {names[1]: groups[names[1]], names[2]: "0" * 16}
+    there = {f"{passed.SYSTEM}, Python 3.99": groups, "win32, torch 2.13.0, Python 3.99": groups}
+    passed.KEPT.write_text(json.dumps(there | {passed.HERE: mine}))
+    assert again() == {names[0]: False, names[1]: True}, "of the third, something else is known here"
+    assert run((A, "failed")) == {names[1]: True}, "a failure here weighs more"

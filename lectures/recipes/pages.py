@@ -129,16 +129,22 @@ def leaks(result: Result) -> str:
 
 
 def unused_source(result: Result) -> str:
-    """Losses with the own source; what another text's adds, at most; and the best n-gram of the targets."""
+    """Losses with the own source; what another text's adds; and the best n-gram of the targets."""
     rows = []
     for name, runs in result["rows"].items():
         for task, ngrams in result["n-grams"].items():
             own = [run[task]["own source"] for run in runs]
             rise = [run[task]["another text's source"] - run[task]["own source"] for run in runs]
             rows.append(
-                [name, task, ", ".join(f"{loss:.3f}" for loss in own), f"{max(rise):+.5f}", f"{min(ngrams):.3f}"]
+                [
+                    name,
+                    task,
+                    ", ".join(f"{loss:.3f}" for loss in own),
+                    ", ".join(f"{of:+.5f}" for of in rise),
+                    f"{min(ngrams):.3f}",
+                ]
             )
-    return table(["", "task", "own source, by seed", "another source, at most", "best n-gram of the targets"], rows)
+    return table(["", "task", "own source, by seed", "rise with another source", "best n-gram of the targets"], rows)
 
 
 def translators(result: Result) -> str:

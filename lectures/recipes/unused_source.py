@@ -1,7 +1,9 @@
 """Figures: do the models of the result `modifications` use their source at all? Three rows, three seeds each.
 
-Each training of `modifications` is repeated. Then the model reads the held-out targets once more, each with
-the source of the next text of its batch. A model that uses its source loses a lot; one that does not loses nothing.
+Three rows are trained again as in `modifications`. Their losses differ from the stored ones by up to 0.22 nats, and we do
+not know why. Then the model reads the held-out targets once more, each with the source of the next text of its batch: the
+next 64 tokens of a play, or a word or number of about the same length. So what is seen is the use of what a source says,
+not of its length. A model that uses its source loses a lot; one that does not loses nothing.
 Beside both losses stand those of n-grams of the targets, which have no source: Witten-Bell, orders 1 to 3.
 """
 
@@ -21,7 +23,7 @@ from lectures.recipes.run import Run
 from lectures.recipes.transfer import ngram_floors
 
 ROWS = (VANILLA, "GeGLU", "Fixup")
-"""The baseline; the best row of the paper's kind; the best row of ours."""
+"""The baseline; a gated row that wins in the paper; our best row on phonemes and numbers."""
 SEEDS, ORDERS = 3, 3
 
 Batch = dict[str, Tensor]

@@ -235,8 +235,6 @@ def test_wide_runs_are_as_stored(ran: dict, prose: str) -> None:
     samples = {row: summary(of["dev"]) for row, of in rows.items()}
     corrected = {pair: 8 * welch(samples[pair[0]], samples[pair[1]]) for pair in COMPARED}
     assert [pair for pair, p in corrected.items() if p < 0.05] == [COMPARED[6], COMPARED[7]]
-    table = stored("modifications")["against_vanilla"]["final"]
-    assert all(table[row]["p"] > 0.05 for row in ran["theirs_depth"] if row in table)
     assert len(ran["theirs_depth"]) == 5
     rivals = max(mean["one block, own norms, twice as wide"], mean["one block, 8.5 times as wide"])
     assert rivals < mean["WideNet, 4 experts"] < mean["WideNet, 8 experts"]

@@ -223,7 +223,8 @@ export class Deck {
   }
 
   key(event) {
-    if (!this.list || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!this.list) return this.early(event);
     if (this.overview.node) return this.overview.key(event);
     const target = event.target;
     const typing = target.closest('input, textarea, select, .cm-editor, [contenteditable=true]');
@@ -238,6 +239,13 @@ export class Deck {
     event.preventDefault();
     event.stopImmediatePropagation();
     does[event.key]();
+  }
+
+  /* A key before there is a screen. */
+  early(event) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.key === 'Escape') this.stop();
   }
 
   /* What each key does; while a field or a button has the focus, only those that mean nothing there. */

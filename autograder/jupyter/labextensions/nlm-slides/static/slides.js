@@ -44,11 +44,16 @@ export class Slides extends Deck {
     return true;
   }
 
-  /* JupyterLab sets a notebook's text cell by cell. Before all of it is there, no step's height means anything. */
+  /* JupyterLab sets a notebook's text cell by cell. Before all of it is there, no step's height means anything. Some cells
+     show nothing, or are being edited: what stays the same for half a second is all there will be. */
   async rendered() {
-    const texts = this.notebook.widgets.filter(cell => cell.model.type === 'markdown' && sourceOf(cell).trim());
-    for (let tries = 0; tries < 500 && texts.some(cell => !textsOf(cell).some(text => text.children.length)); tries++) {
+    const missing = () =>
+      this.notebook.widgets.filter(cell => cell.model.type === 'markdown' && !textsOf(cell).some(text => text.children.length)).length;
+    let [left, since] = [missing(), performance.now()];
+    while (left && performance.now() - since < 500) {
       await new Promise(done => setTimeout(done, 10));
+      const now = missing();
+      if (now !== left) [left, since] = [now, performance.now()];
     }
   }
 
@@ -137,10 +142,13 @@ export class Slides extends Deck {
       if (cell.model.executionCount !== null) continue;
       this.due.add(index);
       this.tellDue();
-      this.running = this.running.then(() => this.run(index, false)).finally(() => {
-        this.due.delete(index);
-        this.tellDue();
-      });
+      this.running = this.running
+        .then(() => this.run(index, false))
+        .catch(console.error) // the next ones run all the same
+        .finally(() => {
+          this.due.delete(index);
+          this.tellDue();
+        });
     }
   }
 
@@ -149,9 +157,12 @@ export class Slides extends Deck {
     this.place.dataset.running = this.due.size;
   }
 
-  /* A clicker does not pass by a question or a picture that is still on its way; → does. */
+  /* A clicker does not pass by a question or a picture that is still on its way, unless it is pressed twice; → does. */
   goOn() {
-    if (!this.shownCells().some(index => this.due.has(index))) super.goOn();
+    const { part } = this.place.dataset;
+    const waits = this.shownCells().some(index => this.due.has(index)) && this.waitedAt !== part;
+    this.waitedAt = part;
+    if (!waits) super.goOn();
   }
 
   /* Run one cell. The page that shows its output is turned to if a person has asked. */
@@ -164,8 +175,7 @@ export class Slides extends Deck {
     notebook.activeCellIndex = index;
     const done = this.app.commands.execute('notebook:run-cell');
     notebook.activeCellIndex = active;
-    await done;
-    cell.removeClass('nlm-running');
+    await done.finally(() => cell.removeClass('nlm-running'));
     await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     if (!Slides.now || !this.shownCells().includes(index)) return;
     if (this.isEmpty(this.steps[this.at])) return this.show(this.at); // it has shown nothing
