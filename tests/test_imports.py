@@ -212,10 +212,11 @@ GRADER = {
     "__init__": set(),
     "files": set(),
     "guard": set(),
+    "reach": set(),
     "seal": set(),
     "temporary": set(),
 }
-FOR_ALL = {"files", "guard", "seal", "temporary"}
+FOR_ALL = {"files", "guard", "reach", "seal", "temporary"}
 """What a room of `autograder` may import of the others, wherever the import stands; and what any may."""
 INSIDE = {"autograder.box.inside", "autograder.exercise.closed", "autograder.exercise.outcome"}
 """All that the student's side of the box may import of ours: nothing in it knows an answer."""

@@ -184,8 +184,9 @@ class Site:
         if to == "exercises/index.html":
             text = assignments(self.root, text)
         if to == "install.html":
-            start, end = text.index("You need Python"), text.index("**As an instructor.**")
-            text = "# Install the course\n\n" + text[start:end].replace("\n### ", "\n## ")
+            parts = (("You need Python", "**As an instructor.**"), ("### Without make", "## Licence"))
+            kept = (text[text.index(start) : text.index(end)] for start, end in parts)
+            text = "# Install the course\n\n" + "".join(kept).replace("\n### ", "\n## ")
         if to == tried.PAGE:
             text = tried.sized(text, self.tried)
         body = writer.markdown(text)

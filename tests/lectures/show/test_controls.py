@@ -72,7 +72,7 @@ def test_a_play_button_moves_the_slider_it_is_named_for() -> None:
 def test_the_example_of_contributing_works_as_it_stands() -> None:
     """The picture, the widget over it and its test: what a stranger copies first."""
     page = (Path(__file__).parents[3] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    part = page[page.index("## A new picture") : page.index("## A new exercise")]
+    part = page[page.index("## A new picture") : page.index("## A new experiment")]
     examples = [textwrap.dedent(code) for code in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
     made: dict[str, Any] = {"Callable": Callable, "Sequence": Sequence, **vars(show)}
     for code in examples:
