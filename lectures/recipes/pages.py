@@ -954,7 +954,7 @@ PAGES: dict[str, Page] = {
     "ladder": ("{how}. Means and their 95 % intervals.", ladder),
     "mirage": ("{how}. Mean of the seeds, lowest to highest.", mirage),
     "modifications": (
-        "**Void as a test of encoder-decoders: these models do not use their source (the next result).** {settings}. {progress}."
+        "**Void as a test of encoder-decoders: vanilla does not use its source (the next result).** {settings}. {progress}."
         " Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
         modifications,
     ),
