@@ -2,25 +2,38 @@
 
 import ast
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def closure(start: Iterable[T], beside: Callable[[T], Iterable[T]]) -> set[T]:
+    """`start`, what lies beside each of it, what lies beside that, and so on."""
+    waiting, found = [*start], set[T]()
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += beside(one)
+    return found
 
 
 def reached(start: Iterable[Path], packages: Collection[str], checkout: Path) -> set[Path]:
     """`start`, and the files of the modules that these import, directly or not, in functions too, where they belong to
     one of the `packages`. A package comes with the data that lie in its folder."""
-    waiting = [*start]
-    found: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path in found or path.suffix == ".pyc" or not path.is_file():
-            continue
-        found.add(path)
-        if path.suffix == ".py":
-            waiting += (checkout / name for name in imported(path, packages))
-        if path.name == "__init__.py":
-            waiting += (beside for beside in path.parent.iterdir() if beside.suffix != ".py")
-    return found
+
+    def beside(path: Path) -> list[Path]:
+        code = [checkout / name for name in imported(path, packages)] if path.suffix == ".py" else []
+        data = [one for one in path.parent.iterdir() if one.suffix != ".py"] if path.name == "__init__.py" else []
+        return [one for one in (*code, *data) if _counts(one)]
+
+    return closure(filter(_counts, start), beside)
+
+
+def _counts(path: Path) -> bool:
+    return path.suffix != ".pyc" and path.is_file()
 
 
 def imported(path: Path, packages: Collection[str]) -> list[str]:

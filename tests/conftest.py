@@ -3,7 +3,6 @@
 import argparse
 import gc
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ import pytest
 from hypothesis import settings
 
 from tests.drawn import chosen, number, of_the_tree
-from tests.passed import Record, contents, group_of, known
+from tests.passed import ASKS_ALL, Record, contents, group_of, known
 from tests.shapes import shapes_unchecked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -180,8 +179,7 @@ def _place(item: pytest.Item, seed: str) -> int:
 def _part(item: pytest.Item) -> str:
     """What is left out or handed to a worker together: a file; where all questions are asked, an assignment's."""
     path = item.nodeid.partition("::")[0]
-    question = re.search(r"[\[-](\w+)\.", item.nodeid) if path.endswith("/test_checks.py") else None
-    return f"{path} {question[1]}" if question else path
+    return group_of(item.nodeid) if path == ASKS_ALL else path
 
 
 @pytest.hookimpl(wrapper=True)

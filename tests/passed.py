@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.reach import imported
+from autograder.reach import closure, imported
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tests" / "passed.json"
@@ -80,13 +80,7 @@ def _imported(group: str) -> set[str]:
     above = [folder.as_posix() for folder in Path(own).parents]
     loaded = [f"{folder}/{name}" for folder in above for name in ("__init__.py", "conftest.py")]
     asked = [name for name in contents() if own == ASKS_ALL and name.startswith(f"autograder/checks/{about}/")]
-    waiting, found = [own, *(name for name in loaded if name in contents()), *asked], set[str]()
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            waiting += _beside(path)
-    return found
+    return closure([own, *(name for name in loaded if name in contents()), *asked], _beside)
 
 
 @functools.cache
