@@ -26,7 +26,8 @@ from tests.autograder.elsewhere import python
 
 ROOT = Path(__file__).resolve().parents[3]
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.everything]  # nbgrader warns about itself
+# nbgrader warns about itself; an archive answers every question with every mistake, some of which train.
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.everything, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +77,9 @@ def test_no_declaration_and_no_misconception_is_in_the_archive(files):
 
 
 SOLUTION = """
-    largest = scores.amax(dim=-1, keepdim=True)
-    largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
-    e = torch.exp(scores - largest)
+    largest = scores.max(axis=-1, keepdims=True)
+    largest = np.where(largest == -math.inf, 0.0, largest)  # a row without a key
+    e = np.exp(scores - largest)
 """
 INPUTS = "    time = draw.integer(4, max(4, draw.largest))"
 MISTAKE = "    scores = keys @ query / query.shape[-1] ** 0.5"
