@@ -380,7 +380,7 @@ def rebuilt(model):
     """A model of the library as a GPT of this page: the same parts, our twenty lines between them."""
     blocks = [
         Block(
-            layer.attention,
+            layer.attention.masked(),
             layer.feed_forward,
             (layer.residual_attention.norm, layer.residual_feed_forward.norm),
         )

@@ -232,7 +232,7 @@ def rebuilt(model):
             cross = getattr(layer, "cross_attention", None)
             rules = (layer.residual_attention, getattr(layer, "residual_cross_attention", None))
             norms = [rule.norm for rule in (*rules, layer.residual_feed_forward) if rule]
-            yield Layer(layer.attention, layer.feed_forward, norms, cross)
+            yield Layer(layer.attention.masked(), layer.feed_forward, norms, cross)
 
     halves = model.encoder, model.decoder
     return Translator(

@@ -25,14 +25,21 @@ def fused_attention(
 
 
 class Rows:
-    """y = x Wᵀ + b, with W and b the rows begin to end of `whole`."""
+    """y = x Wᵀ + b, with W and b the rows begin to end of `whole`, which is called for them alone."""
 
     def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
-        self.weight: Tensor = whole.weight[begin:end]
-        self.bias: Tensor | None = None if whole.bias is None else whole.bias[begin:end]
+        self.whole, self.part = whole, slice(begin, end)
+
+    @property
+    def weight(self) -> Tensor:
+        return self.whole.weight[self.part]
+
+    @property
+    def bias(self) -> Tensor | None:
+        return None if self.whole.bias is None else self.whole.bias[self.part]
 
     def __call__(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
+        return self.whole(x, self.part)
 
 
 def view_of_rows(part: int) -> Any:

@@ -35,8 +35,13 @@ FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines  # whether Embed
 class Linear(nn.Linear):
     """W x + b; x (..., in) gives (..., out). Raises TypeError or ValueError if x has the wrong dtype or width."""
 
-    def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
+    def forward(
+        self, x: Float[Tensor, "*batch in_features"], part: slice | None = None
+    ) -> Float[Tensor, "*batch out_features"]:
+        """part: only these of the outputs, as if W and b had no others."""
         weight, bias = self.weight, self.bias
+        if part is not None:
+            return F.linear(x, weight[part], None if bias is None else bias[part])
         if not isinstance(x, Tensor) or x.dtype is not weight.dtype or x.shape[-1:] != (self.in_features,):
             _check(x, weight)
         numbers = x.numel()

@@ -129,6 +129,8 @@ class BiasedScores(nn.Module):
         check_pair(q, k, self.n_heads, self.d_head)
         return self.scores(q, k)
 
+    forward = bias
+
     def scores(self, q: Q, k: K) -> Tensor:
         """The equation of each; q and k fit it."""
         raise NotImplementedError

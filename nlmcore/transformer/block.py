@@ -10,8 +10,8 @@
     FFN(x) = W2 · φ(W1 x + b1) + b2                                  Vaswani et al. (2017), section 3.3, with φ = ReLU
     GLU(x) = W2 · (φ(W x + b) ⊙ (V x + c)) + b2                      Shazeer (2020), "GLU variants", section 2
 
-A residual rule is any module with `pre(x)`, what the sublayer f reads, and `post(x, y)`, the new x; `nlmcore.variants`
-has more of them. In `block(x, mask)` a position sees the whole text, as in an encoder; in `block.step(x, state)` itself
+A residual rule is called twice around a sublayer f: rule(x) is what f reads and, with y = f(rule(x)), rule(x, y) the
+new x; `nlmcore.variants` has more rules. In an EncoderLayer a position sees the whole text, in a DecoderLayer itself
 and those before it. BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016). The gated network is GLU with φ = sigmoid
 (Dauphin et al. 2017), ReGLU with ReLU, GEGLU with GELU, SwiGLU with Swish.
 
@@ -19,6 +19,7 @@ Departs from the papers: dropout falls on the attention weights as well, as in t
 activation is GELU; W and V of the gated network lie in one matrix, `inner`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -34,7 +35,23 @@ from nlmcore.transformer.checks import check_layers, self_attention
 X = Float[Tensor, "batch time d_model"]
 
 
-class PreNorm(nn.Module):
+class Residual(nn.Module, ABC):
+    """What a sublayer f reads, and what becomes of x then."""
+
+    def forward(self, x: X, y: X | None = None) -> X:
+        """Before the sublayer, what it reads; after it, with its output y, the new x."""
+        return self.pre(x) if y is None else self.post(x, y)
+
+    @abstractmethod
+    def pre(self, x: X) -> X:
+        """What f reads."""
+
+    @abstractmethod
+    def post(self, x: X, y: X) -> X:
+        """The new x."""
+
+
+class PreNorm(Residual):
     """x + f(norm(x)): the pathway from the last layer to the first is a sum without a norm in it."""
 
     def __init__(self, norm: nn.Module, dropout: Rate = 0.0) -> None:
@@ -92,61 +109,65 @@ class GatedFeedForward(FeedForward):
         return self.outer(self.activation(gate) * content)
 
 
-class AttentionLayer(nn.Module):
-    """The attention sublayers of a TransformerConfig `c`, to a source too if `cross`; `causal` if it has to `step`."""
+class Layer(nn.Module):
+    """The sublayers of a TransformerConfig `c`: attention, to a source too if `cross`, and if wanted the network."""
 
-    def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
+    def __init__(self, c: Any, causal: bool, cross: bool, feed_forward: bool) -> None:
         super().__init__()
         self.attention, self.residual_attention = self_attention(c, causal), c.residual(c)
         if cross:  # each sublayer has a residual rule, and so a norm, of its own
             self.cross_attention, self.residual_cross_attention = c.cross_attention(c), c.residual(c)
-        self.branches = 2 if cross else 1  # how many sublayers add to the residual pathway
-
-    def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
-        """mask broadcasts to (batch, head, query, key), True = may attend."""
-        # Where the norm stands is the rule's business: `pre` before the sublayer, `post` puts y onto the pathway.
-        y = self.attention(self.residual_attention.pre(x), mask=mask)
-        return self.transform(self.residual_attention.post(x, y))
-
-    def step(
-        self, x: X, state: Any = None, memory: Memory | None = None, memory_mask: Bool[Tensor, "..."] | None = None
-    ) -> tuple[X, Any]:
-        """Continue from `state`, attending to `memory`, the source as `project_source` gave it, if there is one."""
-        y, state = self.attention.step(self.residual_attention.pre(x), state)  # causal self-attention
-        x = self.residual_attention.post(x, y)
-        if memory is not None:
-            # Queries from the target, keys and values from the source: Vaswani et al. (2017), section 3.2.3.
-            y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), memory, memory_mask)
-            x = self.residual_cross_attention.post(x, y)
-        return self.transform(x), state
+        self.feed_forward: Any = None
+        if feed_forward:
+            self.feed_forward, self.residual_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
+        self.branches = 1 + cross + feed_forward  # how many sublayers add to the residual pathway
 
     def transform(self, x: X) -> X:
-        """What follows attention in this layer: nothing."""
-        return x
-
-    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
-        """Keys and values of the encoder's output, computed once."""
-        return self.cross_attention.project_source(source)
+        """What follows attention: the feed-forward network, if there is one."""
+        if self.feed_forward is None:
+            return x
+        return self.residual_feed_forward(x, self.feed_forward(self.residual_feed_forward(x)))
 
     def last_matrices(self) -> list[nn.Linear]:
         """The linear maps that end each branch; first weights scale them by the depth."""
         attentions = (self.attention, getattr(self, "cross_attention", None))
-        return last_matrices(*(getattr(part, "output", part) for part in attentions))
+        return last_matrices(*(getattr(part, "output", part) for part in attentions), self.feed_forward)
 
 
-class Block(AttentionLayer):
-    """One layer: attention, then the feed-forward network."""
+class EncoderLayer(Layer):
+    """`layer(x, mask)`: every position sees every other that the mask allows."""
 
-    def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
-        super().__init__(c, causal, cross)
-        self.feed_forward, self.residual_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
-        self.branches += 1
+    def __init__(self, c: Any, feed_forward: bool = True) -> None:
+        super().__init__(c, causal=False, cross=False, feed_forward=feed_forward)
 
-    def transform(self, x: X) -> X:
-        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
+    def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
+        """mask broadcasts to (batch, head, query, key), True = may attend."""
+        # Where the norm stands is the rule's business: it is asked before the sublayer, and puts y onto the pathway.
+        y = self.attention(self.residual_attention(x), mask=mask)
+        return self.transform(self.residual_attention(x, y))
 
-    def last_matrices(self) -> list[nn.Linear]:
-        return [*super().last_matrices(), *last_matrices(self.feed_forward)]
+
+class DecoderLayer(Layer):
+    """`x, state = layer(x, state)`: a position sees itself and those before it, and the source if there is one."""
+
+    def __init__(self, c: Any, cross: bool = False, feed_forward: bool = True) -> None:
+        super().__init__(c, causal=True, cross=cross, feed_forward=feed_forward)
+
+    def forward(
+        self, x: X, state: Any = None, memory: Memory | None = None, memory_mask: Bool[Tensor, "..."] | None = None
+    ) -> tuple[X, Any]:
+        """Continue from `state`, attending to `memory`, the source as `project_source` gave it, if there is one."""
+        y, state = self.attention(self.residual_attention(x), state)  # causal self-attention
+        x = self.residual_attention(x, y)
+        if memory is not None:
+            # Queries from the target, keys and values from the source: Vaswani et al. (2017), section 3.2.3.
+            y = self.cross_attention(self.residual_cross_attention(x), memory, memory_mask)
+            x = self.residual_cross_attention(x, y)
+        return self.transform(x), state
+
+    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
+        """Keys and values of the encoder's output, computed once."""
+        return self.cross_attention.project_source(source)
 
 
 def last_matrices(*parts: Any) -> list[nn.Linear]:
@@ -158,8 +179,8 @@ def last_matrices(*parts: Any) -> list[nn.Linear]:
     return [end for end in ends if isinstance(end, nn.Linear)]
 
 
-class Stack(nn.ModuleList):
-    """Layers one after another, h^l = layer_l(h^{l−1}), of an encoder (`forward`) or a decoder (`step`)."""
+class EncoderStack(nn.ModuleList):
+    """Layers one after another, h^l = layer_l(h^{l−1})."""
 
     def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
         """Every position sees every other that the mask, broadcast to (batch, head, query, key), allows."""
@@ -167,7 +188,11 @@ class Stack(nn.ModuleList):
             x = layer(x, mask)
         return x
 
-    def step(
+
+class DecoderStack(nn.ModuleList):
+    """The same of a language model, or of a decoder with a source: every layer has a state of its own."""
+
+    def forward(
         self,
         x: X,
         states: Sequence[Any] | None = None,
@@ -176,11 +201,10 @@ class Stack(nn.ModuleList):
     ) -> tuple[X, tuple[Any, ...]]:
         """Every layer continues from its own state and attends to its own memory of the source, if there is one."""
         check_layers(len(self), states, memories)
-        layers: Iterable[Any] = self
         new = []
-        for i, layer in enumerate(layers):
+        for i, layer in enumerate(self):
             # None has no parts: a text that begins here, or a decoder without a source
-            x, state = layer.step(x, states and states[i], memories and memories[i], memory_mask)
+            x, state = layer(x, states and states[i], memories and memories[i], memory_mask)
             new.append(state)
         return x, tuple(new)
 

@@ -13,25 +13,37 @@ from typing import Any, Literal
 
 from torch import nn
 
-from nlmcore.attention import MultiHeadAttention
+from nlmcore.attention import CausalAttention, MultiHeadAttention
 from nlmcore.attention.checks import check_heads
 from nlmcore.checks import Rate, Size, called, check_fields
 from nlmcore.fast import Linear
 from nlmcore.positions import LearnedPositions
-from nlmcore.transformer.block import Block, FeedForward, PostNorm, PreNorm, Stack
+from nlmcore.transformer.block import (
+    DecoderLayer,
+    DecoderStack,
+    EncoderLayer,
+    EncoderStack,
+    FeedForward,
+    PostNorm,
+    PreNorm,
+)
 from nlmcore.transformer.checks import check_part, check_tied
 
 
 def build_attention(c: Any, causal: bool) -> nn.Module:
     """Multi-head attention, with the positions inside it that the configuration names."""
     positions = c.attention_positions and c.attention_positions(c.n_heads, c.head_size, c.max_length, causal)
-    return build_cross_attention(c, positions, c.window if causal else None)
+    return CausalAttention(*heads(c), positions, c.window) if causal else MultiHeadAttention(*heads(c), positions)
 
 
-def build_cross_attention(c: Any, positions: Any = None, window: Any = None) -> nn.Module:
+def build_cross_attention(c: Any) -> nn.Module:
     """The same to a source, without positions and window: a source has no distance from a target."""
-    sizes = (c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head)
-    return MultiHeadAttention(*sizes, positions, window)
+    return MultiHeadAttention(*heads(c))
+
+
+def heads(c: Any) -> tuple[Any, ...]:
+    """The sizes of every attention."""
+    return c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head
 
 
 def build_residual(c: Any) -> nn.Module:
@@ -43,8 +55,17 @@ def build_final_norm(c: Any) -> nn.Module:
     return c.norm(c.d_model) if c.norm_position == "pre" else nn.Identity()
 
 
+def build_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
+    return DecoderLayer(c, cross) if causal else EncoderLayer(c)
+
+
 def build_stack(c: Any, causal: bool, cross: bool) -> nn.Module:
-    return Stack(c.block(c, causal, cross) for _ in range(c.n_layers))
+    return stack(causal)(c.block(c, causal, cross) for _ in range(c.n_layers))
+
+
+def stack(causal: bool) -> type[nn.ModuleList]:
+    """What holds layers that are called so."""
+    return DecoderStack if causal else EncoderStack
 
 
 def share_nothing(stack: nn.Module) -> None:
@@ -103,19 +124,20 @@ class TransformerConfig:
     scale_embeddings     multiply embeddings by √d_model (2017, section 3.4)
     norm_position        "pre": x + f(LN(x)), and one more norm at the end; "post" (2017): LN(x + f(x))
 
-    attention            self-attention, called like MultiHeadAttention; where it is causal it must have
-                         `step(x, state)` [config, causal]
-    cross_attention      has `project_source` and `cross_attend` [config]
+    attention            self-attention, called like MultiHeadAttention, or where it is causal like CausalAttention
+                         [config, causal]
+    cross_attention      called like MultiHeadAttention, with what its `project_source` makes of a source [config]
     attention_positions  inside self-attention: rotary, ALiBi, T5's bias, …; None: none [n_heads, d_head, max_length,
                          causal]
     feed_forward         the network of each position [d_model, d_ff]
     norm                 what normalises a vector [d_model]
-    residual             around one sublayer: `pre(x)` and `post(x, y)` [config]
+    residual             a `Residual`, around one sublayer: called with x before it, with (x, y) after it [config]
     final_norm           ends the stack [config]
-    block                one layer; if it has `branches` and `last_matrices()`, as `Block` has, its first weights are
-                         scaled by depth [config, causal, cross]
-    stack                all layers, called like `Stack`: a ModuleList of them, or a module that has one and more
-                         besides [config, causal, cross]
+    block                one layer, called like EncoderLayer, or where it is causal like DecoderLayer; if it has
+                         `branches` and `last_matrices()`, as these have, its first weights are scaled by depth
+                         [config, causal, cross]
+    stack                all layers, called like EncoderStack or DecoderStack: a ModuleList of them, or a module that
+                         has one and more besides [config, causal, cross]
     share                makes layers of a finished stack share modules: assigns one in the place of another [stack]
     positions            added to the embeddings, called with (x, first) [max_length, d_model]
     embedding            from ids to vectors [vocab_size, d_model]
@@ -149,7 +171,7 @@ class TransformerConfig:
     norm: Part = part("d_model", nn.LayerNorm)
     residual: Part = part("config", build_residual)
     final_norm: Part = part("config", build_final_norm)
-    block: Part = part("config, causal, cross", Block)
+    block: Part = part("config, causal, cross", build_layer)
     stack: Part = part("config, causal, cross", build_stack)
     share: Callable[[nn.Module], None] = part("stack", share_nothing)
     positions: Part = part("max_length, d_model", LearnedPositions)

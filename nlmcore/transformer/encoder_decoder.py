@@ -136,6 +136,6 @@ class EncoderDecoder(nn.Module):
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
         x = self.decoder.embed(tokens, position)
-        x, layers = self.decoder.layers.step(x, layers, state.memories, keys_allowed)
+        x, layers = self.decoder.layers(x, layers, state.memories, keys_allowed)
         target = TransformerState(layers, position + tokens.shape[1])
         return self.decoder.final_norm(x), replace(state, target=target)

@@ -83,15 +83,15 @@ TRANSPARENT = {"stack": encoders.build_transparent, "final_norm": encoders.NormO
 SHARED_BIAS = partial(share_positions, names=("attention", "wide_attention"))
 EVOLVED = {"block": evolved.build_evolved, "n_layers": Times(HALF), "share": SHARED_BIAS}
 WEIGHTED = {
-    "block": sublayers.AttentionLayer,
+    "block": sublayers.build_attention_layer,
     "attention": partial(sublayers.branched, build_attention),
     "cross_attention": partial(sublayers.branched, build_cross_attention),
 }
 SINUSOIDS, NO_BIAS = {"positions": SinusoidalPositions}, {"attention_positions": None}
-LIGHTWEIGHT = {"attention": convolution.LightweightConvolution}
-DYNAMIC = {"attention": convolution.DynamicConvolution}
-UNIVERSAL = {"stack": sharing.Universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
-GATED_UNIVERSAL = {"stack": sharing.GatedUniversal, "residual": sharing.GRUGates, "n_layers": Times(2)}
+LIGHTWEIGHT = {"attention": convolution.build_lightweight}
+DYNAMIC = {"attention": convolution.build_dynamic}
+UNIVERSAL = {"stack": sharing.build_universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
+GATED_UNIVERSAL = {"stack": sharing.build_gated_universal, "residual": sharing.GRUGates, "n_layers": Times(2)}
 LONGFORMER = {"stack": partial(sparse.sparse_stack, sparse.build_longformer)}
 BIGBIRD = {"stack": partial(sparse.sparse_stack, sparse.build_bigbird)}
 UNTRAINED = partial(synthesizer.RandomScores, trained=False)
@@ -200,8 +200,8 @@ ROWS = (
     Variant("Lightweight convolution", per_channel(LIGHTWEIGHT), WU + "3", unknown=LEARNED),
     Variant("Dynamic convolution", per_channel(DYNAMIC) | {"d_ff": Times(HALF * THIRD)}, WU + "4", unknown=LEARNED),
     other("Universal Transformer (Dehghani et al.)", UNIVERSAL, "Dehghani et al. (2019), section 2"),
-    other("Synthesizer (factorized dense)", synthetic(synthesizer.FactorisedDenseScores, synthesizer.Synthesizer), TAY),
-    other("Synthesizer (random, fixed)", synthetic(UNTRAINED, synthesizer.Synthesizer), TAY),
+    other("Synthesizer (factorized dense)", synthetic(synthesizer.FactorisedDenseScores, synthesizer.build_plain), TAY),
+    other("Synthesizer (random, fixed)", synthetic(UNTRAINED, synthesizer.build_plain), TAY),
     other("Lightweight convolution (Wu et al.)", LIGHTWEIGHT | NO_BIAS, WU + "3"),
     other("Dynamic convolution (Wu et al.)", DYNAMIC | NO_BIAS, WU + "4"),
     Variant("DeepNorm", DEEPNORM, "Wang et al. (2022), section 3", paper="Wang et al. (2022), figure 2"),

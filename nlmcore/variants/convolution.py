@@ -44,13 +44,13 @@ from nlmcore.variants.shapes import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
-    """A part `attention`; size: k; per_channel: a kernel for every channel instead of every head, and W^P.
+    """With w learned. size: k; per_channel: a kernel for every channel instead of every head, and W^P.
 
     Raises ValueError if c has n_kv_heads, window or attention_positions.
     """
 
     @door
-    def __init__(self, c: Any, causal: bool, size: Size = 9, per_channel: bool = False) -> None:
+    def __init__(self, c: Any, size: Size = 9, per_channel: bool = False) -> None:
         super().__init__()
         for name in ("n_kv_heads", "window", "attention_positions"):
             if getattr(c, name) is not None:
@@ -67,21 +67,6 @@ class LightweightConvolution(nn.Module):
         v = without_padding(gated_linear_unit(self.inner(x)), mask)
         before = self.size // 2
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
-
-    def step(self, x: Vectors, state: Tensor | None = None) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
-        """Every position with those before it; state: the last k − 1 v, None: zeros.
-
-        Raises TypeError for a state that is not one, ValueError for another batch's or another model's.
-        """
-        v = gated_linear_unit(self.inner(x))
-        shape = (len(v), self.size - 1, v.shape[2])
-        if state is not None and not isinstance(state, Tensor):
-            raise TypeError(f"state must be None or what an earlier `step` gave back, got {type(state).__name__}")
-        if state is not None and state.shape != shape:
-            raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
-        past = v.new_zeros(shape) if state is None else state
-        inputs, past = causal_inputs(v, past)
-        return self._mix(v, inputs), past
 
     def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
         """The kernels, each of which sums to 1."""
@@ -105,6 +90,40 @@ class DynamicConvolution(LightweightConvolution):
 
     def _kernel(self, width: int) -> nn.Parameter | nn.Module:
         return Linear(width, self.n_kernels * self.size, bias=False)
+
+
+class CausalConvolution(LightweightConvolution):
+    """Called with (x, state)."""
+
+    def forward(  # type: ignore[override]
+        self, x: Vectors, state: Tensor | None = None
+    ) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
+        """Every position with those before it; state: the last k − 1 v, None: zeros.
+
+        Raises TypeError for a state that is not one, ValueError for another batch's or another model's.
+        """
+        v = gated_linear_unit(self.inner(x))
+        shape = (len(v), self.size - 1, v.shape[2])
+        if state is not None and not isinstance(state, Tensor):
+            raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
+        if state is not None and state.shape != shape:
+            raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
+        past = v.new_zeros(shape) if state is None else state
+        inputs, past = causal_inputs(v, past)
+        return self._mix(v, inputs), past
+
+
+class CausalDynamicConvolution(CausalConvolution, DynamicConvolution):
+    """The same with kernels that tokens make."""
+
+
+def build_lightweight(c: Any, causal: bool, size: int = 9, per_channel: bool = False) -> nn.Module:
+    """A part `attention`, as is the next."""
+    return (CausalConvolution if causal else LightweightConvolution)(c, size, per_channel)
+
+
+def build_dynamic(c: Any, causal: bool, size: int = 9, per_channel: bool = False) -> nn.Module:
+    return (CausalDynamicConvolution if causal else DynamicConvolution)(c, size, per_channel)
 
 
 class SeparableConvolution(nn.Module):

@@ -50,7 +50,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nlmcore.transformer.block import PostNorm, PreNorm
+from nlmcore.transformer.block import PostNorm, PreNorm, Residual
 from nlmcore.transformer.config import initialise_normal
 from nlmcore.variants.shapes import Vectors
 
@@ -66,7 +66,7 @@ class ReZero(PreNorm):
         return x + self.alpha * self.dropout(y)
 
 
-class Fixup(nn.Module):
+class Fixup(Residual):
     """x + a f(x + b)."""
 
     def __init__(self, c: Any) -> None:
@@ -103,7 +103,7 @@ def initialise_fixup(model: nn.Module, c: Any) -> None:
     initialise_normal(model, c)
     layers: list[Any] = [m for m in model.modules() if hasattr(m, "branches") and hasattr(m, "last_matrices")]
     if not layers:
-        raise TypeError("Fixup's first weights need layers with `branches` and `last_matrices()`, as `Block` has them")
+        raise TypeError("Fixup's first weights need layers with `branches` and `last_matrices()`, like EncoderLayer")
     branches = sum(layer.branches for layer in layers)
     for layer in layers:
         for attention in _attentions(layer):
@@ -182,5 +182,5 @@ def _depth(stack: Any, each: int) -> float:
     """A stack's branches, in layers of `each` branches."""
     branches = [getattr(layer, "branches", None) for layer in stack]
     if None in branches:
-        raise TypeError("DeepNorm needs layers with `branches` and `last_matrices()`, as `Block` has them")
+        raise TypeError("DeepNorm needs layers with `branches` and `last_matrices()`, like EncoderLayer")
     return sum(branches) / each  # type: ignore[arg-type]

@@ -57,12 +57,12 @@ class EncoderCell(nn.Module):
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """Convolutions read zeros at padding."""
-        h = self.residual_gate.pre(x)
-        x = self.residual_gate.post(x, self.value(h) * torch.sigmoid(self.gate(h)))
-        h = self.residual_convolution.pre(x)
-        x = self.residual_convolution.post(x, self._convolve(without_padding(h, mask), mask))
-        x = self.residual_attention.post(x, self.attention(self.residual_attention.pre(x), mask=mask))
-        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
+        h = self.residual_gate(x)
+        x = self.residual_gate(x, self.value(h) * torch.sigmoid(self.gate(h)))
+        h = self.residual_convolution(x)
+        x = self.residual_convolution(x, self._convolve(without_padding(h, mask), mask))
+        x = self.residual_attention(x, self.attention(self.residual_attention(x), mask=mask))
+        return self.residual_feed_forward(x, self.feed_forward(self.residual_feed_forward(x)))
 
     def last_matrices(self) -> list[nn.Linear]:
         return last_matrices(self.value, self.separable.pointwise, self.attention, self.feed_forward)
@@ -102,30 +102,30 @@ class DecoderCell(nn.Module):
         self.inner_norm, self.residual_feed_forward = c.norm(c.hidden_size), c.residual(c)
         self.branches = 6 if cross else 4
 
-    def step(
+    def forward(
         self, x: Vectors, state: CellState | None = None, memory: Memory | None = None, memory_mask: Mask = None
     ) -> tuple[Vectors, CellState]:
         """Continue from `state`, attending twice to `memory`, the source as `project_source` gave it."""
         first, second = (None, None) if memory is None else _apart(memory)
         wide, inputs, sums, seen = state or (None, None, None, None)
-        h = self.residual_wide_attention.pre(x)
-        y, wide = self.wide_attention.step(h, wide)
+        h = self.residual_wide_attention(x)
+        y, wide = self.wide_attention(h, wide)
         if first is not None:
-            y = y + self.first_cross_attention.cross_attend(h, first, memory_mask)
-        x = self.residual_wide_attention.post(x, y)
+            y = y + self.first_cross_attention(h, first, memory_mask)
+        x = self.residual_wide_attention(x, y)
 
-        h, inputs = _after(self.residual_convolution.pre(x), inputs, self.left.width)
+        h, inputs = _after(self.residual_convolution(x), inputs, self.left.width)
         right = self.right(h[:, self.left.width - self.right.width :])
         both, sums = _after(self.norm(_padded_sum(F.relu(self.left(h)), right)), sums, self.last.width)
-        x = self.residual_convolution.post(x, self.last(both))
+        x = self.residual_convolution(x, self.last(both))
 
-        y, seen = self.attention.step(self.residual_attention.pre(x), seen)
-        x = self.residual_attention.post(x, y)
+        y, seen = self.attention(self.residual_attention(x), seen)
+        x = self.residual_attention(x, y)
         if second is not None:
-            y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), second, memory_mask)
-            x = self.residual_cross_attention.post(x, y)
-        y = self.outer(self.inner_norm(F.silu(self.inner(self.residual_feed_forward.pre(x)))))
-        x = self.residual_feed_forward.post(x, y)
+            y = self.cross_attention(self.residual_cross_attention(x), second, memory_mask)
+            x = self.residual_cross_attention(x, y)
+        y = self.outer(self.inner_norm(F.silu(self.inner(self.residual_feed_forward(x)))))
+        x = self.residual_feed_forward(x, y)
         return x, CellState(wide, inputs, sums, seen)
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:

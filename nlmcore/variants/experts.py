@@ -47,8 +47,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Positive, Size, check_fields, door
-from nlmcore.transformer import FeedForward, Stack
+from nlmcore.transformer import FeedForward
 from nlmcore.transformer.block import last_matrices
+from nlmcore.transformer.config import stack
 from nlmcore.variants.shapes import Vectors
 
 
@@ -151,7 +152,7 @@ def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Te
 def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, places: Container[int]) -> nn.Module:
     """A part `stack` of layers like c, but like the configuration `other` at `places`, counted from 0."""
     layers = (other if i in places else c for i in range(c.n_layers))
-    return Stack(each.block(each, causal, cross) for each in layers)
+    return stack(causal)(each.block(each, causal, cross) for each in layers)
 
 
 @door

@@ -67,7 +67,7 @@ class LinformerAttention(nn.Module):
         keys, values = self.attention.project_source(x)  # (batch, kv_head, time, d_head)
         if real is not None:
             keys, values = (part * real[:, None, :, None] for part in (keys, values))
-        return self.attention.cross_attend(x, Memory(self.E[:, :time] @ keys, self.F[:, :time] @ values))
+        return self.attention(x, Memory(self.E[:, :time] @ keys, self.F[:, :time] @ values))
 
     def last_matrices(self) -> list[nn.Linear]:
         return [self.attention.output]

@@ -32,13 +32,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.fast import Linear
-from nlmcore.transformer import Stack
-from nlmcore.transformer.block import AttentionLayer, last_matrices
+from nlmcore.transformer import DecoderLayer, EncoderLayer
+from nlmcore.transformer.block import last_matrices
+from nlmcore.transformer.config import stack
 from nlmcore.variants.shapes import Mask, Vectors
 
 
 class FeedForwardLayer(nn.Module):
-    """f: it has no state."""
+    """f of an encoder."""
 
     def __init__(self, c: Any) -> None:
         super().__init__()
@@ -46,16 +47,33 @@ class FeedForwardLayer(nn.Module):
         self.branches = 1
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
+        return self.transform(x)
 
-    def step(self, x: Vectors, *unused: Any) -> tuple[Vectors, None]:
-        return self(x), None
+    def transform(self, x: Vectors) -> Vectors:
+        return self.residual_feed_forward(x, self.feed_forward(self.residual_feed_forward(x)))
+
+    def last_matrices(self) -> list[nn.Linear]:
+        return last_matrices(self.feed_forward)
+
+
+class FeedForwardDecoderLayer(FeedForwardLayer):
+    """f of a decoder: it has no state, and nothing to ask of a source."""
+
+    def forward(self, x: Vectors, *unused: Any) -> tuple[Vectors, None]:  # type: ignore[override]
+        return self.transform(x), None
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> None:
         return None
 
-    def last_matrices(self) -> list[nn.Linear]:
-        return last_matrices(self.feed_forward)
+
+def build_attention_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
+    """s, with cross-attention if there is a source; a part `block`."""
+    return DecoderLayer(c, cross, feed_forward=False) if causal else EncoderLayer(c, feed_forward=False)
+
+
+def build_feed_forward_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
+    """f."""
+    return FeedForwardDecoderLayer(c) if causal else FeedForwardLayer(c)
 
 
 def order(n: int, k: int) -> str:
@@ -74,7 +92,8 @@ def build_order(c: Any, causal: bool, cross: bool, letters: str) -> nn.Module:
     """A part `stack`: a layer for each letter, s or f; n_layers has no effect. Raises ValueError for other letters."""
     if not letters or set(letters) - set("sf"):
         raise ValueError(f"letters must be s (self-attention) and f (feed-forward), at least one, got {letters!r}")
-    return Stack(AttentionLayer(c, causal, cross) if kind == "s" else FeedForwardLayer(c) for kind in letters)
+    build: dict[str, Any] = {"s": build_attention_layer, "f": build_feed_forward_layer}
+    return stack(causal)(build[letter](c, causal, cross) for letter in letters)
 
 
 class Branches(nn.Module):

@@ -63,7 +63,7 @@ def test_deepnorm_ends_without_a_norm_of_its_own() -> None:
     assert not list(model.final_norm.parameters())
     x = model.embed(TOKENS)
     for layer in model.layers:
-        y, _ = layer.attention.step(x)
+        y, _ = layer.attention(x)
         x = layer.residual_attention.norm(layer.residual_attention.alpha * x + y)
         x = layer.residual_feed_forward.norm(layer.residual_feed_forward.alpha * x + layer.feed_forward(x))
     assert_close(logits(model), x @ model.output.weight.T, "by hand")
