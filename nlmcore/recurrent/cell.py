@@ -99,6 +99,21 @@ class Cell(nn.Module, ABC):
         self.record([gates])
         return state
 
+    @property
+    def watched(self) -> bool:
+        """Whether a hook wants to see every step: then no kernel may run, and no product be taken out of the call."""
+        return bool(self._forward_hooks or self._forward_pre_hooks)
+
+    def call(self, x: Tensor, state: CellState) -> tuple[CellState, Gates]:
+        """`cell(x, state)`, hooks included, and the gates, which its caller records."""
+        seen: list[Gates] = []
+        outer, self.gate_recorder = self.gate_recorder, seen.append
+        try:
+            state = self(x, state)
+        finally:
+            self.gate_recorder = outer
+        return state, {name: gate.squeeze(1) for name, gate in seen[0].items()}
+
     def record(self, gates: list[Gates]) -> None:
         """Pass the gates of all times to the recorder, if there is one."""
         if self.gate_recorder is not None:
@@ -112,12 +127,14 @@ class Cell(nn.Module, ABC):
         x (time, batch, input). With `reverse` the cell reads from the last time to the first. mask (time, batch): where
         it is False, the state is unchanged.
         """
-        inputs = self.project(x).unbind(0)  # indexing x[t] in the loop would make the backward pass quadratic in T
+        watched, U = self.watched, self.weight_hh.T
+        # Indexing x[t] in the loop would make the backward pass quadratic in T.
+        inputs = (x if watched else self.project(x)).unbind(0)
         states: list[CellState] = [state] * len(inputs)
         gates: list[Gates] = [{}] * len(inputs)  # by time, so that a reversed run is in the order of the text too
         real = None if mask is None else mask.unsqueeze(-1).unbind(0)
         for t in reversed(range(len(inputs))) if reverse else range(len(inputs)):
-            new, gates[t] = self.step(inputs[t], state, self.weight_hh.T)
+            new, gates[t] = self.call(inputs[t], state) if watched else self.step(inputs[t], state, U)
             # A padded place reads nothing: those texts keep their old state.
             state = new if real is None else each(lambda n, o, keep=real[t]: torch.where(keep, n, o), new, state)
             states[t] = state

@@ -125,9 +125,12 @@ class AttentionDecoder(Decoder):
         projected = F.linear(inputs.transpose(0, 1), W_y, self.cell.input_bias())
         s = each(lambda part: part[:, 0], state.recurrent)
         hidden, contexts, weights, gates = [], [], [], []
-        for projected_i in projected.unbind(0):
+        for input_i, projected_i in zip(inputs.unbind(1), projected.unbind(0), strict=True):
             c, alpha = self.attention(hidden_of(s), keys, values, state.mask)
-            s, gate = self.cell.step(torch.addmm(projected_i, c, W_c.T), s, self.cell.weight_hh.T)
+            if self.cell.watched:
+                s, gate = self.cell.call(torch.cat([input_i, c], dim=-1), s)
+            else:
+                s, gate = self.cell.step(torch.addmm(projected_i, c, W_c.T), s, self.cell.weight_hh.T)
             hidden.append(hidden_of(s))
             contexts.append(c)
             weights.append(alpha)

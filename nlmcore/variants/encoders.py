@@ -24,7 +24,6 @@ the text; attention is computed in full and then pooled, where the paper pools o
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import torch
@@ -157,7 +156,5 @@ def build_funnel(c: Any, causal: bool, cross: bool, every: Size | None = None) -
     if causal:
         stack: Any = build_stack(c, causal, cross)
         return FunnelDecoder(stack) if cross else stack
-    pairs = (
-        (build_attention_layer(c, causal, cross), build_feed_forward_layer(c, causal, cross)) for _ in range(c.n_layers)
-    )
-    return FunnelEncoder(chain.from_iterable(pairs), range(2 * every, 2 * c.n_layers, 2 * every))
+    kinds = (build_attention_layer, build_feed_forward_layer) * c.n_layers  # in turn
+    return FunnelEncoder((build(c, causal, cross) for build in kinds), range(2 * every, 2 * c.n_layers, 2 * every))

@@ -114,5 +114,5 @@ class TokenMixing(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         time = check_length(x, self.inner.in_features)
         channels = without_padding(x, mask).mT  # (batch, d_model, time)
-        hidden = F.gelu(F.linear(channels, self.inner.weight[:, :time], self.inner.bias))
-        return F.linear(hidden, self.outer.weight[:time], self.outer.bias[:time]).mT
+        hidden = F.gelu(self.inner(channels, columns=slice(time)))
+        return self.outer(hidden, slice(time)).mT

@@ -116,7 +116,11 @@ class Branches(nn.Module):
 
     def forward(self, heads: Float[Tensor, "batch time width"]) -> Vectors:
         each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]
-        read = torch.einsum("btmh,dmh->btmd", each, self.matrix.weight.unflatten(1, (self.n_heads, -1)))
+        d_head = each.shape[-1]  # head i meets its own columns of the matrix
+        columns = (slice(i, i + d_head) for i in range(0, self.matrix.in_features, d_head))
+        read = torch.stack(
+            [self.matrix(head, columns=own) for head, own in zip(each.unbind(2), columns, strict=True)], 2
+        )
         added = self.feed_forward(read.flatten(1, 2)).unflatten(1, (-1, self.n_heads))
         return torch.einsum("btmd,m->btd", added, self.alpha)
 

@@ -85,10 +85,10 @@ class DenseScores(nn.Module):
 
     def __init__(self, n_heads: int, d_head: int, max_length: int) -> None:
         super().__init__()
-        self.outer = nn.Linear(d_head, max_length, bias=False)
+        self.outer = Linear(d_head, max_length, bias=False)
 
     def forward(self, q: Queries, keys: int) -> Scores:
-        return q.relu() @ self.outer.weight[:keys].T
+        return self.outer(q.relu(), slice(keys))
 
 
 class FactorisedDenseScores(nn.Module):
