@@ -3,7 +3,8 @@
     head_i = attention(x W_i^Q, y W_i^K, y W_i^V),   output = [head_1; …; head_h] W^O
                                                      Vaswani et al. (2017), section 3.2.2
 
-W^Q, W^K and W^V are the rows of one matrix, `projection`, so that self-attention multiplies once.
+W^Q, W^K and W^V stand side by side in one matrix, `projection` (stored transposed), so that self-attention multiplies
+once.
 
 Positions may act inside attention: `positions` is a module whose call is rotate(x, first) or bias(q, k), and which may
 have a method values(weights), with shapes as in `nlmcore.positions`.
@@ -67,7 +68,7 @@ class Heads(nn.Module):
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_head or d_model // n_heads
         self.dropout = dropout
-        # W^Q, W^K, W^V one below the other: rows for n_heads queries, then n_kv_heads keys, then as many values
+        # W^Q, W^K, W^V, stored transposed and so one below the other: n_heads queries, n_kv_heads keys, as many values
         self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
         self.output = Linear(n_heads * self.d_head, d_model, bias=bias)  # W^O
         self.positions = positions
@@ -95,7 +96,7 @@ class Heads(nn.Module):
         return other  # type: ignore[return-value]
 
     def _heads(self, name: str, x: Tensor, projection: Any) -> Tensor:
-        """W x, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
+        """x W, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
         y = projection(x)
         check_text(name, x, self.d_model)
         return y.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
@@ -163,7 +164,7 @@ class MultiHeadAttention(Heads):
 
     @door(like="projection.weight")
     def project_source(self, source: Float[Tensor, "batch key {self.d_model}"]) -> Memory:
-        """k = W^K h, v = W^V h of a source, once for all that attend to it: cross-attention's state."""
+        """k = h W^K, v = h W^V of a source, once for all that attend to it: cross-attention's state."""
         k, v = (self._heads("source", source, part) for part in (self.key, self.value))
         # Rotated once here: a source begins at position 0, whoever asks.
         return Memory(self.positions(k, 0) if self._rotates else k, v)

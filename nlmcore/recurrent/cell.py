@@ -2,12 +2,13 @@
 
     state_t = cell(x_t, state_{t-1})
 
-Every cell of this folder has the same two stacked matrices, one block of rows per equation ("gate"):
+Vectors are rows, so a matrix stands to their right. Every cell of this folder has the same two matrices, one block of
+columns per equation ("gate"). They are stored transposed, as in torch.nn:
 
-    W = weight_ih (blocks · hidden, input)     reads the input x_t
-    U = weight_hh (blocks · hidden, hidden)    reads the hidden state h_{t-1}
+    W = weight_ih.T    (input, blocks · hidden)     reads the input x_t
+    U = weight_hh.T    (hidden, blocks · hidden)    reads the hidden state h_{t-1}
 
-W x_t + b does not wait for the previous state: `project` computes it for all times in one matrix product. The rest of
+x_t W + b does not wait for the previous state: `project` computes it for all times in one matrix product. The rest of
 the equations is `step`. `cell(x, state)` is the two together.
 
 Initialisation: weights are uniform in ±1/√hidden, as in torch.nn; biases are 0, except that some cells open the gate
@@ -55,7 +56,7 @@ class Unrolled(NamedTuple):
 class Cell(nn.Module, ABC):
     """One time step: `cell(x, state) -> state`. Subclasses give the equations in `step`."""
 
-    blocks: ClassVar[tuple[str, ...]]  # the blocks of rows of weight_ih and weight_hh, in order
+    blocks: ClassVar[tuple[str, ...]]  # the blocks of columns of W and U, in order
     parts: ClassVar[tuple[str, ...]] = ("h",)  # the vectors of the state: ("h",), or the LSTM's ("h", "c")
     kernel: str | None = None  # the name in `nlmcore.fast.recurrent` of PyTorch's own loop over time, if there is one
 
@@ -76,9 +77,9 @@ class Cell(nn.Module, ABC):
 
     @abstractmethod
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        """The equations: from W x_t + b (batch, blocks · hidden) and state_{t-1} to state_t, and the gates' values.
+        """The equations: from x_t W + b (batch, blocks · hidden) and state_{t-1} to state_t, and the gates' values.
 
-        U is weight_hh transposed, (hidden, blocks · hidden): rows are texts, so the board's U h is h @ U here.
+        U is weight_hh transposed, (hidden, blocks · hidden), and a row of h is a text: h @ U is the board's h U.
         """
 
     def input_bias(self) -> Tensor:
@@ -86,7 +87,7 @@ class Cell(nn.Module, ABC):
         return self.bias_ih if self.bias_hh is None else self.bias_ih + self.bias_hh
 
     def project(self, x: Tensor) -> Tensor:
-        """W x + b for any number of inputs: (..., input) to (..., blocks · hidden)."""
+        """x W + b for any number of inputs: (..., input) to (..., blocks · hidden)."""
         return F.linear(x, self.weight_ih, self.input_bias())
 
     @door(like="weight_hh")
@@ -175,7 +176,7 @@ class Cell(nn.Module, ABC):
         return as_state(parts)
 
     def recurrent_matrices(self) -> dict[str, Tensor]:
-        """U's blocks by name, each (hidden, hidden): what multiplies h_{t-1} in each equation."""
+        """U's blocks by name, each (hidden, hidden), transposed as stored: what multiplies h_{t-1} in each equation."""
         return dict(zip(self.blocks, self.weight_hh.split(self.d_hidden), strict=True))
 
     def copy_weights(self: C, module: nn.Module) -> C:

@@ -7,8 +7,8 @@
     pre-norm           y = f(LN(x)),   x ← x + y                     Xiong et al. (2020), GPT-2 and later
     post-norm          y = f(x),       x ← LN(x + y)                 Vaswani et al. (2017), section 3.1
 
-    FFN(x) = W2 · φ(W1 x + b1) + b2                                  Vaswani et al. (2017), section 3.3, with φ = ReLU
-    GLU(x) = W2 · (φ(W x + b) ⊙ (V x + c)) + b2                      Shazeer (2020), "GLU variants", section 2
+    FFN(x) = φ(x W1 + b1) W2 + b2                                    Vaswani et al. (2017), section 3.3, with φ = ReLU
+    GLU(x) = (φ(x W + b) ⊙ (x V + c)) W2 + b2                        Shazeer (2020), "GLU variants", section 2
 
 A residual rule is called twice around a sublayer f: rule(x) is what f reads and, with y = f(rule(x)), rule(x, y) the
 new x; `nlmcore.variants` has more rules. In an EncoderLayer a position sees the whole text, in a DecoderLayer itself
@@ -76,7 +76,7 @@ class PostNorm(PreNorm):
 
 
 class FeedForward(nn.Module):
-    """W2 φ(W1 x + b1) + b2, with hidden width d_ff, applied to every position by itself."""
+    """φ(x W1 + b1) W2 + b2, with hidden width d_ff, applied to every position by itself."""
 
     matrices = 1  # how many lie in `inner`, one above the other
 
@@ -94,7 +94,7 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(FeedForward):
-    """W2 (φ(W x + b) ⊙ (V x + c)) + b2; `inner` holds W above V.
+    """(φ(x W + b) ⊙ (x V + c)) W2 + b2; `inner` holds Wᵀ above Vᵀ.
 
     At equal d_ff it has half as many parameters again as FeedForward; Shazeer (2020) compares at d_ff · 2/3.
     """
@@ -105,7 +105,7 @@ class GatedFeedForward(FeedForward):
         super().__init__(d_model, d_ff, activation, bias)
 
     def forward(self, x: X) -> X:
-        gate, content = self.inner(x).chunk(2, dim=-1)  # W x + b and V x + c, (batch, time, d_ff) each
+        gate, content = self.inner(x).chunk(2, dim=-1)  # x W + b and x V + c, (batch, time, d_ff) each
         return self.outer(self.activation(gate) * content)
 
 

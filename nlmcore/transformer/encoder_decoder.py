@@ -1,7 +1,7 @@
 """The Transformer of 2017: an encoder reads the source, a decoder writes the target and attends to the source.
 
     h = encoder(source),   state = model.encode(source, source_mask)
-    k = K h,  v = V h,  q = Q z                        cross-attention, z the decoder's vectors
+    k = h K,  v = h V,  q = z Q                        cross-attention, z the decoder's vectors
     logits, state = model(tokens, state)               P(y_{i+1} | y_1 … y_i, source)
 
 Source: Vaswani et al. (2017), section 3. The target is read shifted by one: `<bos>` first.

@@ -2,12 +2,12 @@
 
 Two names that begin with "+" in that table, below "Block sharing", here begin with "Block sharing".
 
-    feed-forward        W2 φ(W1 x)                      with φ(x) =
+    feed-forward        φ(x W1) W2                      with φ(x) =
       Vanilla             max(0, x)                       Swish       x σ(x)
       GeLU                x Φ(x), Φ that of N(0, 1)       Sigmoid     σ(x) = 1 / (1 + e^−x)
       ELU                 x above 0, e^x − 1 below        Softplus    ln(1 + e^x)
       SeLU                1.0507 x above 0, 1.0507 · 1.6733 (e^x − 1) below
-    gated               W2 (φ(W x) ⊙ V x)               with φ(x) =
+    gated               (φ(x W) ⊙ x V) W2               with φ(x) =
       GLU   σ(x)          GeGLU   x Φ(x)      ReGLU   max(0, x)      SwiGLU   x σ(x)      LiGLU   x
     norm                γ ⊙ (x − mean x) / √(var x + ε) + β
       RMS Norm            γ ⊙ x / √(mean x² + ε)
@@ -106,12 +106,12 @@ HALTING = "whether it halts; the paper prints a threshold, but its published set
 
 
 def plain(activation: Any) -> dict[str, Any]:
-    """FFN(x) = W2 φ(W1 x)."""
+    """FFN(x) = φ(x W1) W2."""
     return {"feed_forward": partial(FeedForward, activation=activation, bias=False)}
 
 
 def gated(activation: Any) -> dict[str, Any]:
-    """W2 (φ(W x) ⊙ V x), at 2/3 of the width, so that three matrices have the parameters of two."""
+    """(φ(x W) ⊙ x V) W2, at 2/3 of the width, so that three matrices have the parameters of two."""
     return {"feed_forward": partial(GatedFeedForward, activation=activation, bias=False), "d_ff": Times(2 * THIRD)}
 
 

@@ -1,11 +1,11 @@
 """Convolutions: lightweight and dynamic ones instead of attention, and separable ones.
 
-    [A; B] = W^I x,   v = A ⊙ σ(B),   y = W^O u             Wu et al. (2019), sections 3 and 4, figure 2
+    [A; B] = x W^I,   v = A ⊙ σ(B),   y = u W^O             Wu et al. (2019), sections 3 and 4, figure 2
 
     u_t = Σ_j softmax(w)_j v_{t − k + j},  j = 1 … k     in the d_head channels of one head, w its k numbers
 
     lightweight    w is learned, one kernel for all texts and positions
-    dynamic        w_t = W^Q v_t: each token makes its own kernel
+    dynamic        w_t = v_t W^Q: each token makes its own kernel
 
 In an encoder the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Padding, and anything beyond the ends
 of a text, is zero. In training some weights are dropped after the softmax (the paper's DropConnect).
@@ -16,13 +16,13 @@ Departs from the paper: all layers have one k (theirs widens with depth). Kernel
 
 **Per channel**: the rows of Narang et al. (2021), as their code has them (`LocalConvAttnBlock` of Mesh TensorFlow).
 
-    y = W^O W^P u,   with a kernel for each of the d_model channels (w: d_model · k numbers; W^Q: d_model · k rows)
+    y = u W^P W^O,   with a kernel for each of the d_model channels (w: d_model · k numbers; W^Q: d_model · k rows)
 
 The dynamic row has d_ff / 6, 512 of 3,072, to pay for W^Q. Departs from their code: no biases (258,048 in all).
 
 **Separable**: first the neighbours of each channel by itself, then the channels of each position.
 
-    z_tc = Σ_j k_cj x_{t+j, c},   y_t = W z_t               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
+    z_tc = Σ_j k_cj x_{t+j, c},   y_t = z_t W               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
 
 It is a convolution whose matrix for the j-th neighbour is W diag(k_1j, …, k_dj): d_in · width + d_in · d_out parameters
 instead of d_in · d_out · width.

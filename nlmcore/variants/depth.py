@@ -12,7 +12,7 @@ Departs from the paper: each branch has its own α, as in Narang's code; the pap
 **Fixup**: no norm either, but first weights that depend on the depth. Zhang, Dauphin & Ma (2019), section 3.
 
     x ← x + a · f(x + b)                       scalars a = 1 and b = 0 at the start
-    f = W2 · (φ(W1 x + b1) + b2)               the feed-forward branch: scalars b1 = b2 = 0 at the start
+    f = (φ(x W1 + b1) + b2) W2                 the feed-forward branch: scalars b1 = b2 = 0 at the start
 
     the last matrix of every branch            0, so that the network begins as the identity
     every other matrix of a branch             as usual, times L^(−1 / (2m − 2))
@@ -82,7 +82,7 @@ class Fixup(Residual):
 
 
 class FixupFeedForward(nn.Module):
-    """W2 (φ(W1 x + b1) + b2) with scalars b1 and b2."""
+    """(φ(x W1 + b1) + b2) W2 with scalars b1 and b2."""
 
     def __init__(self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.relu) -> None:
         super().__init__()

@@ -1,15 +1,15 @@
 """The Evolved Transformer: two cells that an evolutionary search found, starting from the Transformer's.
 
-    encoder  x ← x + V h ⊙ σ(G h)                                               h = LN x, anew in every line
-             x ← x + pad(sep₉(LN(max(0, W h) + pad(max(0, conv₃ h)))))          W to d_ff, conv₃ and sep₉ to d / 2
+    encoder  x ← x + h V ⊙ σ(h G)                                               h = LN x, anew in every line
+             x ← x + pad(sep₉(LN(max(0, h W) + pad(max(0, conv₃ h)))))          W to d_ff, conv₃ and sep₉ to d / 2
              x ← x + attention(h)
-             x ← x + W2 max(0, W1 h)                                            W1 to d_ff
+             x ← x + max(0, h W1) W2                                            W1 to d_ff
 
     decoder  x ← x + attention of twice the heads(h) + cross-attention(h)
              x ← x + sep₇(LN(max(0, sep₁₁ h) + pad(sep₇' h)))                   sep₁₁ to 2 d, sep₇' to d / 2, sep₇ to d
              x ← x + attention(h)
              x ← x + cross-attention(h)
-             x ← x + W2 LN(W1 h · σ(W1 h))                                      W1 to d_ff
+             x ← x + LN(h W1 · σ(h W1)) W2                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
 as wide as the other term; sep is a separable convolution. Their windows are centred on a token in the encoder, and end

@@ -2,7 +2,7 @@
 
     Linformer    head_i = softmax(Q_i (E K_i)ᵀ / √d_head) F V_i,   E, F (k, n)      Wang et al. (2020), section 4
     FNet         y = Re F_time(F_width(x)),   F(x)_k = Σ_n x_n e^(−2πi kn / N)      Lee-Thorp et al. (2022), section 3
-    MLP-Mixer    y_c = W2 GELU(W1 x_c + b1) + b2,  for every channel c, x_c its value at every position
+    MLP-Mixer    y_c = GELU(x_c W1 + b1) W2 + b2,  for every channel c, x_c its value at every position
                                                                       Tolstikhin et al. (2021), equation 1
 
 Linformer mixes the keys and values of n positions into k, so a head has n · k scores instead of n². In trained models

@@ -17,7 +17,7 @@ Departs from the paper: nothing.
 
 head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M parameters
 are new. All M branches share one feed-forward network, which runs M times: few parameters, many operations. It
-ends the layer; no other feed-forward network follows. Where it is W2 max(0, W1 x), as in the table, only the products
+ends the layer; no other feed-forward network follows. Where it is max(0, x W1) W2, as in the table, only the products
 κ_i α_i count. A decoder's cross-attention is also branched, with a second network, as in Narang et al. (2021), whose
 table prints 280 M: the 223 M of the vanilla Transformer, and 12 networks of 4.7 M.
 

@@ -1,6 +1,6 @@
 """Synthesizer: attention whose scores S do not compare tokens.
 
-    y_t = Σ_s softmax(S_t)_s v_s                                 Tay et al. (2021), section 3; q_t = W1 x_t
+    y_t = Σ_s softmax(S_t)_s v_s                                 Tay et al. (2021), section 3; q_t = x_t W1
 
     random              S_ts = R_ts             one matrix per head, for all texts; "fixed": never trained
     factorised random   S_ts = (R1 R2ᵀ)_ts      with R1 and R2 (max_length, rank)
@@ -79,7 +79,7 @@ class FactorisedRandomScores(nn.Module):
 
 
 class DenseScores(nn.Module):
-    """S_t = W2 max(0, q_t)."""
+    """S_t = max(0, q_t) W2."""
 
     reads = True
 

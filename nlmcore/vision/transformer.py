@@ -8,7 +8,7 @@ a matrix, so `TransformerConfig.embedding` is a linear map here and nothing else
 
 **Pretraining without labels** (section 4.6, as in BERT): hide some patches, predict their pixels.
 
-    L = mean over hidden patches of |p_k − (W h_k + b)|²
+    L = mean over hidden patches of |p_k − (h_k W + b)|²
 
 Symbols: E and its bias are `embedding`, x_class is `class_vector`; a hidden patch is read as `stand_in`.
 
