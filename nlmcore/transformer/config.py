@@ -37,7 +37,11 @@ from nlmcore.transformer.checks import check_part, check_tied
 def build_attention(c: Any, causal: bool) -> nn.Module:
     """Multi-head attention, with the positions inside it that the configuration names."""
     positions = c.attention_positions and c.attention_positions(c.n_heads, c.head_size, c.max_length, causal)
-    return CausalAttention(*heads(c), positions, c.window) if causal else MultiHeadAttention(*heads(c), positions)
+    return (
+        CausalAttention(*heads(c), positions=positions, window=c.window)
+        if causal
+        else MultiHeadAttention(*heads(c), positions=positions)
+    )
 
 
 def build_cross_attention(c: Any) -> nn.Module:
@@ -112,6 +116,8 @@ def as_names(value: Any) -> Any:
         return [*map(as_names, value)]
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, nn.Module) and repr(value) == f"{type(value).__name__}()":  # an activation without options
+        return {"made by": as_names(type(value))}
     own = getattr(value, "__name__", "")  # of a function written in C, its module does not lead to it
     full = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
     for name in (full, f"torch.{own}", f"torch.nn.functional.{own}"):
@@ -143,6 +149,8 @@ def from_names(value: Any) -> Any:
     if "of" in value:
         keywords = {name: from_names(given) for name, given in value["keywords"].items()}
         return partial(from_names(value["of"]), *map(from_names, value["args"]), **keywords)
+    if "made by" in value:
+        return from_names(value["made by"])()
     if (found := find(value["name"])) is None:
         raise ValueError(f"a part must have a name in {' or '.join(ROOTS)}, got {value['name']!r}")
     return found
