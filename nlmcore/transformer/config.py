@@ -37,11 +37,9 @@ from nlmcore.transformer.checks import check_part, check_tied
 def build_attention(c: Any, causal: bool) -> nn.Module:
     """Multi-head attention, with the positions inside it that the configuration names."""
     positions = c.attention_positions and c.attention_positions(c.n_heads, c.head_size, c.max_length, causal)
-    return (
-        CausalAttention(*heads(c), positions=positions, window=c.window)
-        if causal
-        else MultiHeadAttention(*heads(c), positions=positions)
-    )
+    if causal:
+        return CausalAttention(*heads(c), positions, c.window)
+    return MultiHeadAttention(*heads(c), positions)
 
 
 def build_cross_attention(c: Any) -> nn.Module:
@@ -49,7 +47,7 @@ def build_cross_attention(c: Any) -> nn.Module:
     return MultiHeadAttention(*heads(c))
 
 
-def heads(c: Any) -> tuple[Any, ...]:
+def heads(c: Any) -> tuple[int, int, int | None, bool, float, int | None]:
     """The sizes of every attention."""
     return c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head
 
@@ -131,7 +129,7 @@ def find(name: str) -> Any:
     root, *rest = name.split(".")
     if root not in ROOTS:
         return None
-    found = importlib.import_module(root)
+    found: Any = importlib.import_module(root)
     for i, word in enumerate(rest):
         if not hasattr(found, word):
             with suppress(ImportError):  # a module that nobody has imported yet
