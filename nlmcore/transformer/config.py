@@ -6,13 +6,10 @@ is a callable that builds a module from the sizes it needs. The functions at the
 
 # ruff: noqa: RUF009  (`part` is a dataclass field)
 
-import importlib
 import json
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
-from functools import partial
 from typing import Any, Literal
 
 from torch import nn
@@ -32,6 +29,7 @@ from nlmcore.transformer.block import (
     PreNorm,
 )
 from nlmcore.transformer.checks import check_part, check_tied
+from nlmcore.transformer.names import as_names, from_names
 
 
 def build_attention(c: Any, causal: bool) -> nn.Module:
@@ -100,58 +98,6 @@ def initialise_normal(model: nn.Module, c: Any) -> None:
         layers: list[Any] = [layer for layer in stack if hasattr(layer, "last_matrices") and hasattr(layer, "branches")]
         for last in [matrix for layer in layers for matrix in layer.last_matrices()]:
             nn.init.normal_(last.weight, std=0.02 / math.sqrt(sum(layer.branches for layer in layers)))
-
-
-ROOTS = ("nlmcore", "torch")  # what a configuration in a file may name
-
-
-def as_names(value: Any) -> Any:
-    """Sizes as they are, what can be imported by its full name, a partial as what it consists of."""
-    if isinstance(value, partial):
-        keywords = {name: as_names(given) for name, given in value.keywords.items()}
-        return {"of": as_names(value.func), "args": [*map(as_names, value.args)], "keywords": keywords}
-    if isinstance(value, list | tuple):
-        return [*map(as_names, value)]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, nn.Module) and repr(value) == f"{type(value).__name__}()":  # an activation without options
-        return {"made by": as_names(type(value))}
-    own = getattr(value, "__name__", "")  # of a function written in C, its module does not lead to it
-    full = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
-    for name in (full, f"torch.{own}", f"torch.nn.functional.{own}"):
-        if find(name) is value:
-            return {"name": name}
-    raise ValueError(f"only what has a name in {' or '.join(ROOTS)} can be written down, got {called(value)}")
-
-
-def find(name: str) -> Any:
-    """What has this full name; None if there is no such thing, or it is outside ROOTS."""
-    root, *rest = name.split(".")
-    if root not in ROOTS:
-        return None
-    found: Any = importlib.import_module(root)
-    for i, word in enumerate(rest):
-        if not hasattr(found, word):
-            with suppress(ImportError):  # a module that nobody has imported yet
-                importlib.import_module(".".join((root, *rest[: i + 1])))
-        found = getattr(found, word, None)
-    return found
-
-
-def from_names(value: Any) -> Any:
-    """The other way."""
-    if isinstance(value, list):
-        return tuple(map(from_names, value))
-    if not isinstance(value, dict):
-        return value
-    if "of" in value:
-        keywords = {name: from_names(given) for name, given in value["keywords"].items()}
-        return partial(from_names(value["of"]), *map(from_names, value["args"]), **keywords)
-    if "made by" in value:
-        return from_names(value["made by"])()
-    if (found := find(value["name"])) is None:
-        raise ValueError(f"a part must have a name in {' or '.join(ROOTS)}, got {value['name']!r}")
-    return found
 
 
 Part = Callable[..., nn.Module]
