@@ -3,8 +3,7 @@
     head_i = attention(x W_i^Q, y W_i^K, y W_i^V),   output = [head_1; …; head_h] W^O
                                                      Vaswani et al. (2017), section 3.2.2
 
-W^Q, W^K and W^V stand side by side in one matrix, `projection` (stored transposed), so that self-attention multiplies
-once.
+W^Q, W^K and W^V stand side by side in one matrix, `projection` (stored transposed): self-attention multiplies once.
 
 Positions may act inside attention: `positions` is a module whose call is rotate(x, first) or bias(q, k), and which may
 have a method values(weights), with shapes as in `nlmcore.positions`.
@@ -44,11 +43,9 @@ class Heads(nn.Module):
     """What all multi-head attention has: W^Q, W^K, W^V and W^O, positions, and how the heads' results are mixed.
 
     n_kv_heads: fewer than n_heads let groups of query heads share keys and values; 1 is multi-query attention. d_head:
-    d_model / n_heads unless given. While `nlmcore.inspect.capture` listens, the weights are computed explicitly;
-    otherwise a fused kernel runs.
+    d_model / n_heads unless given. A fused kernel runs unless `nlmcore.inspect.capture` listens for the weights.
 
-    Raises ValueError if d_model is not divisible by n_heads (and d_head is not given), or n_heads by n_kv_heads;
-    TypeError for positions that have none of the three methods.
+    Raises ValueError for widths or heads that do not divide, TypeError for positions with none of the three methods.
     """
 
     @door
@@ -88,12 +85,6 @@ class Heads(nn.Module):
         theirs = module.state_dict().items()
         ours.load_state_dict({n.replace("in_proj_", "projection.").replace("out_proj", "output"): w for n, w in theirs})
         return ours.train(module.training)
-
-    def masked(self) -> "MultiHeadAttention":
-        """The same heads, weights included, called with a mask: they may be those of a `CausalAttention`."""
-        other = copy.copy(self)
-        other.__class__ = MultiHeadAttention  # type: ignore[assignment]
-        return other  # type: ignore[return-value]
 
     def _heads(self, name: str, x: Tensor, projection: Any) -> Tensor:
         """x W, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
@@ -149,10 +140,9 @@ class MultiHeadAttention(Heads):
         source: Annotated[Float[Tensor, "batch key {self.d_model}"], ADVICE] | Memory | None = None,
         mask: Any = None,
     ) -> Float[Tensor, "batch query {self.d_model}"]:
-        """Attend to `source` (None: `query`): its vectors (batch, key, d_model), or what `project_source` made of them.
+        """Attend to `source` (None: `query`): its vectors, or what `project_source` made of them.
 
-        mask broadcasts to (batch, head, query, key), True = may attend. Only without positions may a `query` to a
-        source come in pieces.
+        mask broadcasts to (batch, head, query, key), True = may attend. A query in pieces needs a source, no positions.
         """
         if source is None:
             q, k, v = self._project("query", query, 0)
@@ -173,23 +163,13 @@ class MultiHeadAttention(Heads):
 class CausalAttention(Heads):
     """Self-attention as a language model needs it: `y, state = attention(x, state)`.
 
-    Every position sees itself and those before it; window: only so many, itself included. State: the keys and values
-    of what was read.
+    Every position sees itself and those before it; window: only so many, itself included. Sizes and errors as in
+    `Heads`. State: the keys and values of what was read.
     """
 
     @door
-    def __init__(
-        self,
-        d_model: Size,
-        n_heads: Size,
-        n_kv_heads: Size | None = None,
-        bias: bool = True,
-        dropout: Rate = 0.0,
-        d_head: Size | None = None,
-        positions: Any = None,
-        window: Size | None = None,
-    ) -> None:
-        super().__init__(d_model, n_heads, n_kv_heads, bias, dropout, d_head, positions)
+    def __init__(self, *sizes: Any, window: Size | None = None, **more: Any) -> None:
+        super().__init__(*sizes, **more)
         self.window = window
 
     def forward(
@@ -214,3 +194,10 @@ class CausalAttention(Heads):
         causal = keys == time <= (self.window or time)
         mask = None if causal else window_mask(time, self.window, keys - time, x.device)
         return self._mix(q, k, v, mask, causal), state
+
+
+def two_way(attention: Heads) -> MultiHeadAttention:
+    """The same heads, weights included, called with a mask; they may be those of a `CausalAttention`."""
+    other = copy.copy(attention)
+    other.__class__ = MultiHeadAttention  # type: ignore[assignment]
+    return other  # type: ignore[return-value]

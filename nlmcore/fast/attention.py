@@ -29,14 +29,8 @@ class Rows:
 
     def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
         self.whole, self.part = whole, slice(begin, end)
-
-    @property
-    def weight(self) -> Tensor:
-        return self.whole.weight[self.part]
-
-    @property
-    def bias(self) -> Tensor | None:
-        return None if self.whole.bias is None else self.whole.bias[self.part]
+        self.weight: Tensor = whole.weight[begin:end]
+        self.bias: Tensor | None = None if whole.bias is None else whole.bias[begin:end]
 
     def __call__(self, x: Tensor) -> Tensor:
         return self.whole(x, self.part)

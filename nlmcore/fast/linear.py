@@ -36,14 +36,11 @@ FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines  # whether Embed
 class Linear(nn.Linear):
     """x W + b; x (..., in) gives (..., out). Raises TypeError or ValueError if x has the wrong dtype or width."""
 
-    def forward(
-        self, x: Float[Tensor, "*batch read"], rows: slice | None = None, columns: slice | None = None
-    ) -> Float[Tensor, "*batch given"]:
-        """rows, columns: only these outputs, from these inputs, as if W had no others."""
+    def forward(self, x: Float[Tensor, "*batch read"], *part: slice) -> Float[Tensor, "*batch given"]:
+        """part: only these outputs, and from these inputs, as if W had no others."""
         weight, bias = self.weight, self.bias
-        if rows is not None or columns is not None:
-            rows, columns = rows or slice(None), columns or slice(None)
-            return F.linear(x, weight[rows, columns], None if bias is None else bias[rows])
+        if part:
+            return F.linear(x, weight[part], None if bias is None else bias[part[0]])
         if not isinstance(x, Tensor) or x.dtype is not weight.dtype or x.shape[-1:] != (self.in_features,):
             _check(x, weight)
         numbers = x.numel()

@@ -19,7 +19,6 @@ from nlmcore.transformer.block import (
     GatedFeedForward,
     PostNorm,
     PreNorm,
-    Residual,
 )
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder
@@ -39,7 +38,6 @@ __all__ = [
     "MaskedLM",
     "PostNorm",
     "PreNorm",
-    "Residual",
     "TransformerConfig",
     "TransformerEncoder",
     "TransformerLM",

@@ -8,19 +8,15 @@
     post-norm          y = f(x),       x ← LN(x + y)                 Vaswani et al. (2017), section 3.1
 
     FFN(x) = φ(x W1 + b1) W2 + b2                                    Vaswani et al. (2017), section 3.3, with φ = ReLU
-    GLU(x) = (φ(x W + b) ⊙ (x V + c)) W2 + b2                        Shazeer (2020), "GLU variants", section 2
 
 A residual rule is called twice around a sublayer f: rule(x) is what f reads and, with y = f(rule(x)), rule(x, y) the
-new x; `nlmcore.variants` has more rules. In an EncoderLayer a position sees the whole text, in a DecoderLayer itself
-and those before it. BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016). The gated network is GLU with φ = sigmoid
-(Dauphin et al. 2017), ReGLU with ReLU, GEGLU with GELU, SwiGLU with Swish.
+new x; `nlmcore.variants` has more of them. In an EncoderLayer a position sees the whole text, in a DecoderLayer itself
+and those before it. BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016).
 
-Departs from the papers: dropout falls on the attention weights as well, as in the authors' code of 2017; the default
-activation is GELU; W and V of the gated network lie in one matrix, `inner`.
+Departs from 2017: dropout falls on attention weights too, as in the authors' code; the default activation is GELU.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch.nn.functional as F
@@ -33,46 +29,27 @@ from nlmcore.fast import Linear
 from nlmcore.transformer.checks import check_layers, self_attention
 
 X = Float[Tensor, "batch time d_model"]
+Mask = Bool[Tensor, "..."] | None  # broadcasts to (batch, head, query, key), True = may attend
+Each = Sequence[Any] | None  # one for each layer
 
 
-class Residual(nn.Module, ABC):
-    """What a sublayer f reads, and what becomes of x then."""
-
-    def forward(self, x: X, y: X | None = None) -> X:
-        """Before the sublayer, what it reads; after it, with its output y, the new x."""
-        return self.pre(x) if y is None else self.post(x, y)
-
-    @abstractmethod
-    def pre(self, x: X) -> X:
-        """What f reads."""
-
-    @abstractmethod
-    def post(self, x: X, y: X) -> X:
-        """The new x."""
-
-
-class PreNorm(Residual):
+class PreNorm(nn.Module):
     """x + f(norm(x)): the pathway from the last layer to the first is a sum without a norm in it."""
 
     def __init__(self, norm: nn.Module, dropout: Rate = 0.0) -> None:
         super().__init__()
         self.norm, self.dropout = norm, nn.Dropout(dropout)
 
-    def pre(self, x: X) -> X:
-        return self.norm(x)
-
-    def post(self, x: X, y: X) -> X:
-        return x + self.dropout(y)  # no norm on the way: ∂(x + y)/∂x contains the identity
+    def forward(self, x: X, y: X | None = None) -> X:
+        """What the sublayer reads; with its output y, the new x."""
+        return self.norm(x) if y is None else x + self.dropout(y)  # no norm on the way: ∂(x + y)/∂x contains I
 
 
 class PostNorm(PreNorm):
     """norm(x + f(x)): as published; deep stacks need a warm-up of the learning rate."""
 
-    def pre(self, x: X) -> X:
-        return x
-
-    def post(self, x: X, y: X) -> X:
-        return self.norm(x + self.dropout(y))
+    def forward(self, x: X, y: X | None = None) -> X:
+        return x if y is None else self.norm(x + self.dropout(y))
 
 
 class FeedForward(nn.Module):
@@ -94,9 +71,10 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(FeedForward):
-    """(φ(x W + b) ⊙ (x V + c)) W2 + b2; `inner` holds Wᵀ above Vᵀ.
+    """(φ(x W + b) ⊙ (x V + c)) W2 + b2: Shazeer (2020), "GLU variants", section 2; `inner` holds Wᵀ above Vᵀ.
 
-    At equal d_ff it has half as many parameters again as FeedForward; Shazeer (2020) compares at d_ff · 2/3.
+    GLU has φ = sigmoid (Dauphin et al. 2017), ReGLU ReLU, GEGLU GELU, SwiGLU Swish. At equal d_ff it has half as many
+    parameters again as FeedForward; Shazeer (2020) compares at d_ff · 2/3.
     """
 
     matrices = 2
@@ -112,7 +90,7 @@ class GatedFeedForward(FeedForward):
 class Layer(nn.Module):
     """The sublayers of a TransformerConfig `c`: attention, to a source too if `cross`, and if wanted the network."""
 
-    def __init__(self, c: Any, causal: bool, cross: bool, feed_forward: bool) -> None:
+    def __init__(self, c: Any, causal: bool = False, cross: bool = False, feed_forward: bool = True) -> None:
         super().__init__()
         self.attention, self.residual_attention = self_attention(c, causal), c.residual(c)
         if cross:  # each sublayer has a residual rule, and so a norm, of its own
@@ -137,11 +115,7 @@ class Layer(nn.Module):
 class EncoderLayer(Layer):
     """`layer(x, mask)`: every position sees every other that the mask allows."""
 
-    def __init__(self, c: Any, feed_forward: bool = True) -> None:
-        super().__init__(c, causal=False, cross=False, feed_forward=feed_forward)
-
-    def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
-        """mask broadcasts to (batch, head, query, key), True = may attend."""
+    def forward(self, x: X, mask: Mask = None) -> X:
         # Where the norm stands is the rule's business: it is asked before the sublayer, and puts y onto the pathway.
         y = self.attention(self.residual_attention(x), mask=mask)
         return self.transform(self.residual_attention(x, y))
@@ -151,11 +125,9 @@ class DecoderLayer(Layer):
     """`x, state = layer(x, state)`: a position sees itself and those before it, and the source if there is one."""
 
     def __init__(self, c: Any, cross: bool = False, feed_forward: bool = True) -> None:
-        super().__init__(c, causal=True, cross=cross, feed_forward=feed_forward)
+        super().__init__(c, True, cross, feed_forward)
 
-    def forward(
-        self, x: X, state: Any = None, memory: Memory | None = None, memory_mask: Bool[Tensor, "..."] | None = None
-    ) -> tuple[X, Any]:
+    def forward(self, x: X, state: Any = None, memory: Memory | None = None, memory_mask: Mask = None) -> tuple[X, Any]:
         """Continue from `state`, attending to `memory`, the source as `project_source` gave it, if there is one."""
         y, state = self.attention(self.residual_attention(x), state)  # causal self-attention
         x = self.residual_attention(x, y)
@@ -182,8 +154,7 @@ def last_matrices(*parts: Any) -> list[nn.Linear]:
 class EncoderStack(nn.ModuleList):
     """Layers one after another, h^l = layer_l(h^{l−1})."""
 
-    def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
-        """Every position sees every other that the mask, broadcast to (batch, head, query, key), allows."""
+    def forward(self, x: X, mask: Mask = None) -> X:
         for layer in self:
             x = layer(x, mask)
         return x
@@ -192,13 +163,7 @@ class EncoderStack(nn.ModuleList):
 class DecoderStack(nn.ModuleList):
     """The same of a language model, or of a decoder with a source: every layer has a state of its own."""
 
-    def forward(
-        self,
-        x: X,
-        states: Sequence[Any] | None = None,
-        memories: Sequence[Memory | None] | None = None,
-        memory_mask: Bool[Tensor, "..."] | None = None,
-    ) -> tuple[X, tuple[Any, ...]]:
+    def forward(self, x: X, states: Each = None, memories: Each = None, memory_mask: Mask = None) -> tuple[X, tuple]:
         """Every layer continues from its own state and attends to its own memory of the source, if there is one."""
         check_layers(len(self), states, memories)
         new = []
@@ -210,5 +175,15 @@ class DecoderStack(nn.ModuleList):
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> tuple[Memory | None, ...]:
         """Keys and values of the encoder's output for every layer; None for a layer that does not attend to it."""
-        layers: Iterable[Any] = self
-        return tuple(layer.project_source(source) for layer in layers)
+        return tuple(layer.project_source(source) for layer in self)  # type: ignore[operator]
+
+
+def build_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
+    return DecoderLayer(c, cross) if causal else EncoderLayer(c)
+
+
+def build_stack(c: Any, causal: bool, cross: bool) -> nn.Module:
+    return STACKS[causal](c.block(c, causal, cross) for _ in range(c.n_layers))
+
+
+STACKS: tuple[type[nn.ModuleList], ...] = (EncoderStack, DecoderStack)  # what holds layers, by `causal`

@@ -6,10 +6,9 @@ is a callable that builds a module from the sizes it needs. The functions at the
 
 # ruff: noqa: RUF009  (`part` is a dataclass field)
 
-import json
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from torch import nn
@@ -19,35 +18,20 @@ from nlmcore.attention.checks import check_heads
 from nlmcore.checks import Rate, Size, called, check_fields
 from nlmcore.fast import Linear
 from nlmcore.positions import LearnedPositions
-from nlmcore.transformer.block import (
-    DecoderLayer,
-    DecoderStack,
-    EncoderLayer,
-    EncoderStack,
-    FeedForward,
-    PostNorm,
-    PreNorm,
-)
+from nlmcore.transformer.block import FeedForward, PostNorm, PreNorm, build_layer, build_stack
 from nlmcore.transformer.checks import check_part, check_tied
-from nlmcore.transformer.names import as_names, from_names
 
 
 def build_attention(c: Any, causal: bool) -> nn.Module:
     """Multi-head attention, with the positions inside it that the configuration names."""
     positions = c.attention_positions and c.attention_positions(c.n_heads, c.head_size, c.max_length, causal)
-    if causal:
-        return CausalAttention(*heads(c), positions, c.window)
-    return MultiHeadAttention(*heads(c), positions)
+    sizes = (c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head, positions)
+    return CausalAttention(*sizes, window=c.window) if causal else MultiHeadAttention(*sizes)
 
 
 def build_cross_attention(c: Any) -> nn.Module:
     """The same to a source, without positions and window: a source has no distance from a target."""
-    return MultiHeadAttention(*heads(c))
-
-
-def heads(c: Any) -> tuple[int, int, int | None, bool, float, int | None]:
-    """The sizes of every attention."""
-    return c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head
+    return build_attention(replace(c, attention_positions=None), causal=False)
 
 
 def build_residual(c: Any) -> nn.Module:
@@ -57,19 +41,6 @@ def build_residual(c: Any) -> nn.Module:
 def build_final_norm(c: Any) -> nn.Module:
     """Pre-norm leaves the residual pathway itself unnormalised, so its end needs a norm."""
     return c.norm(c.d_model) if c.norm_position == "pre" else nn.Identity()
-
-
-def build_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
-    return DecoderLayer(c, cross) if causal else EncoderLayer(c)
-
-
-def build_stack(c: Any, causal: bool, cross: bool) -> nn.Module:
-    return stack(causal)(c.block(c, causal, cross) for _ in range(c.n_layers))
-
-
-def stack(causal: bool) -> type[nn.ModuleList]:
-    """What holds layers that are called so."""
-    return DecoderStack if causal else EncoderStack
 
 
 def share_nothing(stack: nn.Module) -> None:
@@ -128,20 +99,16 @@ class TransformerConfig:
     scale_embeddings     multiply embeddings by √d_model (2017, section 3.4)
     norm_position        "pre": x + f(LN(x)), and one more norm at the end; "post" (2017): LN(x + f(x))
 
-    attention            self-attention, called like MultiHeadAttention, or where it is causal like CausalAttention
-                         [config, causal]
+    attention            called like MultiHeadAttention, or where it is causal like CausalAttention [config, causal]
     cross_attention      called like MultiHeadAttention, with what its `project_source` makes of a source [config]
-    attention_positions  inside self-attention: rotary, ALiBi, T5's bias, …; None: none [n_heads, d_head, max_length,
-                         causal]
+    attention_positions  inside self-attention, like Rotary; None: none [n_heads, d_head, max_length, causal]
     feed_forward         the network of each position [d_model, d_ff]
     norm                 what normalises a vector [d_model]
-    residual             a `Residual`, around one sublayer: called with x before it, with (x, y) after it [config]
+    residual             around one sublayer: called with x gives what it reads, with (x, y) the new x [config]
     final_norm           ends the stack [config]
-    block                one layer, called like EncoderLayer, or where it is causal like DecoderLayer; if it has
-                         `branches` and `last_matrices()`, as these have, its first weights are scaled by depth
-                         [config, causal, cross]
-    stack                all layers, called like EncoderStack or DecoderStack: a ModuleList of them, or a module that
-                         has one and more besides [config, causal, cross]
+    block                one layer, called like EncoderLayer, or where it is causal like DecoderLayer; first weights are
+                         scaled by depth if it has their `branches` and `last_matrices()` [config, causal, cross]
+    stack                called like EncoderStack or DecoderStack: is or has a ModuleList [config, causal, cross]
     share                makes layers of a finished stack share modules: assigns one in the place of another [stack]
     positions            added to the embeddings, called with (x, first) [max_length, d_model]
     embedding            from ids to vectors [vocab_size, d_model]
@@ -197,14 +164,16 @@ class TransformerConfig:
 
     def to_json(self) -> str:
         """What differs from the defaults, parts by their names. Raises ValueError for one without, like a lambda."""
-        own = {f.name: getattr(self, f.name) for f in fields(self)}
-        changed = {f.name for f in fields(self) if f.default is MISSING or own[f.name] != f.default}
-        return json.dumps({name: as_names(value) for name, value in own.items() if name in changed}, indent=1)
+        from nlmcore.transformer.names import to_json  # here: only who asks for JSON needs to know how it is written
+
+        return to_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> "TransformerConfig":
         """What `to_json` wrote; only nlmcore and torch are imported. Raises ValueError for a name that they lack."""
-        return cls(**{name: from_names(value) for name, value in json.loads(text).items()})
+        from nlmcore.transformer.names import from_json
+
+        return cls(**from_json(text))
 
     @property
     def head_size(self) -> int:

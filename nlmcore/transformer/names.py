@@ -1,7 +1,9 @@
 """A configuration as JSON can hold it: sizes as they are, parts by the names under which they are imported."""
 
 import importlib
+import json
 from contextlib import suppress
+from dataclasses import MISSING, fields
 from functools import partial
 from typing import Any
 
@@ -10,6 +12,18 @@ from torch import nn
 from nlmcore.checks import called
 
 ROOTS = ("nlmcore", "torch")  # what a configuration in a file may name
+
+
+def to_json(config: Any) -> str:
+    """Those fields of a dataclass that differ from their defaults."""
+    own = {field: getattr(config, field.name) for field in fields(config)}
+    changed = {field.name: value for field, value in own.items() if field.default is MISSING or value != field.default}
+    return json.dumps({name: as_names(value) for name, value in changed.items()}, indent=1)
+
+
+def from_json(text: str) -> dict[str, Any]:
+    """The same fields again."""
+    return {name: from_names(value) for name, value in json.loads(text).items()}
 
 
 def as_names(value: Any) -> Any:

@@ -50,7 +50,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nlmcore.transformer.block import PostNorm, PreNorm, Residual
+from nlmcore.transformer.block import PostNorm, PreNorm
 from nlmcore.transformer.config import initialise_normal
 from nlmcore.variants.shapes import Vectors
 
@@ -62,11 +62,11 @@ class ReZero(PreNorm):
         super().__init__(c.norm(c.d_model), c.dropout)
         self.alpha = nn.Parameter(torch.zeros(()))
 
-    def post(self, x: Vectors, y: Vectors) -> Vectors:
-        return x + self.alpha * self.dropout(y)
+    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
+        return self.norm(x) if y is None else x + self.alpha * self.dropout(y)
 
 
-class Fixup(Residual):
+class Fixup(nn.Module):
     """x + a f(x + b)."""
 
     def __init__(self, c: Any) -> None:
@@ -74,11 +74,8 @@ class Fixup(Residual):
         self.bias, self.scale = nn.Parameter(torch.zeros(())), nn.Parameter(torch.ones(()))
         self.dropout = nn.Dropout(c.dropout)
 
-    def pre(self, x: Vectors) -> Vectors:
-        return x + self.bias
-
-    def post(self, x: Vectors, y: Vectors) -> Vectors:
-        return x + self.scale * self.dropout(y)
+    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
+        return x + self.bias if y is None else x + self.scale * self.dropout(y)
 
 
 class FixupFeedForward(nn.Module):
@@ -130,8 +127,8 @@ class DeepNorm(PostNorm):
     def __init__(self, c: Any) -> None:
         super().__init__(c.norm(c.d_model), c.dropout)
 
-    def post(self, x: Vectors, y: Vectors) -> Vectors:
-        return self.norm(self.alpha * x + self.dropout(y))
+    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
+        return x if y is None else self.norm(self.alpha * x + self.dropout(y))
 
     def extra_repr(self) -> str:
         return f"alpha={self.alpha:.4g}"

@@ -34,8 +34,9 @@ from torch import Tensor, nn
 from nlmcore.attention import Memory
 from nlmcore.checks import Size, door
 from nlmcore.transformer import DecoderStack, EncoderStack
+from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
-from nlmcore.transformer.config import build_final_norm, build_stack
+from nlmcore.transformer.config import build_final_norm
 from nlmcore.variants.shapes import Mask, Memories, Vectors, real_tokens
 from nlmcore.variants.sublayers import build_attention_layer, build_feed_forward_layer
 

@@ -48,8 +48,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Positive, Size, check_fields, door
 from nlmcore.transformer import FeedForward
-from nlmcore.transformer.block import last_matrices
-from nlmcore.transformer.config import stack
+from nlmcore.transformer.block import STACKS, last_matrices
 from nlmcore.variants.shapes import Vectors
 
 
@@ -152,7 +151,7 @@ def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Te
 def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, places: Container[int]) -> nn.Module:
     """A part `stack` of layers like c, but like the configuration `other` at `places`, counted from 0."""
     layers = (other if i in places else c for i in range(c.n_layers))
-    return stack(causal)(each.block(each, causal, cross) for each in layers)
+    return STACKS[causal](each.block(each, causal, cross) for each in layers)
 
 
 @door

@@ -49,8 +49,8 @@ from torch import Tensor, nn
 from nlmcore.checks import Count, door
 from nlmcore.positions import sinusoidal
 from nlmcore.transformer import DecoderStack, PreNorm
+from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import check_layers, encoder_only
-from nlmcore.transformer.config import build_stack
 from nlmcore.variants.shapes import Mask, Memories, Tokens, Vectors
 
 
@@ -82,12 +82,14 @@ class GRUGates(PreNorm):
         self.norm_x, self.norm_y, self.norm_reset = (c.norm(c.d_model) for _ in range(3))
         self.update, self.reset, self.candidate = (nn.Linear(2 * c.d_model, c.d_model) for _ in range(3))
 
-    def post(self, x: Vectors, y: Vectors) -> Vectors:
+    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
+        if y is None:
+            return self.norm(x)
         normed = self.norm_y(y)
         both = torch.cat([self.norm_x(x), normed], -1)
         z, r = torch.sigmoid(self.update(both)), torch.sigmoid(self.reset(both))
         candidate = torch.sigmoid(self.candidate(torch.cat([self.norm_reset(r * x), normed], -1)))
-        return super().post(x, (1 - z) * y + z * candidate)
+        return super().forward(x, (1 - z) * y + z * candidate)
 
 
 class GatedUniversal(nn.ModuleList):

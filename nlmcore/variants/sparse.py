@@ -43,7 +43,7 @@ from nlmcore.attention.cache import check_cache
 from nlmcore.attention.multi_head import Heads
 from nlmcore.checks import Count, Size, door
 from nlmcore.fast import Linear
-from nlmcore.transformer.config import build_stack, heads
+from nlmcore.transformer.block import build_stack
 from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
 
 
@@ -75,7 +75,8 @@ class SparseAttention(nn.Module):
             raise ValueError(f"max_distance must lie in [0, {block}], the block's size, got {max_distance}")
         self.block, self.n_global, self.max_distance = block, n_global, max_distance
         self.max_length, self.dropout = c.max_length, c.dropout
-        self.attention: Any = Heads(*heads(c))  # the matrices; what sees what is decided here
+        sizes = (c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head)
+        self.attention: Any = Heads(*sizes)  # the matrices; what sees what is decided here
         width = (c.n_heads + 2 * (c.n_kv_heads or c.n_heads)) * c.head_size
         separate = own_global and n_global > 0 and not self.causal
         self.global_projection = Linear(c.d_model, width, bias=c.attention_bias) if separate else None

@@ -31,10 +31,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.fast import Linear
 from nlmcore.transformer import DecoderLayer, EncoderLayer
-from nlmcore.transformer.block import last_matrices
-from nlmcore.transformer.config import stack
+from nlmcore.transformer.block import STACKS, last_matrices
 from nlmcore.variants.shapes import Mask, Vectors
 
 
@@ -93,7 +91,14 @@ def build_order(c: Any, causal: bool, cross: bool, letters: str) -> nn.Module:
     if not letters or set(letters) - set("sf"):
         raise ValueError(f"letters must be s (self-attention) and f (feed-forward), at least one, got {letters!r}")
     build: dict[str, Any] = {"s": build_attention_layer, "f": build_feed_forward_layer}
-    return stack(causal)(build[letter](c, causal, cross) for letter in letters)
+    return STACKS[causal](build[letter](c, causal, cross) for letter in letters)
+
+
+class HeadByHead(nn.Linear):
+    """Each head (batch, time, head, d_head) times its own rows of W^O, not yet summed."""
+
+    def forward(self, heads: Float[Tensor, "batch time head d_head"]) -> Float[Tensor, "batch time head d_model"]:
+        return torch.einsum("btmh,dmh->btmd", heads, self.weight.unflatten(1, heads.shape[2:]))
 
 
 class Branches(nn.Module):
@@ -102,7 +107,7 @@ class Branches(nn.Module):
     def __init__(self, c: Any, n_heads: int, d_head: int) -> None:
         super().__init__()
         self.n_heads = n_heads
-        self.matrix = Linear(n_heads * d_head, c.d_model, bias=False)
+        self.matrix = HeadByHead(n_heads * d_head, c.d_model, bias=False)
         self.feed_forward = c.feed_forward(c.d_model, c.hidden_size)
         self.kappa_logits, self.alpha_logits = (nn.Parameter(torch.zeros(n_heads)) for _ in range(2))
 
@@ -116,12 +121,7 @@ class Branches(nn.Module):
 
     def forward(self, heads: Float[Tensor, "batch time width"]) -> Vectors:
         each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]
-        d_head = each.shape[-1]  # head i meets its own columns of the matrix
-        columns = (slice(i, i + d_head) for i in range(0, self.matrix.in_features, d_head))
-        read = torch.stack(
-            [self.matrix(head, columns=own) for head, own in zip(each.unbind(2), columns, strict=True)], 2
-        )
-        added = self.feed_forward(read.flatten(1, 2)).unflatten(1, (-1, self.n_heads))
+        added = self.feed_forward(self.matrix(each).flatten(1, 2)).unflatten(1, (-1, self.n_heads))
         return torch.einsum("btmd,m->btd", added, self.alpha)
 
     def last_matrices(self) -> list[nn.Linear]:

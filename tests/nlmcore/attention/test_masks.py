@@ -8,7 +8,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.attention import CausalAttention, MultiHeadAttention, causal_mask, padding_mask, prefix_mask, window_mask
+from nlmcore.attention import (
+    CausalAttention,
+    MultiHeadAttention,
+    causal_mask,
+    padding_mask,
+    prefix_mask,
+    two_way,
+    window_mask,
+)
 from nlmcore.inspect import capture
 from nlmcore.positions import (
     ALiBi,
@@ -175,7 +183,7 @@ def test_reading_on_is_attention_under_a_mask(
     attention = lively(CausalAttention(20, 4, n_kv_heads, d_head=6, positions=part, window=window))
     x = draw(3, 6, 20)
     with torch.no_grad():
-        expected, state, pieces = attention.masked()(x, mask=window_mask(6, window)), None, []
+        expected, state, pieces = two_way(attention)(x, mask=window_mask(6, window)), None, []
         for piece in x.split(time, dim=1):
             y, state = attention(piece, state)
             pieces.append(y)

@@ -601,8 +601,8 @@ def test_rezero_is_its_equation() -> None:
     with torch.no_grad():
         rule.alpha.fill_(0.25)
         norm.weight.copy_(torch.tensor([1.0, 2.0, 3.0, 4.0]))
-    assert_close(rule.pre(x), norm(x), "before")
-    assert_close(rule.post(x, y), x + 0.25 * y, "after")
+    assert_close(rule(x), norm(x), "before")
+    assert_close(rule(x, y), x + 0.25 * y, "after")
 
 
 def test_dropout_is_applied_to_the_branch_alone() -> None:
@@ -613,8 +613,8 @@ def test_dropout_is_applied_to_the_branch_alone() -> None:
             for parameter in rule.parameters():
                 parameter.fill_(1.0)
         torch.manual_seed(0)
-        assert rule.post(x, x).unique().tolist() == [1.0, 3.0]  # x, or x + 2 y
-        assert rule.eval().post(x, x).unique().tolist() == [2.0]
+        assert rule(x, x).unique().tolist() == [1.0, 3.0]  # x, or x + 2 y
+        assert rule.eval()(x, x).unique().tolist() == [2.0]
 
 
 def test_fixup_is_its_equations() -> None:
@@ -625,8 +625,8 @@ def test_fixup_is_its_equations() -> None:
         rule.bias.fill_(0.5)
         network.inner_bias.fill_(0.7)
         network.outer_bias.fill_(-0.2)
-    assert_close(rule.pre(x), x + 0.5, "before")
-    assert_close(rule.post(x, y), x + 3.0 * y, "after")
+    assert_close(rule(x), x + 0.5, "before")
+    assert_close(rule(x, y), x + 3.0 * y, "after")
     inner, outer, expected = network.inner.weight.detach(), network.outer.weight.detach(), torch.zeros(1, 2, 3)
     for t in range(2):
         hidden = [math.tanh((inner[j] @ x[0, t]).item() + 0.7) - 0.2 for j in range(5)]

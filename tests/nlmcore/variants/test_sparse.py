@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from nlmcore.attention import two_way
 from nlmcore.inspect import capture
 from nlmcore.transformer import MaskedLM, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
@@ -138,7 +139,7 @@ def test_wide_enough_it_is_full_attention() -> None:
     ):
         assert part.pattern(23).all()
         assert_close(
-            part(X, REAL[:, None, None, :]), part.attention.masked()(X, mask=REAL[:, None, None, :]), "full", 1e-4
+            part(X, REAL[:, None, None, :]), two_way(part.attention)(X, mask=REAL[:, None, None, :]), "full", 1e-4
         )
 
 
@@ -155,7 +156,7 @@ CAUSAL = {
 def test_causal_it_is_full_attention_under_its_pattern_in_pieces_of_any_size(name: str) -> None:
     """The usual attention with the pattern as its mask is the oracle."""
     part = CAUSAL[name]()
-    expected = part.attention.masked()(X, mask=part.pattern(N))
+    expected = two_way(part.attention)(X, mask=part.pattern(N))
     for piece in (N, 1, 2, 7, 11):
         read, state = [], None
         for x in X.split(piece, dim=1):
