@@ -18,7 +18,7 @@ def configure(c: Any, root: Path) -> None:
     from nbgrader.preprocessors import ClearSolutions, Execute, GetGrades, SaveAutoGrades
 
     from autograder.engine.execute import CourseExecute, CourseMarks, OpenQuestions
-    from autograder.engine.stubs import CourseStubs
+    from autograder.engine.stubs import CourseStubs, Sealed
     from autograder.feedback import formgrader
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
@@ -33,7 +33,7 @@ def configure(c: Any, root: Path) -> None:
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".*", *text_masters(root)]
 
     own = [CourseStubs if each is ClearSolutions else each for each in GenerateAssignment.preprocessors.default()]
-    c.GenerateAssignment.preprocessors = [OpenQuestions, *own]
+    c.GenerateAssignment.preprocessors = [OpenQuestions, *own, Sealed]
     c.ClearSolutions.text_stub = "YOUR ANSWER HERE (double-click to write)"
     # A mark scheme may stand in the locked cell that asks the question, next to the answer it is for.
     c.ClearMarkScheme.enforce_metadata = False

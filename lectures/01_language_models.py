@@ -141,7 +141,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
-# - The 1-gram ignores the previous words, so they never change its answer<!--[[? suggest["1-gram"]("I will ") == suggest["1-gram"]("My lord, the ")]]--> (within a word it keeps only the words that fit).
+# - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that fit).
 # - After "I love the " the 3-gram gives "king" 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k", 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A single letter narrows the choice more than all
 #   the previous words.
 # </details>
@@ -683,7 +683,7 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # - Kneser–Ney has by far the better perplexity but writes worse, because the probability that it reserves for unseen words is
 #   *right* on average but odd whenever such a word is sampled. Judging a text and writing one are two different tasks, and
 #   [lecture 9](09_decoding.ipynb) is about the difference.
-# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and never recovers, because nearly all its probability lies on words never
+# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover, because nearly all its probability lies on words never
 #   seen in this context, and after such a word the next context is also new. Even special tokens that never occur inside a text
 #   get their share, such as `<bos>` or `<pad>` (which pads sequences to equal length), because additive smoothing adds $k$ to
 #   every token, possible or not.

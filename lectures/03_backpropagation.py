@@ -395,12 +395,18 @@ as_one.backward()
 one_node = as_one.graph()
 HTML(show.circuit_svg(one_node.nodes, one_node.edges))
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+sent_back = {node.label: node.grad for node in one_node.nodes}
+at_origin = evaluate("a = 0; f = sigmoid(a)")
+at_origin.backward()
+slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label == "a")
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It sends back $(1 - 0.73) \cdot 0.73$ = 0.20<!--[[(1 - 0.73) * 0.73:.2f]]-->, and every gradient to its left is the same as before<!--[[? all(abs(node.grad - gradients[node.label]) < 1e-9 for node in one_node.nodes if node.label in gradients)]]-->. You are free to choose the
+# It sends back $(1 - 0.73) \cdot 0.73$ = 0.20<!--[[sent_back["a"]:.2f]]-->, and every gradient to its left is the same as before<!--[[? all(abs(sent_back[name] - grad) < 1e-9 for name, grad in gradients.items())]]-->. You are free to choose the
 # nodes, because any part whose local gradient you know can be a single node. Large nodes save time and memory; small ones save
-# thinking. (At 0 the slope is $0.5 \cdot 0.5$ = 0.25<!--[[0.5 * 0.5]]-->, as in section 2.)
+# thinking. (At 0 the slope is $0.5 \cdot 0.5$ = 0.25<!--[[slope_at_0:.2f]]-->, as in section 2.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -869,10 +869,13 @@ show.predict(
 #   table does not say which of these made the difference.
 # </details>
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from_tickets = "tickets she found that the printer was out of toner She went to the shop bought some put it in and finally printed her"
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # No window is wide enough, because the decisive word may be further back than any width that you choose in advance. *When she
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
-# finally printed her …* A window that reaches "tickets" is 24<!--[[len("tickets she found that the printer was out of toner She went to the shop bought some put it in and finally printed her".split())]]--> words wide, not counting punctuation. A recurrent network reads
+# finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation. A recurrent network reads
 # from left to right and carries along what it needs.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -122,6 +122,9 @@ def subject(factor, sentence="the dogs near the house"):
     return read(sentence.split(), embedding, factor * U, W, V)[0][0].item()
 
 
+tenths = [i / 10 for i in range(16)]
+says_are = [factor for factor in tenths if subject(factor) > 0]
+
 show.predict(
     "The network reads *the dogs near the house*, with $U$ multiplied by 0. What does it predict next?",
     choices=["is", "are"],
@@ -149,8 +152,8 @@ show.predict(
 # - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56<!--[[subject(1):.2f]]-->, but not below 0; if more words followed, it would
 #   climb back<!--[[? subject(1, "the dogs near the house by the") > 0.9]]-->.
 # - At factor 0, the network says "is", because without $U$ the state depends only on the last word, and that was "house".
-# - It says "are" for any factor from 0.8<!--[[min(f / 10 for f in range(16) if subject(f / 10) > 0)]]--> upwards<!--[[? all((subject(f / 10) > 0) == (f >= 8) for f in range(16))]]-->. Below that, the unit keeps too little of "dogs" to withstand "house". Watch it
-#   between the two nouns, at "near" and "the". Where $u < 1$, that is, up to a factor of 0.4<!--[[? 2.2 * 0.4 < 1 < 2.2 * 0.5]]-->, each step shrinks the memory; the
+# - It says "are" for any factor from 0.8<!--[[says_are[0]]]--> upwards<!--[[? says_are == tenths[-len(says_are) :]]]-->. Below that, the unit keeps too little of "dogs" to withstand "house". Watch it
+#   between the two nouns, at "near" and "the". Where $u < 1$, that is, up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, each step shrinks the memory; the
 #   further $u$ lies above 1, the better the unit holds it.
 # - A unit that feeds back into itself remembers; a unit without this feedback forgets immediately. A trained network has hundreds
 #   of units. None of them has a name, and most of them mix several things.
@@ -193,15 +196,17 @@ print("the same state:", torch.allclose(state[0], h))
 d = 128
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+trained = RNNCell(d, d)
+recurrent_weights = trained.weight_hh.numel() + trained.weight_ih.numel()  # U and W
 with show.held_back() as prices:
-    print(f"recurrent, any length: {d * d + d * d:9,}")
+    print(f"recurrent, any length: {recurrent_weights:9,}")
     for n in (2, 4, 16, 64):
         print(f"window of {n:2} words:    {n * d * d:9,}")
 show.predict(
     "Word vectors and states have 128 dimensions. A feed-forward layer over a window of $n$ words has $n \\cdot 128 \\cdot 128$ weights. "
     "For which $n$ does the layer have as many weights as $U$ and $W$ together?",
     within=0,
-    answer=(d * d + d * d) / (d * d),
+    answer=recurrent_weights / (d * d),
     why="For that price the recurrent network reads all of the past, in principle. But it must fit everything into one state.",
     reveals=prices,
 )
@@ -209,7 +214,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# Two<!--[[words((d * d + d * d) // (d * d))]]-->. For the price of a window of two words the recurrent network reads all of the past, in principle. How much of the past it can
+# Two<!--[[words(recurrent_weights // d**2)]]-->. For the price of a window of two words the recurrent network reads all of the past, in principle. How much of the past it can
 # use is a different question, because it must fit everything into one state.
 # </details>
 
@@ -471,6 +476,11 @@ def near(u, apart):
     return sum(entries[t][k] for t in range(6) for k in range(t + 1) if t - k < apart)
 
 
+def distant(u):
+    """The sum of the pairs that are 3 or more steps apart."""
+    return near(u, 6) - near(u, 3)
+
+
 every, near_ones = near(0.5, 6), near(0.5, 2)
 show.predict(
     "If we leave out all pairs that are 2 or more steps apart, how much of the sum is lost at $u = 0.5$?",
@@ -486,8 +496,8 @@ show.predict(
 #
 # - The large entries are near the diagonal. Every step back multiplies by $\partial h_j/\partial h_{j-1} = u(1 - h_j^2)$, the factors
 #   below the chain. All of them are below 0.5, so the product shrinks.
-# - The distant pairs add most at a $u$ of about 0.8<!--[[min(range(-15, 31), key=lambda u: near(u / 10, 6) - near(u / 10, 3)) / 10]]-->. A smaller $u$ shrinks the product; a larger one makes the states large, where
-#   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away<!--[[? abs(near(2, 6) - near(2, 3)) < 1e-3]]-->, although nothing was cut.
+# - The distant pairs add most at a $u$ of about 0.8<!--[[min(range(-15, 31), key=lambda tenth: distant(tenth / 10)) / 10]]-->. A smaller $u$ shrinks the product; a larger one makes the states large, where
+#   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away<!--[[? abs(distant(2)) < 1e-3]]-->, although nothing was cut.
 # - The whole sum is −1.98<!--[[every:.2f]]-->. Without the pairs that are 2 or more steps apart it is −1.55<!--[[near_ones:.2f]]-->, so a fifth<!--[[? 0.18 < 1 - near_ones / every < 0.22]]--> is lost. Without those that are
 #   4 or more steps apart it is −1.94<!--[[near(0.5, 4):.2f]]-->.
 # </details>

@@ -329,25 +329,29 @@ plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]]
 quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
 A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 B2, u2 = 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
-angles = torch.arange(0, 360, 5).deg2rad()
-around = 1.5 * torch.stack([angles.cos(), angles.sin()], dim=-1)  # queries
-widgets.query_playground(
-    attend,
-    {
-        "dot product: q·k": dot_score,
-        "bilinear: q·Wk, W a quarter turn": lambda q, k: bilinear_score(q, k, quarter_turn),
-        "additive: u·tanh(Aq + Bk)": lambda q, k: additive_score(q, k, A2, B2, u2),
-    },
-    plane_keys,
-    ["cat", "dog", "car", "idea"],
-)
+scores_of = {
+    "dot product: q·k": dot_score,
+    "bilinear: q·Wk, W a quarter turn": lambda q, k: bilinear_score(q, k, quarter_turn),
+    "additive: u·tanh(Aq + Bk)": lambda q, k: additive_score(q, k, A2, B2, u2),
+}
+widgets.query_playground(attend, scores_of, plane_keys, ["cat", "dog", "car", "idea"])
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+degrees = torch.arange(0, 360, 5)  # as on the slider
+around = 1.5 * torch.stack([degrees.deg2rad().cos(), degrees.deg2rad().sin()], dim=-1)
+
+
+def towards_idea(scores):
+    """The query's direction in which "idea" has the largest weight."""
+    return int(degrees[attend(scores, plane_keys)[1][:, 3].argmax()])
+
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - **Dot product**: point the query towards "idea" (265<!--[[5 * attend(dot_score(around, plane_keys), plane_keys)[1][:, 3].argmax()]]-->° on the slider; the key is at 260°, but a little beyond it the other keys are
+# - **Dot product**: point the query towards "idea" (265<!--[[towards_idea(dot_score(around, plane_keys))]]-->° on the slider; the key is at 260°, but a little beyond it the other keys are
 #   further away). Similar vectors attract.
-# - **Bilinear**: rotate the query by another 90° to get the same weight (355<!--[[5 * attend(bilinear_score(around, plane_keys, quarter_turn), plane_keys)[1][:, 3].argmax()]]-->°). $W$ lets the model look for something *other* than the
+# - **Bilinear**: rotate the query by another 90° to get the same weight (355<!--[[towards_idea(bilinear_score(around, plane_keys, quarter_turn))]]-->°). $W$ lets the model look for something *other* than the
 #   query itself, so that a verb can look for its subject, and an adjective for its noun.
 # - At length 0 all dot-product and bilinear scores are 0, so the weights are equal and the context is a plain average. The additive
 #   score still prefers some keys, because $u \cdot \tanh(Bk)$ does not vanish.
@@ -1115,14 +1119,23 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 d = 1_000
+
+
+def costs_of(n):
+    """Those of all steps and those of all scores, for n words in and n words out."""
+    return (n + n) * d * d, n * n * d
+
+
 print(f"{'words n=m':>10} {'steps n+m':>10} {'scores n·m':>12} {'(n+m)·d²':>9} {'n·m·d':>9}")
 for n in (10, 100, 1_000, 2_000, 5_000):
-    print(f"{n:10,} {n + n:10,} {n * n:12,} {(n + n) * d * d:9.0e} {n * n * d:9.0e}")
+    by_steps, by_scores = costs_of(n)
+    print(f"{n:10,} {n + n:10,} {n * n:12,} {by_steps:9.0e} {by_scores:9.0e}")
+as_many = next(n for n in range(1, 10_000) if costs_of(n)[1] >= costs_of(n)[0])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The scores cost as much as the steps at $n = 2d$, that is, at 2,000<!--[[2 * d:,]]--> words<!--[[? 2 * (2 * d) * d**2 == (2 * d) ** 2 * d]]-->, and more beyond. So attention adds next to nothing to the
+# The scores cost as much as the steps at $n = 2d$, that is, at 2,000<!--[[as_many:,]]--> words, and more beyond<!--[[? all(costs_of(n)[1] > costs_of(n)[0] for n in range(as_many + 1, 10_000))]]-->. So attention adds next to nothing to the
 # cost of a sentence, but much to the cost of a book. Steps grow as $O(n+m)$ and scores as $O(nm)$, or as $O(n^2)$ in self-attention.
 # </details>
 

@@ -373,8 +373,8 @@ pictures = [
 ]
 by_distance = {k: alike[0].diagonal(k).mean().item() for k in (1, 3, 6, 12)}
 with show.held_back() as means:
-    for k, mean in by_distance.items():
-        print(f"MiniLM, {k:2} apart: mean similarity {mean:.2f}")
+    for steps, mean in by_distance.items():
+        print(f"MiniLM, {steps:2} apart: mean similarity {mean:.2f}")
     try:
         LearnedPositions(512, 384)(torch.zeros(1, 513, 384))
     except ValueError as error:
@@ -475,11 +475,12 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(2)
-q, k, v = torch.randn(3, 1, 1, 3, 8, generator=draw)  # each (batch, head, time, 8)
+three_words = torch.randn(3, 1, 1, 3, 8, generator=draw)  # q, k, v, each (batch, head, time, 8)
 
 
 def reads(first, rotate_values=False, layouts=("half", "half")):
     at = torch.arange(first, first + 3)
+    q, k, v = three_words
     v_at = rotary(v, at) if rotate_values else v
     return scaled_dot_product_attention(
         rotary(q, at, layout=layouts[0]), rotary(k, at, layout=layouts[1]), v_at

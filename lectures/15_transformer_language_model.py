@@ -406,7 +406,7 @@ with torch.no_grad():
 # - From our 343,584<!--[[sum(p.numel() for p in newborn.parameters()):,]]--> parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated network for
 #   the plain one, nine heads that share three sets of keys and values, a larger base of its rotary positions. The twenty lines are the same.
 # - In `nlmcore.transformer` such parts are fields of one configuration: `TransformerConfig(norm=…, feed_forward=…)`.
-# - The untrained model gives every character nearly the same probability, so its loss is near $\ln 82$ = 4.41<!--[[math.log(82):.2f]]-->. If you see something much larger
+# - The untrained model gives every character nearly the same probability, so its loss is near<!--[[? abs(earlier["losses"][0] - math.log(characters.vocab_size)) < 0.05]]--> $\ln 82$ = 4.41<!--[[math.log(characters.vocab_size):.2f]]-->. If you see something much larger
 #   at the first step, look at the initial weights.
 # </details>
 
@@ -559,6 +559,7 @@ class Learner:
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 earlier = stored("small_gpt")
 after_100 = sum(earlier["losses"][95:105]) / 10
+per_step = 8 * 96  # characters: `learn` takes 8 passages
 
 
 def from_noise():
@@ -574,7 +575,7 @@ def from_the_checkpoint():
 
 
 show.predict(
-    "Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, some 77,000 characters?",
+    f"Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, that is, {100 * per_step:,} characters?",
     choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
     answer=after_100,
     why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer. Press *train*: it runs in the background, so you can continue to read. *stop* waits for the current step, *train* "
@@ -588,8 +589,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
-# - The loss falls from 4.41<!--[[math.log(82):.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run, and to 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]--> at the end, after 2,000<!--[[len(earlier["losses"]):,]]-->. Each tenth costs more than the previous one.
-# - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted; 2,000 steps saw each character less than once<!--[[? len(plays) > 2000 * 8 * 96]]-->.
+# - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run, and to 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]--> at the end, after 2,000<!--[[len(earlier["losses"]):,]]-->. Each tenth costs more than the previous one.
+# - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted; 2,000 steps saw each character less than once<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
 # - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so the loss jumps up a little at first.
 # </details>
 

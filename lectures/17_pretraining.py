@@ -377,9 +377,12 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 neighbours = senses["neighbours"]
+last_layer = {
+    clue: senses["rows"]["MiniLM"][f"whole, {clue}"][-1] for clue in ("clue before", "clue after")
+}
 overlap = all(
-    neighbours[clue]["high"] > senses["rows"]["MiniLM"][f"whole, {clue}"][-1]["low"]
-    for clue in ("clue before", "clue after")
+    neighbours[clue]["low"] <= of["high"] and of["low"] <= neighbours[clue]["high"]
+    for clue, of in last_layer.items()
 )
 with show.held_back() as cut_told:
     for way in ("whole", "cut", "twice"):

@@ -849,7 +849,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it</b></summary>
 #
-# - **Deeper or wider.** The order is 3, 6, 12 layers, the widest first. So short a training favours few layers, and after the correction none of the steps is certain. In our table of [lecture 19](19_do_modifications_transfer.ipynb), none of the four rows on depth differs from vanilla after the correction either.
+# - **Deeper or wider.** The order is 3, 6, 12 layers, the widest first. So short a training favours few layers, and after the correction none of the steps is certain.
 # - **One block** for all layers costs 0.02 nats at a fifth of the parameters.
 # - **WideNet is several changes at once**, so its rivals are in the third group: a network as wide as the two experts that a token meets (equal operations), and a block with all the parameters of six (equal parameters). Both are *better* than WideNet here, and more experts make it worse. Two of the eight comparisons survive the correction: WideNet with 8 experts is worse than six blocks, and worse than the wide block with as many parameters.
 # - Experts need enough tokens to become different from each other, and 200 steps of 384 characters are few. This says that the gain does not come for free, not that the paper is wrong.

@@ -50,6 +50,7 @@ result = stored("ladder")
 runs = result["runs"]
 ladder = scale.points(runs)  # size by length, each the mean of its seeds
 sizes = scale.by_size(ladder)
+lengths = [len(of) for of in sizes.values()]  # how many, from the smallest model to the largest
 (held_out,) = scale.points(runs, "held_out")
 
 
@@ -77,7 +78,7 @@ def between(found, digits=2):
 #
 # operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs nothing.
 #
-# **Our ladder**: a Transformer in eight<!--[[words(len(sizes))]]--> sizes, each trained for six lengths (the small ones for seven<!--[[? {len(of) for of in sizes.values()} == {6, 7}]]-->), on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is that of held-out plays, in nats per character, mean of three<!--[[words(len(held_out.runs))]]--> seeds.
+# **Our ladder**: a Transformer in eight<!--[[words(len(sizes))]]--> sizes, each trained for six<!--[[words(min(lengths))]]--> lengths (the small ones for seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]-->, on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is that of held-out plays, in nats per character, mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 smaller, text = list(sizes)[3], 262_144

@@ -575,7 +575,7 @@ widgets.reach_player()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query in two halves. A key is a pair of half keys, and its score is a sum, so the best
-# pairs are among the best halves: $2n + k^2$ products instead of $n^2$. [Lecture 19](19_do_modifications_transfer.ipynb) measured such a layer.
+# pairs are among the best halves: $2n + k^2$ products instead of $n^2$. It is a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.product_key_player()

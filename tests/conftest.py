@@ -1,5 +1,6 @@
 """Shared fixtures; the fast tests first, the slow ones and those that need a browser after them."""
 
+import argparse
 import gc
 import os
 import re
@@ -7,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Before torch is loaded: on a busy machine one thread is faster than several that wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -17,8 +19,10 @@ if "jsonschema" not in sys.modules:  # it would compile grammars of addresses fo
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 import pytest
+from hypothesis import settings
 
 from tests.drawn import chosen, number, of_the_tree
+from tests.passed import Record, group_of, known
 from tests.shapes import shapes_unchecked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,9 +35,11 @@ LATE = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.Pyt
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--everything", action="store_true", help="also every test that is marked so")
+    everything = "also what has passed in this state, and every test that is marked so"
+    parser.addoption("--everything", action="store_true", help=everything)
     seed = "in an order drawn by this seed, with one in twelve of what is marked everything; for CI the tree's digest"
     parser.addoption("--drawn", metavar="SEED", help=seed)
+    parser.addoption("--known", default={}, help=argparse.SUPPRESS)  # groups that are left out, as `known` says
     share = "only the tests marked every_python, and a drawn one in so many files of those that need no browser"
     parser.addoption("--share", type=int, metavar="N", help=share)
 
@@ -41,11 +47,66 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("CI") and not config.getoption("drawn"):
         config.option.drawn = of_the_tree(ROOT)
+    settings.register_profile("late", settings.default, deadline=None)  # side by side, any test is late now and then
+    settings.load_profile("late")
+    if hasattr(config, "workerinput"):
+        config.option.known = config.workerinput["known"]
+    else:
+        whole = _is_whole(config)
+        if whole:
+            config.pluginmanager.register(Kept(), "kept")
+        if whole and not config.option.everything:
+            seed = config.option.drawn or of_the_tree(ROOT)
+            config.option.known = {group: here for group, here in known().items() if not chosen(seed, f"{group} again")}
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    seed = config.getoption("drawn")
-    return f"drawn by {seed}: --drawn={seed} repeats it" if seed else ""
+def _is_whole(config: pytest.Config) -> bool:
+    """Whether this is a run of all tests: none is named, and none chosen by a word, a mark or an earlier failure."""
+    chosen_by = ("keyword", "markexpr", "lf", "share", "collectonly")
+    named = config.args_source is config.ArgsSource.ARGS
+    return not named and not any(config.getoption(name, default=None) for name in chosen_by)
+
+
+class Kept:
+    """Of a run of all tests, what passed is kept in `tests/passed.json`."""
+
+    def __init__(self) -> None:
+        self.record = Record()
+        self.new = 0
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if session.items:
+            self.record.expects(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:
+        self.record.expects(ids)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.record.notes(report.nodeid, report.outcome, report.when)
+
+    def pytest_sessionfinish(self) -> None:
+        self.new = self.record.write()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.new:
+            terminalreporter.write_line(
+                f"{self.new} groups of tests have passed in this state: commit tests/passed.json with the change."
+            )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A worker of xdist hears what its options do not say."""
+    node.workerinput["known"] = node.config.option.known
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    seed, known = config.getoption("drawn"), config.getoption("known")
+    drawn = [f"drawn by {seed}: --drawn={seed} repeats it"] if seed else []
+    if known:
+        drawn.append(f"left out: {len(known)} groups of tests that have passed in this state; --everything runs them")
+    return drawn
 
 
 def takes(config: pytest.Config, name: str) -> bool:
@@ -67,6 +128,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     seed, share = config.getoption("drawn"), config.getoption("share")
     left = {item for item in items if not _taken(config, item) or (share and not _shared(item, seed or "", share))}
+    left |= {item for item in items if _is_known(item)}
     items[:] = [item for item in items if item not in left]
     config.hook.pytest_deselected(items=[*left])
     if seed:
@@ -94,6 +156,12 @@ def _taken(config: pytest.Config, item: pytest.Item) -> bool:
     """What is marked `everything` by one mark for a file is drawn by the file; about a lecture, by the lecture."""
     marked = next(iter(item.iter_markers_with_node("everything")), None)
     return marked is None or takes(config, _about(item) or marked[0].nodeid)
+
+
+def _is_known(item: pytest.Item) -> bool:
+    """Whether its group has passed in this state with this Python, or with another one that says enough about it."""
+    here = item.config.getoption("known").get(group_of(item.nodeid))
+    return bool(here) or (here is False and item.get_closest_marker("every_python") is None)
 
 
 def _shared(item: pytest.Item, seed: str, share: int) -> bool:

@@ -1,5 +1,6 @@
 """Whoever follows CONTRIBUTING to the letter succeeds: its examples are put together here, as the guide says."""
 
+import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -10,11 +11,14 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
 import nlmcore.corpora
-from lectures import show
+from autograder.launcher import figures, text
+from lectures import facts, show
+from lectures.recipes.report import page
 from lectures.show import live, said, slider
 from lectures.show.controls import Live
 from lectures.show.plot import Axis, Plot
@@ -22,9 +26,13 @@ from lectures.show.svg import Canvas
 from nlmcore.checks import Probability, door
 from nlmcore.decoding import sample
 from nlmcore.recurrent import RecurrentLM
+from nlmcore.variants.catalogue import other, plain
+from tests.laws import assert_language_model
+from tests.lectures.runs import a_run
 
 NAME = "CONTRIBUTING.md"
-GUIDE = (Path(__file__).resolve().parents[1] / NAME).read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = (ROOT / NAME).read_text(encoding="utf-8")
 
 
 def example(section: str) -> list[str]:
@@ -49,6 +57,34 @@ def test_a_new_sampler() -> None:
     assert run(use, **known, partial=partial, keep_epsilon=keep)["written"].tokens.shape == (1, 50)
     kept = keep(torch.tensor([[0.6, 0.3, 0.1]]).log(), 0.2)
     assert kept.isfinite().tolist() == [[True, True, False]]
+
+
+def test_a_new_variant() -> None:
+    [part] = example("A new variant")
+    [line] = re.findall(r"`(other\(.*squared_relu.*\)),`", GUIDE)
+    squared = SimpleNamespace(squared_relu=run(part, F=F)["squared_relu"])
+    row = eval(line, {"other": other, "plain": plain, "squared": squared})
+    model = row.build(7, d_model=8, n_heads=2, n_layers=1, d_ff=12, max_length=6)
+    assert_language_model(model, torch.tensor([[1, 2, 3, 4, 5], [6, 5, 4, 3, 2]]))
+    assert squared.squared_relu(torch.tensor([-3.0, 0.5])).tolist() == [0.0, 0.25]
+
+
+def test_a_new_experiment(tmp_path: Path) -> None:
+    [recipe] = example("A new experiment")
+    run(recipe)["cook"](a_run(tmp_path))
+    assert json.loads((tmp_path / "copying_width.json").read_text(encoding="utf-8"))["right"].keys() == {"4", "6"}
+    assert "Does a wider GRU copy more" in page(tmp_path)
+
+
+def test_a_new_lecture() -> None:
+    [lecture] = example("A new lecture")
+    known: dict[str, Any] = {}
+    for cell in text.from_text(lecture, ROOT).cells:
+        if cell.cell_type == "code":
+            exec(cell.source, known)
+    found, wrong = facts.values(figures.expressions(lecture), known)
+    assert len(found) == 3
+    assert [*wrong, *facts.untrue(lecture, found)] == []
 
 
 def test_a_new_corpus(monkeypatch: pytest.MonkeyPatch) -> None:

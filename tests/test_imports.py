@@ -212,9 +212,10 @@ GRADER = {
     "__init__": set(),
     "files": set(),
     "guard": set(),
+    "seal": set(),
     "temporary": set(),
 }
-FOR_ALL = {"files", "guard", "temporary"}
+FOR_ALL = {"files", "guard", "seal", "temporary"}
 """What a room of `autograder` may import of the others, wherever the import stands; and what any may."""
 INSIDE = {"autograder.box.inside", "autograder.exercise.closed", "autograder.exercise.outcome"}
 """All that the student's side of the box may import of ours: nothing in it knows an answer."""
@@ -298,7 +299,7 @@ def test_no_name_of_a_module_of_the_grader_stands_for_two() -> None:
     assert not twice, twice
 
 
-LAUNCHER = [ROOT / "autograder" / f"{name}.py" for name in ("__init__", "__main__", "files")]
+LAUNCHER = [ROOT / "autograder" / f"{name}.py" for name in ("__init__", "__main__", "files", "seal")]
 LAUNCHER += files("autograder/launcher")
 
 
@@ -312,7 +313,7 @@ def test_the_launcher_imports_the_standard_library_alone() -> None:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 names.add(node.module or "")
-        ours = {name for name in names if name in ("autograder", "autograder.files")}
+        ours = {name for name in names if name in ("autograder", "autograder.files", "autograder.seal")}
         others = outside(names - ours, ["autograder.launcher"])
         return {name for name in others if name.split(".")[0] not in sys.stdlib_module_names}
 

@@ -69,7 +69,7 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in {slug(heading) for heading in headings}, target
 
 
-EXAMPLES = ("topic", "letters", "epsilon", "squared")
+EXAMPLES = ("topic", "copying_width", "letters", "epsilon", "squared")
 """Modules that CONTRIBUTING adds as an example: they must not exist."""
 
 
@@ -82,7 +82,7 @@ def test_files_and_folders_that_are_named_exist() -> None:
     )
     for text in code():
         match = re.fullmatch(r"(?:\.\./)?((?:lectures|exercises|solutions|nlmcore|autograder|tests)/[\w./]*)", text)
-        invented = match and re.search(rf"/(?:test_)?({'|'.join(EXAMPLES)})\.py", match[1])
+        invented = match and re.search(rf"/(?:test_)?({'|'.join(EXAMPLES)})\.(?:py|json)", match[1])
         if match and not invented and not match[1].startswith(built_or_invented):
             assert (ROOT / match[1]).exists(), text
 

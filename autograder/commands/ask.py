@@ -17,7 +17,7 @@ from autograder.launcher.environment import Environment
     "ask",
     "Ask the course's desk whether an answer holds on hidden inputs: a few times a day, as your instructor has set.\n"
     "Save the notebook first. Exit code 0: it holds; 1: not yet, or nobody answered.",
-    "ask exercises/attention/attention.ipynb attention.attend --desk https://desk.example.org --token 1f2e…",
+    "ask work/attention/attention.ipynb attention.attend --desk https://desk.example.org --token 1f2e…",
     options=[
         shared.path("notebook", metavar="NOTEBOOK"),
         option("question", metavar="QUESTION", help="such as attention.attend"),

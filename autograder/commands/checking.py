@@ -30,8 +30,8 @@ STATES = {True: "holds", False: "NOT YET"}
     "check",
     "Run a notebook and say of every question whether its visible check holds. Exit code 0: all properties hold and\n"
     "every question is answered; 1: something is missing; 2: there is no such notebook. Nothing is changed.",
-    "check exercises/attention/attention.ipynb",
-    "check exercises/attention/attention.ipynb --json",
+    "check work/attention/attention.ipynb",
+    "check work/attention/attention.ipynb --json",
     options=[
         shared.path("notebook", metavar="NOTEBOOK"),
         option("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)"),

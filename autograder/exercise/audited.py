@@ -6,7 +6,6 @@ autograder and of `nlmcore`, directly or not. For each exercise that passed, a d
 them changes, the exercise is audited again. Faults are never remembered.
 """
 
-import ast
 import contextlib
 import functools
 import hashlib
@@ -15,7 +14,7 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +27,7 @@ from autograder.exercise.audit import exercise_faults, travel_faults
 from autograder.exercise.find import exercises_of, find
 from autograder.exercise.specification import Exercise
 from autograder.files import write_whole
+from autograder.reach import reached
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 KEPT = "exercises/.audited.json"
@@ -103,43 +103,9 @@ def _is_declared(exercise: Exercise, assignment: str) -> bool:
 
 
 def _files(assignment: str, checkout: Path) -> list[Path]:
-    """The assignment's own files, and those of the modules that they import, directly or not. A package comes with the
-    data that lie in its folder."""
+    """The assignment's own files, and those of the modules that they import, directly or not."""
     own = (*ALWAYS, f"autograder/checks/{assignment}/**/*", f"solutions/{assignment}/*.py")
-    waiting = [path for pattern in own for path in checkout.glob(pattern)]
-    found: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path in found or path.suffix == ".pyc" or not path.is_file():
-            continue
-        found.add(path)
-        if path.suffix == ".py":
-            stat = path.stat()
-            for name in _imports(path, stat.st_mtime_ns, stat.st_size):
-                waiting += _modules(name, checkout)
-        if path.name == "__init__.py":
-            waiting += (beside for beside in path.parent.iterdir() if beside.suffix != ".py")
-    return sorted(found)
-
-
-@functools.cache
-def _imports(path: Path, changed: int, size: int) -> tuple[str, ...]:
-    """Names of modules, some of which may be names in modules, of the packages that are followed."""
-    named: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            named |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return tuple(sorted(name for name in named if name.partition(".")[0] in ROOMS))
-
-
-def _modules(name: str, checkout: Path) -> Iterator[Path]:
-    """The files that an import of this module runs, where there are such."""
-    parts = name.split(".")
-    for depth in range(1, len(parts) + 1):
-        place = checkout.joinpath(*parts[:depth])
-        yield from (place / "__init__.py", place.with_suffix(".py"))
+    return sorted(reached((path for pattern in own for path in checkout.glob(pattern)), ROOMS, checkout))
 
 
 @functools.cache

@@ -222,12 +222,30 @@ def line_inside(place: Environment, name: str, rest: Sequence[str]) -> list[str]
     return [str(place.python), "-m", "autograder", name, "--ready", *here, "--", *rest]
 
 
-def build_if_stale(place: Environment, take_in: bool = False) -> int:
+def build_if_stale(place: Environment, *options: str) -> int:
     """Build everything that is out of date, in the environment's Python; takes a fraction of a second if nothing is."""
-    if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
+    released = "--notebooks" in options or exercises.current(place.root, recorded="--recorded" in options)
+    if released and all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)):
         return 0
-    say.line("Building notebooks and exercises (half a minute the first time) ...")
-    return inside(place, "build", ["--unaudited", *(["--take-in"] if take_in else [])])
+    say.line(f"Building notebooks{'' if released else ' and exercises (half a minute)'} ...")
+    return inside(place, "build", ["--unaudited", *options])
+
+
+def _for_readers(place: Environment, *options: str) -> int:
+    """Everything that JupyterLab shows: notebooks that follow their texts, and a student's own copies in `work/`."""
+    code = build_if_stale(place, "--take-in", *options)
+    if code == 0:
+        _hand_out(place)
+    return code
+
+
+def _hand_out(place: Environment) -> int:
+    new, notes = exercises.hand_out(place.root)
+    if new:
+        say.line(f"To work in, under {exercises.WORK}/: {say.count(new, 'exercise')}.")
+    for note in notes:
+        say.line(f"  ! {note}")
+    return new
 
 
 def set_up(place: Environment, rest: list[str]) -> int:
@@ -236,7 +254,7 @@ def set_up(place: Environment, rest: list[str]) -> int:
 
 
 def open_lab(place: Environment, rest: list[str]) -> int:
-    code = build_if_stale(place, take_in=True)
+    code = _for_readers(place, *(["--recorded"] if lab.ALL in rest else []))  # for Formgrader the gradebook, too
     if code:
         return code
     lecture = lab.lecture_called(place.root)
@@ -254,7 +272,7 @@ def present(place: Environment, rest: list[str]) -> int:
         there = ", ".join(path.stem for path in sorted((place.root / "lectures").glob("[0-9]*_*.py")))
         print(f"No lecture is called {name!r}. There are: {there}", file=sys.stderr)
         return 2
-    code = build_if_stale(place, take_in=True)
+    code = _for_readers(place)
     if code:
         return code
     say.line(f"Presenting {lecture.stem}. Page Down goes on, n opens your notes, Escape shows the notebook.")
@@ -268,7 +286,7 @@ def _become_lab(place: Environment, line: list[str], *, reading: bool) -> int:
 
 
 def run_tests(place: Environment, rest: list[str]) -> int:
-    code = build_if_stale(place)
+    code = build_if_stale(place, "--notebooks")  # that exercises/ follows solutions/ is among the tests
     if code:
         return code
     shared = _shared(rest)
@@ -294,19 +312,22 @@ def _shared(rest: Sequence[str]) -> list[str]:
 
 def build(place: Environment, rest: list[str]) -> int:
     written, notes = notebooks.build(place.root, take_in="--take-in" in rest)
+    released, more = 0, exercises.take_over(place.root)
     try:
-        released, more = exercises.build(place.root, audited="--unaudited" not in rest)
+        if "--notebooks" not in rest:
+            released, _ = exercises.build(place.root, "--unaudited" not in rest, "--recorded" in rest)
     except (ValueError, RuntimeError) as error:  # what `autograder.release` says of masters that are not fit
         print(error, file=sys.stderr)
         if "--take-in" not in rest:
             return 1
-        released, more = 0, ["The exercises were not built; the lectures open all the same."]
+        more += ["The exercises were not built; the lectures open all the same."]
     if written or released:
         say.line(f"Built from text: {say.count(written, 'notebook')}, {say.count(released, 'exercise')}.")
-    elif not rest:
-        say.line("Every notebook is up to date.")
     for note in [*notes, *more]:
         say.line(f"  ! {note}")
+    handed = 0 if "--notebooks" in rest else _hand_out(place)
+    if not (written or released or handed or rest):
+        say.line("Every notebook is up to date.")
     return 0
 
 

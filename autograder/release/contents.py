@@ -7,11 +7,9 @@ name, and works without them.
 
 import ast
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from autograder import temporary
 from autograder.exercise.find import exercises_of
 from autograder.exercise.public import write
 from autograder.exercise.questions import WRITTEN, in_hours
@@ -21,7 +19,6 @@ from autograder.launcher import notebooks
 from autograder.launcher.exercises import HANDED_OUT
 from autograder.launcher.verbs import FOR_STUDENTS, VERBS
 from autograder.nbgrader_config import RELEASE, SOURCE
-from autograder.release.build import build_copy
 
 HANDED = Path(__file__).resolve().parent / "handout"
 WHOLE: tuple[str, ...] = (
@@ -136,10 +133,9 @@ def students_makefile(text: str) -> str:
 
 
 def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
-    """The released notebooks and their files, newly made in a separate folder. So nobody's work in `exercises/` gets
-    into the archive, and no gradebook is changed."""
-    with tempfile.TemporaryDirectory(prefix="release-", dir=temporary.home()) as folder:
-        copy = Path(folder)
-        build_copy(root, assignments, copy)
-        made = (path for path in sorted((copy / RELEASE).glob("*/**/*")) if path.is_file())
-        return {f"{HANDED_OUT}/{path.relative_to(copy / RELEASE).as_posix()}": path.read_bytes() for path in made}
+    """The released notebooks and their files."""
+    there = {name: plain_files(root / RELEASE, f"{name}/**/*") for name in assignments}
+    if left := [name for name, paths in there.items() if not paths]:
+        raise ValueError(f"not built yet: {', '.join(left)}. Build first: python3 -m autograder build")
+    every = (path for paths in there.values() for path in paths)
+    return {f"{HANDED_OUT}/{path.relative_to(root / RELEASE).as_posix()}": path.read_bytes() for path in every}

@@ -21,7 +21,7 @@ from nbclient.exceptions import CellExecutionError
 from autograder import pages as templates
 from autograder.feedback.mathematics import in_a_line
 from autograder.files import write_whole
-from autograder.launcher import exercises, glossary, say, verbs
+from autograder.launcher import glossary, say, verbs
 from autograder.launcher.environment import Environment
 from autograder.site import card, catalogue, llm, presented, tried, words
 from autograder.site.catalogue import Translations
@@ -450,13 +450,10 @@ def _title(lecture: Path) -> str:
 
 
 def _assignments(place: Environment) -> list[Path]:
-    """The folders of the assignments as students get them. One that somebody has worked in is left out."""
+    """The folders of the assignments as students get them."""
     if verbs.build_if_stale(place):
         raise say.SetupError("The assignments were not built, so the site was not either.")
-    worked = {path.parent.name for path in exercises.worked_in(place.root)}
-    for name in sorted(worked):
-        say.line(f"  ! exercises/{name} was worked in, so the site leaves it out.")
-    return sorted(path for path in (place.root / "exercises").glob("*/") if path.name not in worked)
+    return sorted({path.parent for path in (place.root / "exercises").glob("*/*.ipynb")})
 
 
 def _addresses(

@@ -128,6 +128,19 @@ def leaks(result: Result) -> str:
     return table(["one value per seed", "training loss", "right in every word"], rows)
 
 
+def unused_source(result: Result) -> str:
+    """Losses with the own source; what another text's adds, at most; and the best n-gram of the targets."""
+    rows = []
+    for name, runs in result["rows"].items():
+        for task, ngrams in result["n-grams"].items():
+            own = [run[task]["own source"] for run in runs]
+            rise = [run[task]["another text's source"] - run[task]["own source"] for run in runs]
+            rows.append(
+                [name, task, ", ".join(f"{loss:.3f}" for loss in own), f"{max(rise):+.5f}", f"{min(ngrams):.3f}"]
+            )
+    return table(["", "task", "own source, by seed", "another source, at most", "best n-gram of the targets"], rows)
+
+
 def translators(result: Result) -> str:
     """Quality and alignment at every length: the mean over the seeds, and their range."""
 
@@ -935,9 +948,11 @@ PAGES: dict[str, Page] = {
     "ladder": ("{how}. Means and their 95 % intervals.", ladder),
     "mirage": ("{how}. Mean of the seeds, lowest to highest.", mirage),
     "modifications": (
-        "{settings}. {progress}. Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
+        "**Void as a test of encoder-decoders: these models do not use their source (the next result).** {settings}. {progress}."
+        " Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
         modifications,
     ),
+    "unused_source": ("{how}.", unused_source),
     "free_running": (
         "{task}. Held out: {held_out_is}. Known triples: {known_triples_is}. Scheduled sampling: {scheduled}."
         " Norm: {gradient_norm_is}.",

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from lectures import FOLDER
-from lectures.recipes.pages import PAGES
+from lectures.recipes.pages import PAGES, SHOWN
 from lectures.recipes.tables import text
 
 
@@ -22,12 +22,13 @@ def page(folder: Path) -> str:
         "# Results\n\nWritten by `python -m lectures.recipes.report` from the files beside it. One seed unless it says"
         " otherwise, small models, two CPU cores. Where a paper's claim does not hold here, the page says so."
     ]
-    for name, blocks in PAGES.items():
+    others = sorted(file.stem for file in folder.glob("*.json") if file.stem not in PAGES)
+    for name in [*PAGES, *others]:
         file = folder / f"{name}.json"
         if file.exists():
             result = json.loads(file.read_text(encoding="utf-8"))
             parts.append(
-                f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(blocks, result)}"
+                f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(PAGES.get(name, (SHOWN,)), result)}"
             )
     whole = "\n\n".join(parts) + "\n"
     return re.sub("(`[^`\n]*`)|<", lambda found: found[1] or "&lt;", whole)  # the token <unk> is no tag

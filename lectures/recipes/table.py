@@ -60,6 +60,7 @@ from lectures.recipes import (
     tools_and_retrieval,
     translators,
     unseen_contexts,
+    unused_source,
     very_deep,
     warmup,
     why_transformer,
@@ -571,6 +572,13 @@ RECIPES: dict[str, Recipe] = {
             "every row of Narang et al. (2021) trained alike, five seeds each, and fine-tuned on two tasks",
             "result:modifications",
             modifications.cook,
+        ),
+        Recipe(
+            "unused_source",
+            8,
+            "the models of `modifications` with another text's source, and n-grams of the targets beside them",
+            "result:unused_source",
+            unused_source.cook,
         ),
     )
 }

@@ -324,22 +324,28 @@ def read(job: Job) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=1)
 def floors(orders: int = 6) -> dict[str, list[float]]:
-    """By task: nats per token of Witten-Bell n-grams of the answers, which see no source; orders 1, 2, …
-
-    <bos> is counted like any token and never asked for, so the others share its probability."""
+    """By task: nats per token of n-grams of the answers, which see no source; orders 1, 2, …"""
+    data, symbols = tasks()
     found: dict[str, list[float]] = {}
     for task in SHARES:
-        data, symbols = tasks()
         trained, held = ([as_target(b) for _, b in data[task][part]] for part in ("train", "dev"))
-        found[task] = []
-        for order in range(1, orders + 1):
-            model = NGramLM(order, symbols, smoothing="witten_bell").fit(trained)
-            nats = [
-                math.log((1 - model.probability(BOS, b[:i])) / model.probability(b[i], b[:i]))
-                for b in held[:DEV]
-                for i in range(1, len(b))
-            ]
-            found[task].append(round(statistics.fmean(nats), 4))
+        found[task] = ngram_floors(trained, held[:DEV], symbols, orders)
+    return found
+
+
+def ngram_floors(trained: list[Ids], held: list[Ids], symbols: int, orders: int) -> list[float]:
+    """Nats per token after <bos> of Witten-Bell n-grams of orders 1, 2, …
+
+    <bos> is counted like any token and never asked for, so the others share its probability."""
+    found = []
+    for order in range(1, orders + 1):
+        model = NGramLM(order, symbols, smoothing="witten_bell").fit(trained)
+        nats = [
+            math.log((1 - model.probability(BOS, b[:i])) / model.probability(b[i], b[:i]))
+            for b in held
+            for i in range(1, len(b))
+        ]
+        found.append(round(statistics.fmean(nats), 4))
     return found
 
 

@@ -752,6 +752,9 @@ show_rows(
 # There is nothing to write here but your name. Every row of the table of Narang et al. was trained again for the course, five seeds each, along with some
 # newer ones (`python -m lectures.recipes modifications`). One row of theirs is yours. It follows from your name; if you prefer another, set `my_row`
 # yourself.
+#
+# **Our table is void** as a test of encoder–decoders: its models do not use their source (section 7 of the lecture). It serves here to try your tools on,
+# and your report should not draw more from it than that.
 
 # %%
 my_name = "write your name here"
@@ -1014,7 +1017,7 @@ picture
 #    of five seeds here, and "unclear" as "these seeds cannot tell", not as "equal" (½). A row can differ on paired seeds and be unclear after Holm; who
 #    says why (66 rows, five seeds) has understood it.
 # 2. **Equal what** (1): the costs of the row relative to vanilla, from the output (½); a comparison that could turn the verdict, with a reason (½).
-# 3. **Rivals** (1½): two of: the learning rate was tuned on vanilla alone; a few hundred steps, so whatever starts fast looks good; width 48 (a
+# 3. **Rivals** (1½): two of: our models do not use their source (lecture 19, section 7); the learning rate was tuned on vanilla alone; a few hundred steps, so whatever starts fast looks good; width 48 (a
 #    factorised embedding has 8 dimensions); other data, optimiser or first weights; one held-out text; experts without a balance loss. Half of it for the
 #    runs that would decide. "A bug" alone earns nothing without a test for it.
 # 4. **Own training** (2): verdicts with numbers (½); one change, a direction and a reason before the run (½); the same five seeds for *both* models, with
@@ -1027,6 +1030,8 @@ picture
 # 0.106 nats above vanilla's, with a corrected p of 0.0000031 among 51 tests: worse. In ours the final loss is 0.027 below vanilla's, with p = 0.14 alone
 # and 1 after Holm for 65 rows: unclear. The paired interval, −0.027 ± 0.035, contains 0 as well. So our five seeds cannot tell whether Funnel is better
 # or worse; they do not say that it is equal. Indeed the test finds only 7 of 65 rows clear in ours, where it finds 32 of 51 in theirs.
+#
+# None of this says anything about a Funnel Transformer that reads a source, because our models do not use theirs.
 #
 # In ours it has vanilla's parameters, 0.82 times its multiplications, and takes 1.15 times as many steps per second. At equal time it would get 15 % more
 # steps than vanilla, which could turn "unclear" into "better". In their table it needs a sixth of vanilla's operations, the fewest of all rows, and

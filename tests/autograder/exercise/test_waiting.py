@@ -1,4 +1,5 @@
 import _thread
+import signal
 import threading
 import time
 
@@ -52,6 +53,15 @@ def test_quick_calls_are_not_mentioned_however_many(monkeypatch):
     assert said == []
 
 
+@pytest.fixture
+def interruptible():
+    """What a shell starts with & ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_says_which_call_ran_on_what():
     def endless(query, keys):
         if len(keys) > 1:

@@ -1,52 +1,103 @@
-"""Exercises are built when something that they are made of has changed, and never over somebody's work."""
+"""Exercises are built when something that they are made of has changed, and nobody's work is ever written over."""
 
 import json
 import os
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from autograder import seal
 from autograder.launcher import exercises
+from autograder.launcher.text import as_json, digest
+
+QUESTIONS = {"area": "How large is a circle?", "rim": "How long is its rim?"}
+
+
+def made(questions: dict[str, str], text: str) -> dict[str, Any]:
+    """A notebook as it is released, made from a master with this text."""
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "markdown", "metadata": {}, "source": f"# Circles\n\n{len(questions)}"}
+    ]
+    for name, asked in questions.items():
+        check = {"nbgrader": {"grade_id": f"check_{name}", "grade": True}}
+        cells += [
+            {"cell_type": "markdown", "metadata": {}, "source": [f"## {name}\n", asked]},
+            {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": name}}, "source": "pass", "outputs": []},
+            {"cell_type": "code", "metadata": check, "source": f"check({name})", "outputs": []},
+        ]
+    notebook = {"cells": cells, "metadata": {"nlmcourse": {"built_from": digest(text)}}}
+    seal.seal(notebook)
+    return notebook
+
+
+def write_master(course: Path, **questions: str) -> None:
+    text = f"# %%\n{json.dumps(questions or QUESTIONS)}\n"
+    (course / "solutions" / "circles" / "circles.py").write_text(text)
 
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     for folder in ("solutions/circles", "autograder/checks", "exercises"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "solutions" / "circles" / "circles.py").write_text("# %%\nv1\n")
+    write_master(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def release(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Stands in for nbgrader: the released notebook is the master's text; calls are counted."""
+    """Stands in for nbgrader: the master's text is a list of questions; calls are counted."""
     module = ModuleType("release")
     module.calls = 0
 
-    def build_exercises(root: Path, gradebook: str, audited: bool) -> list[Path]:
+    def build_exercises(root: Path, gradebook: str, audited: bool) -> None:
         module.calls += 1
         module.audits += audited
         target = root / "exercises" / "circles" / "circles.ipynb"
         target.parent.mkdir(exist_ok=True)
-        target.write_text((root / "solutions" / "circles" / "circles.py").read_text())
+        text = (root / "solutions" / "circles" / "circles.py").read_text()
+        target.write_text(as_json(made(json.loads(text.partition("\n")[2]), text)))
         if module.fails:
             raise RuntimeError("nbgrader refuses")
-        return [target]
 
     module.build_exercises, module.fails, module.audits = build_exercises, False, 0
     module.gradebook_of = lambda root: ""
     monkeypatch.setattr(exercises.importlib, "import_module", lambda name: module)
-    monkeypatch.setattr(exercises, "available", lambda: True)
     return module
 
 
-def notebook(course: Path) -> Path:
+def released(course: Path) -> Path:
     return course / "exercises" / "circles" / "circles.ipynb"
 
 
-def change_master(course: Path, version: str = "v2") -> None:
-    (course / "solutions" / "circles" / "circles.py").write_text(f"# %%\n{version}\n")
+def mine(course: Path) -> Path:
+    return course / "work" / "circles" / "circles.ipynb"
+
+
+def answer(notebook: Path, words: str = "my answer") -> bytes:
+    """Work in a notebook, as JupyterLab saves it."""
+    document = json.loads(notebook.read_text())
+    document["cells"][2]["source"] = words
+    notebook.write_text(json.dumps(document))
+    return notebook.read_bytes()
+
+
+def run(notebook: Path) -> bytes:
+    """Run a notebook without writing anything."""
+    document = json.loads(notebook.read_text())
+    document["cells"][2] |= {"outputs": ["3.14"], "execution_count": 1}
+    document["metadata"]["language_info"] = {"version": "3.99"}
+    notebook.write_text(json.dumps(document))
+    return notebook.read_bytes()
+
+
+def forget(course: Path) -> None:
+    """As in a clone: what was built is there, and no record of it."""
+    (course / exercises.RECORD).unlink()
+
+
+# --- `exercises/` ---------------------------------------------------------------------------------------------
 
 
 def test_built_once_and_then_only_when_something_changes(course: Path, release: ModuleType) -> None:
@@ -55,9 +106,9 @@ def test_built_once_and_then_only_when_something_changes(course: Path, release: 
     assert exercises.current(course)
     assert exercises.build(course) == (0, [])
     assert release.calls == 1
-    change_master(course)
+    write_master(course, area="How large?")
     assert exercises.build(course) == (1, [])
-    assert "v2" in notebook(course).read_text()
+    assert "How large?" in released(course).read_text()
 
 
 def test_who_opens_a_lecture_waits_for_no_audit_and_who_builds_gets_it_later(course: Path, release: ModuleType) -> None:
@@ -71,6 +122,17 @@ def test_who_opens_a_lecture_waits_for_no_audit_and_who_builds_gets_it_later(cou
     assert release.calls == 2
 
 
+def test_a_fresh_clone_is_built_only_for_those_who_release_or_grade(course: Path, release: ModuleType) -> None:
+    exercises.build(course)
+    forget(course)
+    assert exercises.current(course)
+    assert not exercises.current(course, recorded=True)
+    assert not exercises.current(course, audited=True)
+    write_master(course, area="How large?")
+    assert not exercises.current(course)
+    assert exercises.build(course, audited=False) == (1, [])
+
+
 def test_an_assignment_that_was_not_released_is_not_done(course: Path, release: ModuleType) -> None:
     (course / "solutions" / "squares").mkdir()
     (course / "solutions" / "squares" / "squares.py").write_text("# %%\nv1\n")
@@ -78,7 +140,7 @@ def test_an_assignment_that_was_not_released_is_not_done(course: Path, release: 
         with pytest.raises(RuntimeError, match=r"no notebook was built from its text: squares\."):
             exercises.build(course)
         assert not exercises.current(course)
-    assert notebook(course).exists()
+    assert released(course).exists()
 
 
 @pytest.mark.parametrize("name", ["autograder/checks/circles.py", "autograder/release.py", "nbgrader_config.py"])
@@ -88,91 +150,24 @@ def test_whatever_takes_part_in_the_release_counts(course: Path, release: Module
     assert not exercises.current(course)
 
 
-def test_a_deleted_exercise_comes_back(course: Path, release: ModuleType) -> None:
+@pytest.mark.parametrize("change", [Path.unlink, run, answer])
+def test_what_is_not_as_it_was_built_is_built_again(course: Path, release: ModuleType, change: Any) -> None:
     exercises.build(course)
-    notebook(course).unlink()
-    assert exercises.build(course) == (1, [])
-    assert notebook(course).exists()
-
-
-def test_work_is_left_alone_while_the_exercise_stays_the_same(course: Path, release: ModuleType) -> None:
-    exercises.build(course)
-    notebook(course).write_text("my answer")
-    (course / "nbgrader_config.py").write_text("# another comment\n")
-    assert exercises.build(course) == (0, [])
-    assert notebook(course).read_text() == "my answer"
-    assert not list((course / "kept").rglob("*.ipynb"))
-
-
-def test_work_is_left_alone_and_the_student_told_when_the_exercise_changes(course: Path, release: ModuleType) -> None:
-    exercises.build(course)
-    notebook(course).write_text("my answer")
-    change_master(course)
-    new, notes = exercises.build(course)
-    assert new == 0
-    assert "your work" in notes[0]
-    assert notebook(course).read_text() == "my answer"
-    notebook(course).rename(notebook(course).with_name("mine.ipynb"))  # the way out that the note names
+    before = released(course).read_bytes()
+    change(released(course))
     assert exercises.build(course)[0] == 1
-    assert "v2" in notebook(course).read_text()
-    assert notebook(course).with_name("mine.ipynb").read_text() == "my answer"
+    assert released(course).read_bytes() == before
 
 
-def test_a_students_own_files_survive(course: Path, release: ModuleType) -> None:
+def test_after_a_release_that_fails_it_is_built_again(course: Path, release: ModuleType) -> None:
     exercises.build(course)
-    own = notebook(course).with_name("helper.py")
-    own.write_text("x = 1\n")
-    change_master(course)
-    exercises.build(course)
-    assert own.read_text() == "x = 1\n"
-
-
-def test_work_survives_a_release_that_fails(course: Path, release: ModuleType) -> None:
-    exercises.build(course)
-    notebook(course).write_text("my answer")
-    change_master(course)
+    write_master(course, area="How large?")
     release.fails = True
     with pytest.raises(RuntimeError, match="refuses"):
         exercises.build(course)
-    assert notebook(course).read_text() == "my answer"
-    assert not exercises.current(course)
-
-
-def test_what_was_released_before_a_fault_is_not_taken_for_somebodys_work(course: Path, release: ModuleType) -> None:
-    exercises.build(course)
-    change_master(course)
-    release.fails = True
-    with pytest.raises(RuntimeError, match="refuses"):
-        exercises.build(course)
-    assert exercises.worked_in(course) == []
+    write_master(course)  # as the record has it
     release.fails = False
-    change_master(course, "v3")
     assert exercises.build(course) == (1, [])
-    assert "v3" in notebook(course).read_text()
-
-
-def test_work_in_what_a_failed_release_did_not_reach_is_still_work(
-    course: Path, release: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    exercises.build(course)
-    notebook(course).write_text("my answer")
-    change_master(course)
-    with monkeypatch.context() as failing:
-        failing.setattr(release, "build_exercises", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            exercises.build(course)
-    assert exercises.worked_in(course) == [notebook(course)]
-    assert exercises.build(course)[0] == 0
-    assert notebook(course).read_text() == "my answer"
-
-
-def test_a_damaged_record_costs_a_build_and_no_work(course: Path, release: ModuleType) -> None:
-    exercises.build(course)
-    notebook(course).write_text("my answer")
-    (course / exercises.RECORD).write_text("{")
-    exercises.build(course)
-    assert notebook(course).read_text() == "my answer"
-    assert json.loads((course / exercises.RECORD).read_text())["files"]
 
 
 def test_a_course_without_masters_has_nothing_to_build(tmp_path: Path) -> None:
@@ -180,13 +175,152 @@ def test_a_course_without_masters_has_nothing_to_build(tmp_path: Path) -> None:
     assert exercises.build(tmp_path) == (0, [])
 
 
-def test_what_is_handed_out_is_of_today(tmp_path: Path) -> None:
-    """The files of the archive have the date of no day, and so would the exercise in JupyterLab's list."""
-    released = tmp_path / exercises.HANDED_OUT / "circles" / "circles.ipynb"
-    released.parent.mkdir(parents=True)
-    released.write_text("v1\n")
-    os.utime(released, (0, 0))
-    exercises.hand_out(tmp_path)
-    place = tmp_path / "exercises" / "circles" / "circles.ipynb"
-    assert place.read_text() == "v1\n"
-    assert place.stat().st_mtime > 10**9
+# --- `work/` --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def begun(course: Path, release: ModuleType) -> Path:
+    """A course whose exercises have been handed out."""
+    exercises.build(course)
+    assert exercises.hand_out(course) == (1, [])
+    return course
+
+
+def renew(course: Path, **questions: str) -> tuple[int, list[str]]:
+    write_master(course, **questions)
+    exercises.build(course)
+    return exercises.hand_out(course)
+
+
+@pytest.mark.parametrize("change", [Path.read_bytes, run])
+def test_what_nobody_has_worked_in_follows_the_exercise(begun: Path, change: Any) -> None:
+    assert mine(begun).read_bytes() == released(begun).read_bytes()
+    before = change(mine(begun))
+    assert exercises.hand_out(begun) == (0, [])
+    assert mine(begun).read_bytes() == before
+    assert renew(begun, area="How large?") == (1, [])
+    assert mine(begun).read_bytes() == released(begun).read_bytes()
+
+
+def test_work_is_kept_and_the_new_exercise_is_beside_it_with_what_is_new(begun: Path) -> None:
+    work = answer(mine(begun))
+    new, (note,) = renew(begun, area="How large?", volume="And a ball?")
+    assert new == 1
+    assert "work/circles/circles.ipynb has your work" in note
+    assert "new: volume; changed: area; gone: rim." in note
+    beside = mine(begun).with_name("circles-new.ipynb")
+    assert beside.read_bytes() == released(begun).read_bytes()
+    assert exercises.hand_out(begun) == (0, [])
+    beside.unlink()
+    assert exercises.hand_out(begun) == (0, [])  # it is said once
+    assert mine(begun).read_bytes() == work
+
+
+def test_work_beside_work_is_work(begun: Path) -> None:
+    answer(mine(begun))
+    renew(begun, area="How large?")
+    begun_anew = answer(mine(begun).with_name("circles-new.ipynb"), "another answer")
+    assert "circles-new-2.ipynb" in renew(begun, area="How big?")[1][0]
+    assert mine(begun).with_name("circles-new.ipynb").read_bytes() == begun_anew
+    mine(begun).with_name("circles-new.ipynb").replace(mine(begun))
+    assert "changed: area" in renew(begun, area="What size?")[1][0]
+
+
+def test_work_is_left_alone_while_the_exercise_stays_the_same(begun: Path) -> None:
+    work = answer(mine(begun))
+    for record in (exercises.BEGUN, exercises.RECORD):
+        (begun / record).write_text("{")  # a damaged record costs a build, and no work
+    exercises.build(begun)
+    assert exercises.hand_out(begun) == (0, [])
+    assert mine(begun).read_bytes() == work
+
+
+def test_who_deletes_an_exercise_begins_afresh_and_own_files_stay(begun: Path) -> None:
+    (mine(begun).parent / "helper.py").write_text("x = 1\n")
+    answer(mine(begun))
+    mine(begun).unlink()
+    assert exercises.hand_out(begun) == (1, [])
+    assert mine(begun).read_bytes() == released(begun).read_bytes()
+    assert (mine(begun).parent / "helper.py").read_text() == "x = 1\n"
+
+
+def test_work_in_the_released_notebook_is_moved_and_the_release_comes_back(begun: Path) -> None:
+    before = released(begun).read_bytes()
+    work = answer(released(begun))
+    helper = released(begun).with_name("helper.py")
+    helper.write_text("x = 1\n")
+    assert not exercises.current(begun)
+    assert len(exercises.build(begun)[1]) == 2
+    assert released(begun).read_bytes() == before
+    assert exercises.hand_out(begun) == (0, [])
+    assert mine(begun).read_bytes() == work
+    assert (mine(begun).parent / "helper.py").exists()
+    assert not helper.exists()
+    answer(released(begun), "and once more")
+    exercises.build(begun)
+    assert mine(begun).read_bytes() == work
+    assert "once more" in mine(begun).with_name("circles-from-exercises.ipynb").read_text()
+
+
+def test_files_that_belong_to_an_exercise_are_no_work(begun: Path) -> None:
+    for folder in ("solutions", "exercises"):
+        (begun / folder / "circles" / "words.txt").write_text("one two")
+    forget(begun)
+    assert exercises.take_over(begun) == []
+    assert exercises.hand_out(begun) == (0, [])
+    assert (mine(begun).parent / "words.txt").read_text() == "one two"
+
+
+# --- those who worked in `exercises/`, when that was where students worked -------------------------------------
+
+
+@pytest.fixture
+def older(course: Path, release: ModuleType) -> Path:
+    """A course built before released notebooks said what they are."""
+    exercises.build(course)
+    document = json.loads(released(course).read_text())
+    del document["metadata"]["nlmcourse"][seal.SEAL]
+    released(course).write_text(as_json(document))
+    record = {"exercises/circles/circles.ipynb": exercises._digest(released(course))}
+    (course / exercises.RECORD).write_text(json.dumps({"inputs": {"digest": "older"}, "files": record}))
+    return course
+
+
+def test_older_work_is_moved_and_what_was_not_begun_is_no_work(older: Path) -> None:
+    assert exercises.take_over(older) == []
+    work = answer(released(older))
+    exercises.build(older)
+    assert seal.untouched(released(older))
+    assert mine(older).read_bytes() == work
+    assert exercises.hand_out(older) == (0, [])  # from the same text: nothing has changed
+    _, (note,) = renew(older, area="How large?")
+    assert "circles-new.ipynb" in note
+    assert mine(older).read_bytes() == work
+
+
+def test_what_git_wrote_over_comes_back_from_jupyterlabs_checkpoint(older: Path) -> None:
+    checkpoint = released(older).parent / ".ipynb_checkpoints" / "circles-checkpoint.ipynb"
+    checkpoint.parent.mkdir()
+    checkpoint.write_bytes(released(older).read_bytes())
+    work = answer(checkpoint)
+    text = (older / "solutions" / "circles" / "circles.py").read_text()
+    released(older).write_text(as_json(made(QUESTIONS, text)))
+    assert len(exercises.take_over(older)) == 1
+    assert exercises.take_over(older) == []
+    assert mine(older).read_bytes() == work
+
+
+def test_in_a_students_copy_the_older_exercises_make_room(older: Path) -> None:
+    handed = older / exercises.HANDED_OUT / "circles" / "circles.ipynb"
+    handed.parent.mkdir(parents=True)
+    handed.write_text(as_json(made(QUESTIONS, "newer")))
+    os.utime(handed, (0, 0))
+    (older / "solutions" / "circles" / "circles.py").unlink()
+    own = released(older).with_name("copy.ipynb")
+    own.write_bytes(released(older).read_bytes())
+    work = answer(own)
+    assert exercises.hand_out(older)[0] == 1
+    assert [path.name for path in (older / "exercises").iterdir()] == []
+    assert (mine(older).parent / "copy.ipynb").read_bytes() == work
+    assert mine(older).read_bytes() == handed.read_bytes()
+    assert mine(older).stat().st_mtime > 10**9  # the files of the archive have the date of no day

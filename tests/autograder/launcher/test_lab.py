@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher import environment, lab, notebooks
+from autograder.launcher import environment, exercises, lab, notebooks
 from autograder.launcher.environment import Environment
 from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
 
@@ -91,7 +91,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str,
     """JupyterLab as `make lab` starts it, on a course of one lecture, for a user with a false kernel at home."""
     root, home = tmp_path_factory.mktemp("course"), tmp_path_factory.mktemp("home")
     (root / "lectures").mkdir()
-    (root / "lectures" / "01_first.py").write_text("# %% [markdown]\n# # First\n\n# %%\n1 + 1\n")
+    link = "[one](../exercises/one/one.ipynb)"
+    (root / "lectures" / "01_first.py").write_text(f"# %% [markdown]\n# # First\n#\n# {link}\n\n# %%\n1 + 1\n")
+    (root / "exercises" / "one").mkdir(parents=True)
+    (root / "exercises" / "one" / "one.ipynb").write_text(
+        json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
+    exercises.hand_out(root)
     (root / "lectures" / "figures").mkdir()
     (root / "autograder").symlink_to(ROOT / "autograder")
     (root / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
@@ -160,7 +166,7 @@ def test_no_news_are_fetched_and_no_updates_looked_for(server: tuple[str, str, P
 def test_the_file_browser_shows_what_is_read_and_nothing_else(server: tuple[str, str, Path]) -> None:
     listed = {entry["name"] for entry in ask(server, "/api/contents/lectures")["content"]}
     assert listed == {"01_first.ipynb"}
-    assert {entry["name"] for entry in ask(server, "/api/contents/")["content"]} == {"lectures"}
+    assert {entry["name"] for entry in ask(server, "/api/contents/")["content"]} == {"lectures", "work"}
 
 
 def test_an_instructor_is_offered_formgrader_and_a_reader_is_not() -> None:
@@ -228,4 +234,8 @@ def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
         expect(page.locator(".jp-mod-dirty")).to_have_count(0)  # nobody has changed anything
         expect(page.locator(".jp-Dialog")).to_have_count(0)  # neither "Select Kernel" nor a question about news
         expect(page.locator(".Toastify__toast")).to_have_count(0)
+        page.get_by_role("link", name="one", exact=True).click()
+        expect(page.locator("#jp-main-dock-panel .lm-TabBar-tab[title*='work/one/one.ipynb']")).to_have_count(1)
+        expect(page.locator(".jp-KernelName")).to_have_count(2, timeout=60_000 * PATIENCE)
+        expect(page.locator("[data-status=idle]")).to_have_count(2, timeout=60_000 * PATIENCE)
         browser.close()

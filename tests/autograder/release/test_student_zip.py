@@ -13,7 +13,7 @@ import pytest
 from autograder.commands.around import release as main
 from autograder.exercise.form import COURSE
 from autograder.exercise.questions import opened
-from autograder.launcher import environment, verbs
+from autograder.launcher import environment, exercises, verbs
 from autograder.launcher.text import from_text
 from autograder.release import contents as contents_module
 from autograder.release import student_zip as make_module
@@ -21,6 +21,7 @@ from autograder.release.build import secret_lines
 from autograder.release.contents import contents, students_makefile
 from autograder.release.leaks import leaks
 from autograder.release.student_zip import TOP, pack
+from autograder.seal import seal
 from tests.autograder.elsewhere import python
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -229,27 +230,27 @@ def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path)
     said = python(root, *build)
     every = f"{len(list((root / 'autograder/exercise/public').glob('*.json')))} exercises"
     assert every in said.stdout, said.stderr
-    released, mine = (
-        root / "autograder/exercise/public/exercises/attention/attention.ipynb",
-        root / "exercises/attention/attention.ipynb",
-    )
+    released, mine = (root / folder / "attention/attention.ipynb" for folder in (exercises.HANDED_OUT, exercises.WORK))
     assert mine.read_bytes() == released.read_bytes()
 
-    new = released.read_bytes().replace(b"dot_score", b"dot_Score", 1)
-    released.write_bytes(new)  # a newer archive, and nothing written yet
-    assert "1 exercise" in python(root, *build).stdout
-    assert mine.read_bytes() == new
-
-    work = new.replace(b"NotImplementedError", b"MyOwnWork", 1)
+    work = mine.read_bytes().replace(b"NotImplementedError", b"MyOwnWork", 1)
     mine.write_bytes(work)
     assert "up to date" in python(root, *build).stdout
-    released.write_bytes(files["autograder/exercise/public/exercises/attention/attention.ipynb"])
-    assert "has your work in it and is left as it is" in python(root, *build).stdout
+    newer = nbformat.read(released, as_version=4)
+    next(cell for cell in newer.cells if cell.id == "dot_score").source += "\n"
+    seal(newer)
+    nbformat.write(newer, released)
+    assert "changed: dot_score" in python(root, *build).stdout
     assert "has your work" not in python(root, *build).stdout
     assert mine.read_bytes() == work
     mine.unlink()
     assert "1 exercise" in python(root, *build).stdout
     assert mine.read_bytes() == released.read_bytes()
+
+
+def test_what_is_not_built_is_not_handed_out(tmp_path):
+    with pytest.raises(ValueError, match="not built yet: attention"):
+        contents_module._exercises(tmp_path, ["attention"])
 
 
 def test_a_students_jupyterlab_is_without_nbgraders_panels_for_instructors(files):

@@ -50,7 +50,7 @@ def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
     built = python(student, "-m", "autograder", "build", "--ready", "--here")
     assert built.returncode == 0, built.stderr
 
-    notebook = student / "exercises/beam_search/beam_search.ipynb"
+    notebook = student / "work/beam_search/beam_search.ipynb"
     cells = nbformat.read(notebook, as_version=4)
     assert "# Assignment: Beams" in cells.cells[0].source
     assert sum("raise NotImplementedError()" in cell.source for cell in cells.cells) >= 1

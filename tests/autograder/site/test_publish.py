@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.feedback.mathematics import mathml
-from autograder.launcher import exercises, glossary, say, verbs
+from autograder.launcher import glossary, say, verbs
 from autograder.site import catalogue, publish, tried
 from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
@@ -218,10 +218,10 @@ def test_assignments_are_built_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def inside(place: object, name: str, rest: object) -> int:
         assert name == "build"
         (tmp_path / "exercises" / "circles").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "exercises" / "circles" / "circles.ipynb").touch()
         return answers.pop(0)
 
     monkeypatch.setattr(verbs, "inside", inside)
-    monkeypatch.setattr(exercises, "worked_in", lambda root: [])
     with pytest.raises(say.SetupError):
         publish._assignments(place)  # type: ignore[arg-type]
     assert publish._assignments(place) == [tmp_path / "exercises" / "circles"]  # type: ignore[arg-type]

@@ -128,7 +128,7 @@ def test_two_hundred_tokens_agree_when_they_are_read(lm: TransformerLM, entry: d
 
 
 @pytest.mark.parametrize("entry", WRITTEN_ON[:2], ids=lambda entry: entry["text"][:20])
-@pytest.mark.parametrize("after", [0, 120], ids=("at the beginning", "where the cache grows to more than 128"))
+@pytest.mark.parametrize("after", [0, 120], ids=("at the beginning", "after 120 tokens"))
 def test_tokens_agree_when_they_are_written(
     unchecked: None, lm: TransformerLM, entry: dict[str, Any], after: int
 ) -> None:

@@ -70,6 +70,13 @@ function staySaved({ context }) {
   });
 }
 
+/* A link leads to an exercise as it is released, which is what a reader on the web sees. Here students have a copy to work in. */
+function openOwnCopies({ commands }) {
+  const execute = commands.execute.bind(commands);
+  const own = args => ({ ...args, path: args.path.replace(/^exercises\/(?=[^/]+\/)/, 'work/') });
+  commands.execute = (id, args) => execute(id, id === 'rendermime:handle-local-link' && args.path ? own(args) : args);
+}
+
 function watchNotebooks(app) {
   const look = () => {
     const panel = currentNotebook(app);
@@ -110,6 +117,7 @@ export function plugin(palette, wantsToStart) {
         isToggled: () => document.body.classList.contains(NOTES),
         execute: () => localStorage.setItem(NOTES, document.body.classList.toggle(NOTES) ? 'yes' : 'no'),
       });
+      openOwnCopies(app);
       watchNotebooks(app);
       fitEquations();
       keepReadable();

@@ -1,0 +1,190 @@
+"""Which groups of tests have passed in exactly this state, and are not run again.
+
+A group is a file of tests; of a file that asks all questions, an assignment; of one that looks at lectures, a lecture.
+`tests/passed.json` keeps for each Python a digest of every file that a group which passed can depend on (`matters`). A
+run of all tests leaves out the groups whose digest is still the same, but for a drawn share of them. `--everything`
+leaves out nothing, and a run of named tests runs what is named. With a Python that has no record of a group, another
+Python's counts, but what is marked `every_python` runs.
+"""
+
+import functools
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.reach import imported
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "tests" / "passed.json"
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+LECTURE = re.compile(r"[\[-](\d\d_[a-z0-9_]+)")
+ASSIGNMENT = re.compile(r"[\[-](\w+)\.")
+ASKS_ALL = "tests/autograder/test_checks.py"
+
+ROOMS = ("attacks", "box", "engine", "feedback", "imported", "instructor", "intake", "preflight", "race", "rations")
+ELSEWHERE: dict[str, str] = {
+    "tests/nlmcore/": r"(?!nlmcore/|pyproject\.toml)",
+    "tests/lectures/": r"autograder/(checks|notes)/|solutions/|exercises/|tests/",
+    ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/(?!autograder/answers/)",
+    **dict.fromkeys(
+        (f"tests/autograder/{room}/" for room in ROOMS),
+        r"lectures/\d|lectures/(results|figures|checkpoints|translations)/|tests/(nlmcore|lectures)/|benchmarks/|[^/]+\.md$",
+    ),
+}
+"""Of test files that begin so, what cannot matter to them unless they import it. All else depends on everything."""
+PACKAGES = ("autograder", "lectures", "nlmcore", "tests")
+
+
+def group_of(name: str) -> str:
+    """The group of a test with this name, with or without what xdist has put behind it."""
+    path, _, rest = name.partition("::")
+    found = (ASSIGNMENT if path == ASKS_ALL else LECTURE).search(rest.partition("@")[0])
+    return f"{path} {found[1]}" if found else path
+
+
+def matters(group: str, path: str) -> bool:
+    """Whether the outcome of a group of tests can depend on a file of the checkout."""
+    own, _, about = group.partition(" ")
+    if path in _imported(own) or path.endswith("/conftest.py"):
+        return True
+    if _elsewhere(own).match(path):
+        return False
+    return not about or _named(own, path) in ("", about)
+
+
+@functools.cache
+def _elsewhere(own: str) -> re.Pattern[str]:
+    """What a test file does not depend on: other tests, and what the table says."""
+    rules = [rule for begins, rule in ELSEWHERE.items() if own.startswith(begins)]
+    return re.compile("|".join([r"tests/(.+/)?test_\w+\.py$", *rules]))
+
+
+@functools.cache
+def _imported(own: str) -> set[str]:
+    """A test file, and what it imports of the course, directly or not."""
+    waiting, found = [own], set[str]()
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _beside(path)
+    return found
+
+
+@functools.cache
+def _beside(path: str) -> list[str]:
+    """What a file imports itself; a package's data come with it."""
+    named = imported(ROOT / path, PACKAGES) if path.endswith(".py") and (ROOT / path).is_file() else []
+    folder = path.removesuffix("__init__.py")
+    data = [] if folder == path else [name for name in _in_folders()[folder] if not name.endswith(".py")]
+    return [name for name in (*named, *data) if name in contents()]
+
+
+@functools.cache
+def _in_folders() -> dict[str, list[str]]:
+    found = defaultdict[str, list[str]](list)
+    for name in contents():
+        found[name[: name.rfind("/") + 1]].append(name)
+    return found
+
+
+def _named(own: str, path: str) -> str:
+    """The assignment, or the lecture, that a file belongs to, seen from a file of tests about all of them."""
+    if own == ASKS_ALL:
+        found = re.match(r"(?:autograder/checks|solutions|tests/autograder/answers)/(\w+)", path)
+        return found[1] if found and (ROOT / "solutions" / found[1]).is_dir() else ""
+    found = re.match(r"lectures/(\d\d_\w+)\.py", path)
+    return found[1] if found else ""
+
+
+@functools.cache
+def contents() -> dict[str, str]:
+    """A digest of every file of the checkout that git does not ignore; empty where there is no git."""
+    line = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        names = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    files = [name for name in sorted({*names}) if name and ROOT / name != KEPT and (ROOT / name).is_file()]
+    return {name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest() for name in files}
+
+
+@functools.cache
+def digest(group: str) -> str:
+    """Changes when any file does on which the group can depend."""
+    files = "".join(f"{name} {content}\n" for name, content in contents().items() if matters(group, name))
+    return hashlib.sha256(files.encode()).hexdigest()[:16]
+
+
+@functools.cache
+def kept() -> dict[str, dict[str, str]]:
+    """Of each Python: group -> the digest with which it passed."""
+    try:
+        return json.loads(KEPT.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def known() -> dict[str, bool]:
+    """The groups that have passed in this state with some Python -> whether with this one."""
+    if not contents():
+        return {}
+    found: dict[str, bool] = {}
+    for python, groups in kept().items():
+        for group, state in groups.items():
+            if (ROOT / group.partition(" ")[0]).exists() and state == digest(group):
+                found[group] = found.get(group, False) or python == PYTHON
+    return found
+
+
+class Record:
+    """What becomes of each group in a run."""
+
+    def __init__(self) -> None:
+        self.left: Counter[str] = Counter()
+        self.broken: set[str] = set()
+
+    def expects(self, names: Iterable[str]) -> None:
+        self.left = Counter(map(group_of, names))
+
+    def notes(self, name: str, outcome: str, when: str) -> None:
+        """One report of pytest. What is skipped has not passed: what it needs may be there elsewhere."""
+        group = group_of(name)
+        if outcome != "passed":
+            self.broken.add(group)
+        elif when == "teardown":
+            self.left[group] -= 1
+
+    def write(self) -> int:
+        """Keep what has passed, forget what has not; returns how many groups are new."""
+        before = {group: digest(group) for group in self.left}
+        contents.cache_clear()
+        digest.cache_clear()
+        kept.cache_clear()
+        if not contents():
+            return 0
+        passed = {
+            group: digest(group)
+            for group, left in self.left.items()
+            if not left and group not in self.broken and digest(group) == before[group]  # nobody has written meanwhile
+        }
+        pythons = {
+            python: {
+                group: state
+                for group, state in groups.items()
+                if (ROOT / group.partition(" ")[0]).exists() and not (python == PYTHON and group in self.broken)
+            }
+            for python, groups in kept().items()
+        }
+        mine = pythons.setdefault(PYTHON, {})
+        new = sum(mine.get(group) != state for group, state in passed.items())
+        mine |= passed
+        if pythons != kept():
+            KEPT.write_text(json.dumps(pythons, indent=0, sort_keys=True) + "\n", "utf-8")
+        return new
