@@ -338,14 +338,14 @@ def test_linformer_says_why_it_cannot_be_causal(plain_errors: None) -> None:
     row = dataclasses.replace(CATALOGUE["Linformer"], family=TransformerLM)
     with pytest.raises(ValueError, match="E and F mix the keys and values of all positions into k before a query"):
         build(row)
-    with pytest.raises(ValueError, match=r"E and F mix .* LinformerAttention has no `step"):
+    with pytest.raises(ValueError, match=r"E and F mix .* LinformerAttention is not called with"):
         TransformerLM(dataclasses.replace(vanilla(VOCAB, **SIZES), attention=lambda c, causal: LinformerAttention(c)))
 
 
-def test_an_attention_that_cannot_step_is_no_part_of_a_decoder(plain_errors: None) -> None:
+def test_an_attention_without_a_state_is_no_part_of_a_decoder(plain_errors: None) -> None:
     blind = dataclasses.replace(vanilla(VOCAB, **SIZES), attention=lambda c, causal: FourierMixing(c))
     for model in (TransformerLM, EncoderDecoder):
-        with pytest.raises(ValueError, match="FourierMixing has no `step"):
+        with pytest.raises(ValueError, match="FourierMixing is not called with"):
             model(blind)
     assert TransformerEncoder(blind)(TOKENS).shape == (3, 5, 20)
 
