@@ -40,7 +40,7 @@ from IPython.display import HTML
 from torch import nn
 from torch.nn import functional as F
 
-from nlmcore.attention import MultiHeadAttention, causal_mask
+from nlmcore.attention import MultiHeadAttention, causal_mask, two_way
 from nlmcore.corpora import load
 from nlmcore.inspect import pathway
 from nlmcore.positions import Rotary
@@ -380,7 +380,7 @@ def rebuilt(model):
     """A model of the library as a GPT of this page: the same parts, our twenty lines between them."""
     blocks = [
         Block(
-            layer.attention,
+            two_way(layer.attention),
             layer.feed_forward,
             (layer.residual_attention.norm, layer.residual_feed_forward.norm),
         )

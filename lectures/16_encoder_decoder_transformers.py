@@ -40,7 +40,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from nlmcore.attention import causal_mask
+from nlmcore.attention import causal_mask, two_way
 from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy
 from nlmcore.inspect import capture
@@ -232,7 +232,7 @@ def rebuilt(model):
             cross = getattr(layer, "cross_attention", None)
             rules = (layer.residual_attention, getattr(layer, "residual_cross_attention", None))
             norms = [rule.norm for rule in (*rules, layer.residual_feed_forward) if rule]
-            yield Layer(layer.attention, layer.feed_forward, norms, cross)
+            yield Layer(two_way(layer.attention), layer.feed_forward, norms, cross)
 
     halves = model.encoder, model.decoder
     return Translator(

@@ -15,7 +15,7 @@ The signature says once what is allowed; behind the door nothing is checked agai
     Annotated[kind, "what to do"]         that kind; a refusal ends in what to do instead
     bool, int, float, str, Literal[…]     just that: no number passes for a bool, no bool for a number
     Callable, a class                     something to call, an instance
-    A | None                              the same, or None
+    A | None, a tensor | a class          the same, or None; a tensor that fits, or an instance
 
 Anything else it lets pass. A type or dtype that does not fit is a TypeError; a shape or a value, a ValueError. Each
 names the argument, what was given and what is allowed. Arguments left at their defaults are not checked.
@@ -193,8 +193,15 @@ def _must(holds: Callable[[Any], bool], words: str, error: Any = TypeError, show
 
 
 def _either(choices: tuple[Any, ...]) -> Check | None:
-    """A | None; the union of int and float is a number. Of other unions nothing is known."""
+    """A | None; a tensor or an instance; the union of int and float is a number. Of other unions nothing is known."""
     rest = [choice for choice in choices if choice is not type(None)]
+    tensors = [c for c in rest if hasattr(get_args(c)[0] if get_origin(c) is Annotated else c, "dim_str")]
+    others = tuple(c for c in rest if c not in tensors)
+    if len(tensors) == 1 and others:
+        inner = check_for(tensors[0])
+        return lambda name, value, axes, me: (
+            None if value is None or isinstance(value, others) else inner(name, value, axes, me)  # type: ignore[misc]
+        )
     inner = _number(float, None) if set(rest) == {int, float} else check_for(rest[0]) if len(rest) == 1 else None
 
     def check(name: str, value: Any, axes: Any, me: Any) -> None:

@@ -39,6 +39,21 @@ from torch import Tensor, nn
 
 from nlmcore.checks import described
 
+__all__ = [
+    "LanguageModel",
+    "NeuralLanguageModel",
+    "State",
+    "ask",
+    "check_id",
+    "check_logits",
+    "check_model",
+    "evaluation_mode",
+    "leaves",
+    "map_leaves",
+    "select",
+    "shows_hidden",
+]
+
 State = Any  # None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch
 
 

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Size, described, door
 
+__all__ = ["RMSNorm"]
+
 
 class RMSNorm(nn.Module):
     """g ⊙ x / √(mean(x²) + ε) over the last dimension; g (d_model,) starts at 1. Raises ValueError for an ε below 0."""

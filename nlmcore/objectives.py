@@ -33,6 +33,8 @@ from nlmcore.attention import padding_mask
 from nlmcore.attention.checks import check_token_mask
 from nlmcore.checks import Count, Positive, Size, check_tokens, door
 
+__all__ = ["Example", "SourceAndTarget", "causal", "corrupt_spans", "cut", "hide_tokens", "masked", "prefix"]
+
 
 class Example(NamedTuple):
     """Arguments of `teacher_forcing_loss`: targets[b, t] is predicted at tokens[b, t] and counts if mask is True."""

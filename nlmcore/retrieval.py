@@ -16,6 +16,8 @@ import torch
 
 from nlmcore.checks import Amount, Probability, Size, door
 
+__all__ = ["BM25", "words"]
+
 
 def words(text: str) -> list[str]:
     """Letters, digits and apostrophes, in lower case."""

@@ -33,6 +33,8 @@ from torch.nn import functional as F
 
 from nlmcore.checks import Positive, Probability, Size, door
 
+__all__ = ["HOFFMANN", "KAPLAN", "PUBLISHED", "REFITTED", "Fit", "Law", "fit_law", "objective"]
+
 Number = Any  # a number, or a tensor of them: everything here works element by element
 
 POWER, FLOOR = ("A", "alpha"), ("E", "A", "alpha")

@@ -5,7 +5,7 @@ from tests.reading_cost import MODELS, cost, reached
 
 def test_names_are_followed_through_files() -> None:
     names = {name for _, name in reached(MODELS["GPT"])}
-    assert {"TransformerLM", "Block", "MultiHeadAttention", "KeyValueCache", "LearnedPositions", "Linear"} <= names
+    assert {"TransformerLM", "DecoderLayer", "CausalAttention", "KeyValueCache", "LearnedPositions", "Linear"} <= names
     assert not {"EncoderDecoder", "Rotary", "GatedFeedForward"} & names, "what GPT is not made of"
 
 

@@ -91,7 +91,7 @@ def cook(run: Run) -> None:
     def odds(x: Tensor, first: int = 0) -> Tensor:
         """Of the pathway before layer `first`."""
         for layer in model.layers[first:]:
-            x, _ = layer.step(x)
+            x, _ = layer(x)
         logits = model.output(model.final_norm(x[:, -1]))
         return (logits.gather(1, own[:, None]) - logits.gather(1, theirs[:, None]))[:, 0]
 

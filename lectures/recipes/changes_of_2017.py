@@ -30,12 +30,16 @@ SETTINGS = f"3 layers, d_model 48, {STEPS} steps of {BATCH} × {TIME} characters
 
 
 class Nothing(nn.Module):
-    """A sublayer that adds nothing to the residual pathway."""
+    """A network that adds nothing to the residual pathway."""
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.zeros_like(x)
 
-    def step(self, x: Tensor, state: Any = None) -> tuple[Tensor, Tensor]:
+
+class NoAttention(nn.Module):
+    """The same where attention was."""
+
+    def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Tensor]:
         return torch.zeros_like(x), x.new_zeros(len(x))
 
 
@@ -53,7 +57,7 @@ class RecurrentMixing(nn.Module):
         super().__init__()
         self.lstm = Recurrent("lstm", d_model, d_model)
 
-    def step(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
         return self.lstm(x, state)
 
 
@@ -65,7 +69,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "without LayerNorm": {"norm": lambda d_model: nn.Identity()},
     "without residual connections": {"residual": lambda c: NoResidual(c.norm(c.d_model))},
     "an LSTM instead of attention": {"attention": lambda config, causal: RecurrentMixing(config.d_model)},
-    "without attention": {"attention": lambda config, causal: Nothing()},
+    "without attention": {"attention": lambda config, causal: NoAttention()},
 }
 """Row -> the fields of the configuration that it changes. Without attention a position sees only itself."""
 

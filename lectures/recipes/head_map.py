@@ -47,7 +47,6 @@ from nlmcore.inspect import (
     repeated,
 )
 from nlmcore.metrics import mean_interval
-from nlmcore.transformer import Stack
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -94,7 +93,7 @@ def one_by_one(model: Any, tokens: Tensor) -> Iterator[tuple[int, Tensor]]:
         x = branches[2 * layer].x.repeat(heads, 1, 1)
         with patch(model, {Place(f"layers.{layer}.attention.output", "input"): ablate}):
             for later in model.layers[layer:]:
-                x, _ = later.step(x)
+                x, _ = later(x)
         yield layer, x.unflatten(0, (heads, -1))
 
 
@@ -215,7 +214,7 @@ def together(
         x = starts[on]
         with patch(model, changes):
             for later in model.layers[first:]:
-                x, _ = later.step(x)
+                x, _ = later(x)
         return (losses(model, x, (tokens, texts)[on], (PERIOD, 0)[on]) - plain[on]).mean(1).tolist()
 
     def others() -> list[int]:
@@ -306,5 +305,5 @@ def cook(run: Run) -> None:
 def shallow(model: Any, layers: int) -> Any:
     """The same model with its first layers only, for a quick run."""
     shorter = copy.copy(model)
-    shorter._modules = {**model._modules, "layers": Stack(list(model.layers)[:layers])}
+    shorter._modules = {**model._modules, "layers": model.layers[:layers]}
     return shorter

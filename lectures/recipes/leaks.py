@@ -11,7 +11,7 @@ with the mask, since a word that is not yet written cannot be seen.
 from functools import partial
 from typing import Any
 
-from nlmcore.attention import causal_mask
+from nlmcore.attention import causal_mask, two_way
 from nlmcore.training import next_token_loss
 from torch import Tensor
 
@@ -34,9 +34,9 @@ def loss_of(model: Any, batch: dict[str, Tensor], shifted: bool, masked: bool) -
     z, h = model.decoder.embed(read), model.encoder(batch["source"], real)
     mask = causal_mask(read.shape[1]) if masked else None
     for layer in model.decoder.layers:
-        z = z + layer.attention(layer.residual_attention.pre(z), mask=mask)
-        z = z + layer.cross_attention(layer.residual_cross_attention.pre(z), h, real[:, None, None])
-        z = z + layer.feed_forward(layer.residual_feed_forward.pre(z))
+        z = z + two_way(layer.attention)(layer.residual_attention(z), mask=mask)
+        z = z + layer.cross_attention(layer.residual_cross_attention(z), h, real[:, None, None])
+        z = z + layer.feed_forward(layer.residual_feed_forward(z))
     return next_token_loss(model.output(model.decoder.final_norm(z)), tokens[:, 1:], batch["mask"][:, 1:])
 
 

@@ -13,7 +13,7 @@ Symbols: their d_k is our d_head, their h is n_heads; the decoder state s or h i
 
 from nlmcore.attention.cache import KeyValueCache
 from nlmcore.attention.masks import causal_mask, padding_mask, prefix_mask, window_mask
-from nlmcore.attention.multi_head import Memory, MultiHeadAttention
+from nlmcore.attention.multi_head import CausalAttention, Memory, MultiHeadAttention, two_way
 from nlmcore.attention.pooling import AttentionPool, FixedPool, last_pool, mean_pool
 from nlmcore.attention.scores import (
     additive_score,
@@ -26,6 +26,7 @@ from nlmcore.attention.scores import (
 
 __all__ = [
     "AttentionPool",
+    "CausalAttention",
     "FixedPool",
     "KeyValueCache",
     "Memory",
@@ -41,5 +42,6 @@ __all__ = [
     "padding_mask",
     "prefix_mask",
     "scaled_dot_product_attention",
+    "two_way",
     "window_mask",
 ]

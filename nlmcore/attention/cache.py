@@ -64,7 +64,7 @@ class KeyValueCache:
 def check_cache(state: Any, window: int | None) -> None:
     """A state is a cache, and what it has forgotten lies outside what a query sees."""
     if not isinstance(state, KeyValueCache):
-        raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
+        raise TypeError(f"state must be None or the KeyValueCache of an earlier call, got {type(state).__name__}")
     first, length = state.first, state.length
     if first and (window is None or length < window - 1):
         sees = "all before it" if window is None else f"the last {window}, itself included"

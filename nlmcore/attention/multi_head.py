@@ -3,17 +3,18 @@
     head_i = attention(x W_i^Q, y W_i^K, y W_i^V),   output = [head_1; …; head_h] W^O
                                                      Vaswani et al. (2017), section 3.2.2
 
-W^Q, W^K and W^V are the rows of one matrix, `projection`, so that self-attention multiplies once.
+W^Q, W^K and W^V stand side by side in one matrix, `projection` (stored transposed): self-attention multiplies once.
 
-Positions may act inside attention: `positions` is any module with one or more of the methods rotate(x, first),
-bias(q, k) and values(weights), with shapes as in `nlmcore.positions`.
+Positions may act inside attention: `positions` is a module whose call is rotate(x, first) or bias(q, k), and which may
+have a method values(weights), with shapes as in `nlmcore.positions`.
 
 Departs from the paper: projections carry a bias unless `bias=False`, as in BERT and in torch.nn.MultiheadAttention;
 heads may share keys and values (multi-query, Shazeer 2019; grouped-query attention, Ainslie et al. 2023).
 """
 
+import copy
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -27,7 +28,8 @@ from nlmcore.checks import Rate, Size, door
 from nlmcore.fast import Linear, fused_attention
 from nlmcore.fast.attention import view_of_rows
 
-ADVICE = "a projected source goes to cross_attend(query, memory), and a mask is given by name, mask=…"
+H = TypeVar("H", bound="Heads")
+ADVICE = "a mask is given by name, mask=…"
 
 
 class Memory(NamedTuple):
@@ -37,15 +39,13 @@ class Memory(NamedTuple):
     values: Float[Tensor, "batch kv_head key d_head"]
 
 
-class MultiHeadAttention(nn.Module):
-    """Attention in n_heads subspaces; the results are concatenated and mixed by one matrix.
+class Heads(nn.Module):
+    """What all multi-head attention has: W^Q, W^K, W^V and W^O, positions, and how the heads' results are mixed.
 
     n_kv_heads: fewer than n_heads let groups of query heads share keys and values; 1 is multi-query attention. d_head:
-    d_model / n_heads unless given. window: in `step`, how many positions a query sees, itself included; None: all.
-    While `nlmcore.inspect.capture` listens, the weights are computed explicitly; otherwise a fused kernel runs.
+    d_model / n_heads unless given. A fused kernel runs unless `nlmcore.inspect.capture` listens for the weights.
 
-    Raises ValueError if d_model is not divisible by n_heads (and d_head is not given), or n_heads by n_kv_heads;
-    TypeError for positions that have none of the three methods.
+    Raises ValueError for widths or heads that do not divide, TypeError for positions with none of the three methods.
     """
 
     @door
@@ -58,15 +58,14 @@ class MultiHeadAttention(nn.Module):
         dropout: Rate = 0.0,
         d_head: Size | None = None,
         positions: Any = None,
-        window: Size | None = None,
     ) -> None:
         super().__init__()
         check_heads(d_model, n_heads, n_kv_heads, d_head)
         n_kv_heads = n_kv_heads or n_heads
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_head or d_model // n_heads
-        self.dropout, self.window = dropout, window
-        # W^Q, W^K, W^V one below the other: rows for n_heads queries, then n_kv_heads keys, then as many values
+        self.dropout = dropout
+        # W^Q, W^K, W^V, stored transposed and so one below the other: n_heads queries, n_kv_heads keys, as many values
         self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
         self.output = Linear(n_heads * self.d_head, d_model, bias=bias)  # W^O
         self.positions = positions
@@ -77,7 +76,7 @@ class MultiHeadAttention(nn.Module):
 
     @classmethod
     @door
-    def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHeadAttention":
+    def from_torch(cls: type[H], module: nn.MultiheadAttention) -> H:
         """PyTorch's weights and numbers (batch first). Raises ValueError for kdim or vdim, bias_k and add_zero_attn."""
         if module.in_proj_weight is None or module.bias_k is not None or module.add_zero_attn:
             raise ValueError("module must have one width (no kdim, no vdim), no bias_k and no add_zero_attn")
@@ -87,60 +86,8 @@ class MultiHeadAttention(nn.Module):
         ours.load_state_dict({n.replace("in_proj_", "projection.").replace("out_proj", "output"): w for n, w in theirs})
         return ours.train(module.training)
 
-    @door(like="projection.weight")
-    def forward(
-        self,
-        query: Float[Tensor, "batch query {self.d_model}"],
-        source: Annotated[Float[Tensor, "batch key {self.d_model}"], ADVICE] | None = None,
-        mask: Any = None,
-    ) -> Float[Tensor, "batch query {self.d_model}"]:
-        """Attend to `source` (None: `query`); mask broadcasts to (batch, head, query, key), True = may attend."""
-        if source is not None:
-            return self.cross_attend(query, self.project_source(source), mask)
-        q, k, v = self._project("query", query, 0)
-        return self._mix(q, k, v, mask)
-
-    @door(like="projection.weight")
-    def project_source(self, source: Float[Tensor, "batch key {self.d_model}"]) -> Memory:
-        """k = W^K h, v = W^V h of a source, once for all that attend to it: cross-attention's state."""
-        k, v = (self._heads("source", source, part) for part in (self.key, self.value))
-        # Rotated once here: a source begins at position 0, whoever asks.
-        return Memory(self.positions.rotate(k, 0) if self._rotates else k, v)
-
-    @door(like="projection.weight")
-    def cross_attend(
-        self, query: Float[Tensor, "batch query {self.d_model}"], memory: Memory, mask: Any = None
-    ) -> Float[Tensor, "batch query {self.d_model}"]:
-        """Attend to a projected source; mask as in `forward`. Only without positions may `query` come in pieces."""
-        q = self._heads("query", query, self.query)
-        check_memory(memory, q, self.n_kv_heads)
-        return self._mix(self.positions.rotate(q, 0) if self._rotates else q, *memory, mask)
-
-    def step(
-        self, x: Float[Tensor, "batch time {self.d_model}"], state: KeyValueCache | None = None
-    ) -> tuple[Float[Tensor, "batch time {self.d_model}"], KeyValueCache]:
-        """Causal self-attention as a language model needs it, continued from `state` (None: the text begins here).
-
-        Raises TypeError or ValueError for a state that is another model's, or has lost what this window sees.
-        """
-        if state is None:
-            q, k, v = self._project("x", x, 0)  # (batch, head, time, d_head), k and v with kv_head
-            state = KeyValueCache.start(k, v, self.window)
-        else:
-            check_cache(state, self.window)
-            q, k, v = self._project("x", x, state.position)
-            # k and v become [old; new]; keys were rotated by their own positions and stay as they are
-            k, v, state = state.extend(k, v, self.window)
-        time, keys = q.shape[2], k.shape[2]
-        if time == 1:  # the newest token sees all that is kept: no mask
-            return self._mix(q, k, v), state
-        # A text from its beginning, no longer than the window: the kernel knows this mask by name and needs none.
-        causal = keys == time <= (self.window or time)
-        mask = None if causal else window_mask(time, self.window, keys - time, x.device)
-        return self._mix(q, k, v, mask, causal), state
-
     def _heads(self, name: str, x: Tensor, projection: Any) -> Tensor:
-        """W x, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
+        """x W, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
         y = projection(x)
         check_text(name, x, self.d_model)
         return y.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
@@ -151,14 +98,14 @@ class MultiHeadAttention(nn.Module):
         # Queries and keys lie side by side, so one rotation does both.
         rotated, v = self._heads(name, x, self.projection).split([own + shared, shared], dim=1)
         if self._rotates:
-            rotated = self.positions.rotate(rotated, first)
+            rotated = self.positions(rotated, first)
         return *rotated.split([own, shared], dim=1), v  # type: ignore[return-value]
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False) -> Tensor:
         """The weighted sums of every head, (batch, head, query, d_head), put together: (batch, query, d_model)."""
         if mask is not None:
             check_mask(mask, (*q.shape[:3], k.shape[2]))
-        bias = self.positions.bias(q, k) if self._biases else None  # (1 or batch, head, query, key)
+        bias = self.positions(q, k) if self._biases else None  # (1 or batch, head, query, key)
         explicit = self.recorder is not None or self._adds
         if causal and (explicit or bias is not None):  # the kernel takes either its own causal mask or ours
             mask, causal = window_mask(q.shape[2], None, 0, q.device), False
@@ -178,3 +125,79 @@ class MultiHeadAttention(nn.Module):
             self.recorder(weights)
         weights = F.dropout(weights, self.dropout, self.training)  # after recording: what is shown sums to 1
         return weights @ v + self.positions.values(weights) if self._adds else weights @ v
+
+
+class MultiHeadAttention(Heads):
+    """Attention in n_heads subspaces; the results are concatenated and mixed by one matrix.
+
+    `attention(x)` looks both ways, `attention(x, source)` at a source; sizes and errors as in `Heads`.
+    """
+
+    @door(like="projection.weight")
+    def forward(
+        self,
+        query: Float[Tensor, "batch query {self.d_model}"],
+        source: Annotated[Float[Tensor, "batch key {self.d_model}"], ADVICE] | Memory | None = None,
+        mask: Any = None,
+    ) -> Float[Tensor, "batch query {self.d_model}"]:
+        """Attend to `source` (None: `query`): its vectors, or what `project_source` made of them.
+
+        mask broadcasts to (batch, head, query, key), True = may attend. A query in pieces needs a source, no positions.
+        """
+        if source is None:
+            q, k, v = self._project("query", query, 0)
+            return self._mix(q, k, v, mask)
+        memory = source if isinstance(source, tuple) else self.project_source(source)
+        q = self._heads("query", query, self.query)
+        check_memory(memory, q, self.n_kv_heads)
+        return self._mix(self.positions(q, 0) if self._rotates else q, *memory, mask)
+
+    @door(like="projection.weight")
+    def project_source(self, source: Float[Tensor, "batch key {self.d_model}"]) -> Memory:
+        """k = h W^K, v = h W^V of a source, once for all that attend to it: cross-attention's state."""
+        k, v = (self._heads("source", source, part) for part in (self.key, self.value))
+        # Rotated once here: a source begins at position 0, whoever asks.
+        return Memory(self.positions(k, 0) if self._rotates else k, v)
+
+
+class CausalAttention(Heads):
+    """Self-attention as a language model needs it: `y, state = attention(x, state)`.
+
+    Every position sees itself and those before it; window: only so many, itself included. Sizes and errors as in
+    `Heads`. State: the keys and values of what was read.
+    """
+
+    @door
+    def __init__(self, *sizes: Any, window: Size | None = None, **more: Any) -> None:
+        super().__init__(*sizes, **more)
+        self.window = window
+
+    def forward(
+        self, x: Float[Tensor, "batch time {self.d_model}"], state: KeyValueCache | None = None
+    ) -> tuple[Float[Tensor, "batch time {self.d_model}"], KeyValueCache]:
+        """Continue from `state` (None: the text begins here).
+
+        Raises TypeError or ValueError for a state that is another model's, or has lost what this window sees.
+        """
+        if state is None:
+            q, k, v = self._project("x", x, 0)  # (batch, head, time, d_head), k and v with kv_head
+            state = KeyValueCache.start(k, v, self.window)
+        else:
+            check_cache(state, self.window)
+            q, k, v = self._project("x", x, state.position)
+            # k and v become [old; new]; keys were rotated by their own positions and stay as they are
+            k, v, state = state.extend(k, v, self.window)
+        time, keys = q.shape[2], k.shape[2]
+        if time == 1:  # the newest token sees all that is kept: no mask
+            return self._mix(q, k, v), state
+        # A text from its beginning, no longer than the window: the kernel knows this mask by name and needs none.
+        causal = keys == time <= (self.window or time)
+        mask = None if causal else window_mask(time, self.window, keys - time, x.device)
+        return self._mix(q, k, v, mask, causal), state
+
+
+def two_way(attention: Heads) -> MultiHeadAttention:
+    """The same heads, weights included, called with a mask; they may be those of a `CausalAttention`."""
+    other = copy.copy(attention)
+    other.__class__ = MultiHeadAttention  # type: ignore[assignment]
+    return other  # type: ignore[return-value]

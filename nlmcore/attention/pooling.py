@@ -2,7 +2,7 @@
 
     mean         c = Σ_j h_j / n
     last         c = h_n                                       all that a classifier sees of a causal model's text
-    fixed        c = W_1 h_1 + W_2 h_2 + … + W_n h_n           a matrix for each position, whatever the words are
+    fixed        c = h_1 W_1 + h_2 W_2 + … + h_n W_n           a matrix for each position, whatever the words are
     attention    c = Σ_j α_j h_j,   α = softmax(q · h_j)       weights that the words decide: a learned query q
                                                                Yang et al. (2016), section 2.2, where q is u_w
 
@@ -11,7 +11,7 @@ attention has d_model; they read no text longer than max_length, and learn each 
 
 All are called pool(states, mask), mask (batch, time) with True = a real token; a text without one gives zeros.
 
-Departs from the paper: Yang et al. compare q with tanh(W h_j + b).
+Departs from the paper: Yang et al. compare q with tanh(h_j W + b).
 """
 
 import torch
@@ -44,7 +44,7 @@ def last_pool(states: States, mask: Real | None = None) -> Pooled:
 
 
 class FixedPool(nn.Module):
-    """Σ_j W_j h_j, W (max_length, d_model, d_model), at first I / max_length."""
+    """Σ_j h_j W_j, W (max_length, d_model, d_model), at first I / max_length."""
 
     @door
     def __init__(self, d_model: Size, max_length: Size) -> None:

@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Probability, Size, door
+from nlmcore.checks import Amount, Probability, Size, described, door
 
 ROUNDING = 1e-6  # masses that are equal on paper (0.5 + 0.4 and 0.9) count as equal
 
@@ -157,6 +157,7 @@ def compose(
     filters: Iterable[Filter],
 ) -> Filter:
     """One function of all that are given, in the order of the table, then `filters`; None leaves one out."""
+    check_filters(filters)
     values = (temperature, top_k, top_p, min_p, typical_p)
     given = [(keep, value) for keep, value in zip(FILTERS.values(), values, strict=True) if value is not None]
     # The caller's signature has checked the values, once: at every step they are applied behind the check.
@@ -170,6 +171,18 @@ def compose(
         return logits
 
     return reshaped
+
+
+def check_filters(filters: Any) -> None:
+    """Refuse, with TypeError, what is no collection of functions."""
+    if isinstance(filters, list | tuple):
+        wrong = [further for further in filters if not callable(further)]
+        if not wrong:
+            return
+        got = f"{described(wrong[0])} among them"
+    else:
+        got = described(filters) + ("; one filter is given as [filter]" if callable(filters) else "")
+    raise TypeError(f"filters must be a list or tuple of functions of logits, got {got}")
 
 
 def chooser(

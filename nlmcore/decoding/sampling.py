@@ -76,12 +76,12 @@ def sample(
     after all filters (None where nothing was reshaped, or at temperature 0).
     """
     prompt, end = check_request(model, prompt, eos, state)
-    given = (temperature, top_k, top_p, min_p, typical_p, tuple(filters))
-    reshaped = compose(*given)
+    given = (temperature, top_k, top_p, min_p, typical_p)
+    reshaped = compose(*given, filters)
     choose = chooser(reshaped, temperature, generator)
     if num_samples > 1:
         prompt, state = copies(model, prompt, state, num_samples)
-    as_it_is = temperature == 0 or given == (1, None, None, None, None, ())
+    as_it_is = temperature == 0 or (given == (1, None, None, None, None) and not filters)
     watch = Watcher(len(prompt), end, None if as_it_is else reshaped) if trace else None
     return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 

@@ -25,14 +25,15 @@ def fused_attention(
 
 
 class Rows:
-    """y = x Wᵀ + b, with W and b the rows begin to end of `whole`."""
+    """y = x Wᵀ + b, with W and b the rows begin to end of `whole`, which is called for them alone."""
 
     def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
+        self.whole, self.part = whole, slice(begin, end)
         self.weight: Tensor = whole.weight[begin:end]
         self.bias: Tensor | None = None if whole.bias is None else whole.bias[begin:end]
 
     def __call__(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
+        return self.whole(x, self.part)
 
 
 def view_of_rows(part: int) -> Any:

@@ -1,11 +1,12 @@
 """A linear map as fast as the processor allows: for one row while a text is written, for a batch in training.
 
-    y = W x + b,  that is  y = b + Σ_j x_j w_j  with w_j the j-th column of W
+    y = x W + b,  that is  y = b + Σ_j x_j w_j  with w_j the j-th row of W
 
-It is torch.nn.Linear. A large product in single precision avoids F.linear, whose BLAS repacks W before it multiplies
-by few rows, and leaves half of another maker's processor unused. It takes one of two other ways:
+It is torch.nn.Linear, whose `weight` is Wᵀ, (out, in). A large product in single precision avoids F.linear, whose BLAS
+repacks W before it multiplies by few rows, and leaves half of another maker's processor unused. It takes one of two
+other ways:
 
-    one row, W stored (in, out)    the sum above: an EmbeddingBag adds the weighted columns, and fetches them ahead
+    one row, W stored (in, out)    the sum above: an EmbeddingBag adds the weighted rows, and fetches them ahead
     anything else                  oneDNN, which PyTorch brings along; with gradients too, `Product`
 
 Measured on one core (AMD, AVX-512), W (3072, 576), times as fast as F.linear with W stored (out, in):
@@ -33,10 +34,13 @@ FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines  # whether Embed
 
 
 class Linear(nn.Linear):
-    """W x + b; x (..., in) gives (..., out). Raises TypeError or ValueError if x has the wrong dtype or width."""
+    """x W + b; x (..., in) gives (..., out). Raises TypeError or ValueError if x has the wrong dtype or width."""
 
-    def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
+    def forward(self, x: Float[Tensor, "*batch read"], *part: slice) -> Float[Tensor, "*batch given"]:
+        """part: only these outputs, and from these inputs, as if W had no others."""
         weight, bias = self.weight, self.bias
+        if part:
+            return F.linear(x, weight[part], None if bias is None else bias[part[0]])
         if not isinstance(x, Tensor) or x.dtype is not weight.dtype or x.shape[-1:] != (self.in_features,):
             _check(x, weight)
         numbers = x.numel()
@@ -46,7 +50,7 @@ class Linear(nn.Linear):
         if torch.is_grad_enabled():
             return Product.apply(x, weight, bias)
         if numbers == self.in_features and FBGEMM and weight.t().is_contiguous():
-            return sum_of_columns(x, weight) if bias is None else sum_of_columns(x, weight) + bias
+            return sum_of_rows(x, weight) if bias is None else sum_of_rows(x, weight) + bias
         return multiply(x, weight, bias)
 
 
@@ -61,7 +65,7 @@ def _check(x: object, weight: Tensor) -> None:
 
 
 class Product(torch.autograd.Function):
-    """y = x Wᵀ + b by oneDNN, and its gradients: dx = dy W,  dW = dyᵀ x,  db = Σ_rows dy."""
+    """y = x Wᵀ + b by oneDNN, W as stored, and its gradients: dx = dy W,  dW = dyᵀ x,  db = Σ_rows dy."""
 
     @staticmethod
     def forward(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -91,8 +95,8 @@ def _times(a: Tensor, b: Tensor) -> Tensor:
     return a @ b if multiply is None else multiply(a, b.t(), None)
 
 
-def sum_of_columns(x: Float[Tensor, "*one in"], weight: Float[Tensor, "out in"]) -> Float[Tensor, "*one out"]:
-    """Σ_j x_j w_j for one x and W stored (in, out); each thread sums its part of the outputs."""
+def sum_of_rows(x: Float[Tensor, "*one in"], weight: Float[Tensor, "out in"]) -> Float[Tensor, "*one out"]:
+    """Σ_j x_j w_j for one x and a weight stored (in, out); each thread sums its part of the outputs."""
     n_out, n_in = weight.shape
     parts = math.gcd(n_out, torch.get_num_threads())
     pieces = weight.t().view(n_in * parts, n_out // parts)

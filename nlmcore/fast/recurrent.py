@@ -15,8 +15,8 @@ the step.
 
     ∂L/∂c_t += ∂L/∂h_t ⊙ o_t ⊙ (1 − tanh² c_t)           from h_t = o_t ⊙ tanh(c_t)
     ∂L/∂c_{t-1} = ∂L/∂c_t ⊙ f_t                           the path on which gradients survive
-    ∂L/∂a_t: each gate's upstream ⊙ local gradient       a_t = W x_t + U h_{t-1} + b; σ' = σ (1 − σ), tanh' = 1 − tanh²
-    ∂L/∂U = Σ_t (∂L/∂a_t) h_{t-1}ᵀ                        Werbos (1990), "Backpropagation through time"
+    ∂L/∂a_t: each gate's upstream ⊙ local gradient       a_t = x_t W + h_{t-1} U + b; σ' = σ (1 − σ), tanh' = 1 − tanh²
+    ∂L/∂U = Σ_t h_{t-1}ᵀ (∂L/∂a_t)                        Werbos (1990), "Backpropagation through time"
 
 U's gradient is a sum over times, which is one product after the loop. The forward pass is `LSTMCell.step`. `Recurrent`
 uses this for an LSTM with `fused=False`, where it trains 1.5 to 2 times as fast as a loop around torch.nn.LSTMCell.
@@ -133,7 +133,7 @@ def _gather(x: Tensor, order: Tensor) -> Tensor:
 
 
 def run_lstm(step: Callable[..., Any], projected: Tensor, weight_hh: Tensor, h: Tensor, c: Tensor) -> tuple:
-    """W x + b (time, batch, 4 · hidden) and a state to all hidden states (time, batch, hidden), and the last (h, c)."""
+    """x W + b (time, batch, 4 · hidden) and a state to all hidden states (time, batch, hidden), and the last (h, c)."""
     outputs, c = ThroughTime.apply(step, projected, weight_hh, h, c)  # type: ignore[no-untyped-call]
     return outputs, outputs[-1], c
 
@@ -159,8 +159,8 @@ class ThroughTime(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_h: Tensor, dc: Tensor) -> tuple[None, Tensor, Tensor, Tensor, Tensor]:
-        U, h, outputs = ctx.saved_tensors
-        da = grad_h.new_empty(len(grad_h), len(h), len(U))  # ∂L/∂a_t, also that of W x_t + b
+        U_T, h, outputs = ctx.saved_tensors  # (4 · hidden, hidden), as stored
+        da = grad_h.new_empty(len(grad_h), len(h), len(U_T))  # ∂L/∂a_t, also that of x_t W + b
         blocks = da.unflatten(-1, (4, -1)).unbind(0)
         from_outputs = [torch.zeros_like(h), *grad_h.unbind(0)]  # nothing but the loop has seen h_0
         dh = from_outputs[-1]
@@ -173,6 +173,6 @@ class ThroughTime(torch.autograd.Function):
             tanh_backward_into(dc * i, g, grad_input=dg)
             sigmoid_backward_into(dh * memory, o, grad_input=do)
             dc = dc * f
-            dh = torch.addmm(from_outputs[t], da[t], U)  # its own output's, and Uᵀ ∂L/∂a_t
+            dh = torch.addmm(from_outputs[t], da[t], U_T)  # its own output's, and ∂L/∂a_t Uᵀ
         read = torch.cat([h.unsqueeze(0), outputs[:-1]])  # h_{t-1} at every t
         return None, da, da.flatten(0, 1).T @ read.flatten(0, 1), dh, dc

@@ -9,7 +9,7 @@
 (2003), "A neural probabilistic language model", section 2.
 
     x = [C(w_{t-n+2}), …, C(w_t)]                    n-1 words in sequence
-    y = b + W x + U tanh(d + H x)                    (1)      P(w_{t+1} | …) = softmax(y)
+    y = b + x W + tanh(d + x H) U                    (1)      P(w_{t+1} | …) = softmax(y)
 
 `BagOfWordsLM` averages them; for classification that is the deep averaging network of Iyyer et al. (2015), "Deep
 unordered composition rivals syntactic methods for text classification".
@@ -94,7 +94,7 @@ class FeedForwardLM(WindowLM):
         self.direct = nn.Linear(window * d_embedding, vocab_size, bias=False) if direct else None
 
     def score(self, windows: Int[Tensor, "batch time window"]) -> Float[Tensor, "batch time vocab"]:
-        """y = b + W x + U tanh(d + H x)."""
+        """y = b + x W + tanh(d + x H) U."""
         x = self.embedding(windows).flatten(start_dim=2)  # (batch, time, window · d_embedding)
         y = self.output(self.activation(self.hidden(x)))
         return y if self.direct is None else y + self.direct(x)

@@ -83,7 +83,7 @@ def patch(
 
     with ExitStack() as stack:
         # Whichever way the model is called; without `positions` nobody asks where in the text it is.
-        for method in ("encode", "hidden_states", "forward", "step"):
+        for method in ("encode", "hidden_states", "forward"):
             if wanted is not None and hasattr(model, method):
                 stack.enter_context(listening({model: [""]}, method, note))
         for name, change in changes.items():

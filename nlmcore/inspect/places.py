@@ -10,7 +10,7 @@ part of the input of W2.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import cycle
@@ -75,35 +75,24 @@ def listening(modules: dict[Any, list[str]], method: str, listener: Callable[...
 
 @contextmanager
 def visited(model: nn.Module, place: Place, visit: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Meanwhile the tensor at this place goes through `visit` in each call of `forward`, `step` or `cross_attend`.
+    """Meanwhile the tensor at this place goes through `visit` in each call of its module.
 
-    Of a module with several names only the calls in the turn of `place.module` count; a method that calls another of
-    the three counts once.
+    Of a module with several names only the calls in the turn of `place.module` count.
     """
     wanted = submodule(model, place.module)
-    names = [name for name, module in model.named_modules(remove_duplicate=False) if module is wanted]
-    turns, inside = cycle(names), False
+    turns = cycle([name for name, module in model.named_modules(remove_duplicate=False) if module is wanted])
 
-    def listener(call: Callable[..., Any], _: Iterator[str]) -> Callable[..., Any]:
-        def listen(*args: Any, **kwargs: Any) -> Any:
-            nonlocal inside
-            if inside or next(turns) != place.module:
-                return call(*args, **kwargs)
-            if place.side == "input":
-                args = (visit(args[0]), *args[1:])
-            inside = True
-            try:
-                result = call(*args, **kwargs)
-            finally:
-                inside = False
-            if place.side == "input":
-                return result
-            return (visit(result[0]), *result[1:]) if isinstance(result, tuple) else visit(result)
+    def before(module: nn.Module, args: Any) -> Any:
+        return (visit(args[0]), *args[1:]) if next(turns) == place.module else None
 
-        return listen
+    def after(module: nn.Module, args: Any, result: Any) -> Any:
+        if next(turns) != place.module:
+            return None
+        return (visit(result[0]), *result[1:]) if isinstance(result, tuple) else visit(result)
 
-    with ExitStack() as stack:
-        for method in ("forward", "step", "cross_attend"):
-            if hasattr(wanted, method):
-                stack.enter_context(listening({wanted: names}, method, listener))
+    if place.side == "input":  # of nested ones the inner one acts first on an input, last on an output
+        handle = wanted.register_forward_pre_hook(before, prepend=True)
+    else:
+        handle = wanted.register_forward_hook(after)
+    with handle:
         yield

@@ -12,7 +12,7 @@ computes them. The output is the same to float tolerance. Any module with an att
         model(tokens)
     branches[3].x, branches[3].y    # the residual pathway before a sublayer, and what that sublayer gave
 
-Here every residual rule takes part, a module with `pre(x)` and `post(x, y)`.
+Here every residual rule takes part, a module with `pre(x)` and `post(x, y)`, in its calls with x and y.
 
     with outputs(model, "layers.3") as seen:
         model(tokens)
@@ -22,8 +22,9 @@ A place is the name of a module, or a `Place`, like one head (`nlmcore.inspect.p
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 from torch import Tensor, nn
@@ -133,13 +134,15 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
     )
     seen: list[Branch] = []
 
-    def listener(after: Callable[[Tensor, Tensor], Tensor], turns: Iterator[str]) -> Callable[..., Tensor]:
-        def listen(x: Tensor, y: Tensor) -> Tensor:
-            result = after(x, y)
-            seen.append(Branch(next(turns), x.detach(), y.detach(), result.detach()))
-            return result
+    def listener(turns: Iterator[str]) -> Callable[..., None]:
+        def listen(rule: nn.Module, args: tuple[Tensor, ...], result: Tensor) -> None:
+            if len(args) == 2:  # with x alone it is asked what the sublayer reads
+                x, y = args
+                seen.append(Branch(next(turns), x.detach(), y.detach(), result.detach()))
 
         return listen
 
-    with listening(rules, "post", listener):
+    with ExitStack() as stack:
+        for rule, names in rules.items():
+            stack.enter_context(rule.register_forward_hook(listener(cycle(names))))
         yield seen

@@ -129,6 +129,8 @@ class BiasedScores(nn.Module):
         check_pair(q, k, self.n_heads, self.d_head)
         return self.scores(q, k)
 
+    forward = bias
+
     def scores(self, q: Q, k: K) -> Tensor:
         """The equation of each; q and k fit it."""
         raise NotImplementedError
@@ -209,7 +211,11 @@ class TransformerXLPositions(BiasedScores):
         W = self.projection.weight.unflatten(0, (self.n_heads, self.d_head))  # (head, d_head, width)
         sought = (q + self.v.unsqueeze(1)) / math.sqrt(self.d_head)  # (batch, head, query, d_head)
         few = batch * query_length < self.d_head  # then (q W) PEᵀ is less work than q (W PEᵀ)
-        by_distance = sought @ W @ PE.T if few else sought @ (W @ PE.T)  # (batch, head, query, distance)
+        if self.projection._forward_hooks or self.projection._forward_pre_hooks:  # a hook wants W_R PE as it is written
+            turned = self.projection(PE).T.unflatten(0, W.shape[:2])
+        else:
+            turned = None if few else W @ PE.T
+        by_distance = sought @ W @ PE.T if turned is None else sought @ turned  # (batch, head, query, distance)
         u = self.u.unflatten(0, (k.shape[1], -1)) / math.sqrt(self.d_head)  # (kv_head, group, d_head)
         everywhere = (u @ k.mT).flatten(1, 2).unsqueeze(2)  # (batch, head, 1, key)
         return relative_shift(by_distance, key_length) + everywhere

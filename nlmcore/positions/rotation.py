@@ -118,5 +118,7 @@ class Rotary(nn.Module):
         cos, sin = _cos_sin_of_a_stretch(first, x.shape[2], self.d_head, self.base, self.layout, x.dtype, x.device)
         return _rotate(x, cos, sin, self.layout)
 
+    forward = rotate
+
     def extra_repr(self) -> str:
         return f"d_head={self.d_head}, base={self.base}, layout={self.layout!r}"

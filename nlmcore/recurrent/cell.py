@@ -2,12 +2,13 @@
 
     state_t = cell(x_t, state_{t-1})
 
-Every cell of this folder has the same two stacked matrices, one block of rows per equation ("gate"):
+Vectors are rows, so a matrix stands to their right. Every cell of this folder has the same two matrices, one block of
+columns per equation ("gate"). They are stored transposed, as in torch.nn:
 
-    W = weight_ih (blocks · hidden, input)     reads the input x_t
-    U = weight_hh (blocks · hidden, hidden)    reads the hidden state h_{t-1}
+    W = weight_ih.T    (input, blocks · hidden)     reads the input x_t
+    U = weight_hh.T    (hidden, blocks · hidden)    reads the hidden state h_{t-1}
 
-W x_t + b does not wait for the previous state: `project` computes it for all times in one matrix product. The rest of
+x_t W + b does not wait for the previous state: `project` computes it for all times in one matrix product. The rest of
 the equations is `step`. `cell(x, state)` is the two together.
 
 Initialisation: weights are uniform in ±1/√hidden, as in torch.nn; biases are 0, except that some cells open the gate
@@ -55,7 +56,7 @@ class Unrolled(NamedTuple):
 class Cell(nn.Module, ABC):
     """One time step: `cell(x, state) -> state`. Subclasses give the equations in `step`."""
 
-    blocks: ClassVar[tuple[str, ...]]  # the blocks of rows of weight_ih and weight_hh, in order
+    blocks: ClassVar[tuple[str, ...]]  # the blocks of columns of W and U, in order
     parts: ClassVar[tuple[str, ...]] = ("h",)  # the vectors of the state: ("h",), or the LSTM's ("h", "c")
     kernel: str | None = None  # the name in `nlmcore.fast.recurrent` of PyTorch's own loop over time, if there is one
 
@@ -76,9 +77,9 @@ class Cell(nn.Module, ABC):
 
     @abstractmethod
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        """The equations: from W x_t + b (batch, blocks · hidden) and state_{t-1} to state_t, and the gates' values.
+        """The equations: from x_t W + b (batch, blocks · hidden) and state_{t-1} to state_t, and the gates' values.
 
-        U is weight_hh transposed, (hidden, blocks · hidden): rows are texts, so the board's U h is h @ U here.
+        U is weight_hh transposed, (hidden, blocks · hidden), and a row of h is a text: h @ U is the board's h U.
         """
 
     def input_bias(self) -> Tensor:
@@ -86,7 +87,7 @@ class Cell(nn.Module, ABC):
         return self.bias_ih if self.bias_hh is None else self.bias_ih + self.bias_hh
 
     def project(self, x: Tensor) -> Tensor:
-        """W x + b for any number of inputs: (..., input) to (..., blocks · hidden)."""
+        """x W + b for any number of inputs: (..., input) to (..., blocks · hidden)."""
         return F.linear(x, self.weight_ih, self.input_bias())
 
     @door(like="weight_hh")
@@ -98,6 +99,21 @@ class Cell(nn.Module, ABC):
         state, gates = self.step(self.project(x), self.start(state, x), self.weight_hh.T)
         self.record([gates])
         return state
+
+    @property
+    def watched(self) -> bool:
+        """Whether a hook wants to see every step: then no kernel may run, and no product be taken out of the call."""
+        return bool(self._forward_hooks or self._forward_pre_hooks)
+
+    def call(self, x: Tensor, state: CellState) -> tuple[CellState, Gates]:
+        """`cell(x, state)`, hooks included, and the gates, which its caller records."""
+        seen: list[Gates] = []
+        outer, self.gate_recorder = self.gate_recorder, seen.append
+        try:
+            state = self(x, state)
+        finally:
+            self.gate_recorder = outer
+        return state, {name: gate.squeeze(1) for name, gate in seen[0].items()}
 
     def record(self, gates: list[Gates]) -> None:
         """Pass the gates of all times to the recorder, if there is one."""
@@ -112,12 +128,14 @@ class Cell(nn.Module, ABC):
         x (time, batch, input). With `reverse` the cell reads from the last time to the first. mask (time, batch): where
         it is False, the state is unchanged.
         """
-        inputs = self.project(x).unbind(0)  # indexing x[t] in the loop would make the backward pass quadratic in T
+        watched, U = self.watched, self.weight_hh.T
+        # Indexing x[t] in the loop would make the backward pass quadratic in T.
+        inputs = (x if watched else self.project(x)).unbind(0)
         states: list[CellState] = [state] * len(inputs)
         gates: list[Gates] = [{}] * len(inputs)  # by time, so that a reversed run is in the order of the text too
         real = None if mask is None else mask.unsqueeze(-1).unbind(0)
         for t in reversed(range(len(inputs))) if reverse else range(len(inputs)):
-            new, gates[t] = self.step(inputs[t], state, self.weight_hh.T)
+            new, gates[t] = self.call(inputs[t], state) if watched else self.step(inputs[t], state, U)
             # A padded place reads nothing: those texts keep their old state.
             state = new if real is None else each(lambda n, o, keep=real[t]: torch.where(keep, n, o), new, state)
             states[t] = state
@@ -158,7 +176,7 @@ class Cell(nn.Module, ABC):
         return as_state(parts)
 
     def recurrent_matrices(self) -> dict[str, Tensor]:
-        """U's blocks by name, each (hidden, hidden): what multiplies h_{t-1} in each equation."""
+        """U's blocks by name, each (hidden, hidden), transposed as stored: what multiplies h_{t-1} in each equation."""
         return dict(zip(self.blocks, self.weight_hh.split(self.d_hidden), strict=True))
 
     def copy_weights(self: C, module: nn.Module) -> C:

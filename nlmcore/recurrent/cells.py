@@ -1,7 +1,7 @@
 """The four cells: each class has the equations of one time step, as its lecture writes them.
 
-In all, weight_ih stacks the matrices W in the order of `blocks`, weight_hh the matrices U. b is bias_ih + bias_hh,
-because PyTorch has two biases.
+Vectors are rows, as in the lectures. In all, weight_ih stacks the matrices W, each transposed, in the order of
+`blocks`, and weight_hh the matrices U. b is bias_ih + bias_hh, because PyTorch has two biases.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from nlmcore.recurrent.cell import AnyState, Cell, CellState, Gates, LSTMState
 class RNNCell(Cell):
     """The vanilla recurrent network (Elman 1990, "Finding structure in time"). Same numbers as torch.nn.RNNCell.
 
-        h_t = tanh(W x_t + U h_{t-1} + b)
+        h_t = tanh(x_t W + h_{t-1} U + b)
 
-    The lecture on recurrent networks writes h_t = σ(U h_{t-1} + W x_t) with any squashing σ, and y_t = softmax(V h_t);
+    The lecture on recurrent networks writes h_t = σ(h_{t-1} U + x_t W) with any squashing σ, and y_t = softmax(h_t V);
     V belongs to the language model, not to the cell.
 
     Departs from the paper: tanh, where Elman's units are logistic (`activation=torch.sigmoid` gives those; torch.relu
@@ -36,7 +36,7 @@ class RNNCell(Cell):
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
-        h = self.activation(torch.addmm(projected, h, U))  # `projected` is W x_t + b; (batch, hidden)
+        h = self.activation(torch.addmm(projected, h, U))  # `projected` is x_t W + b; (batch, hidden)
         return h, {"hidden": h}
 
     @classmethod
@@ -50,8 +50,8 @@ class RNNCell(Cell):
 class UGRNNCell(Cell):
     """The update-gate RNN: one gate, the smallest cell that can keep its memory.
 
-        R_t = tanh(W^R x_t + U^R h_{t-1} + b^R)           what could be written
-        G_t = σ(W^G x_t + U^G h_{t-1} + b^G)              how much is kept
+        R_t = tanh(x_t W^R + h_{t-1} U^R + b^R)           what could be written
+        G_t = σ(x_t W^G + h_{t-1} U^G + b^G)              how much is kept
         h_t = G_t ⊙ h_{t-1} + (1 − G_t) ⊙ R_t             a residual connection through time
 
     Collins, Sohl-Dickstein & Sussillo (2016), "Capacity and trainability in recurrent neural networks".
@@ -78,17 +78,17 @@ class UGRNNCell(Cell):
 class GRUCell(Cell):
     """The gated recurrent unit: two gates and one state. Same numbers as torch.nn.GRUCell.
 
-        r_t = σ(W^r x_t + b^r + U^r h_{t-1} + d^r)               reset gate
-        z_t = σ(W^z x_t + b^z + U^z h_{t-1} + d^z)               update gate: how much is kept
-        n_t = tanh(W^n x_t + b^n + r_t ⊙ (U^n h_{t-1} + d^n))    candidate ("new")
+        r_t = σ(x_t W^r + b^r + h_{t-1} U^r + d^r)               reset gate
+        z_t = σ(x_t W^z + b^z + h_{t-1} U^z + d^z)               update gate: how much is kept
+        n_t = tanh(x_t W^n + b^n + r_t ⊙ (h_{t-1} U^n + d^n))    candidate ("new")
         h_t = z_t ⊙ h_{t-1} + (1 − z_t) ⊙ n_t
 
     Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder", section 2.3, in the variant that
     PyTorch and cuDNN compute. Symbols: bias_ih is b, bias_hh is d; the paper writes h̃ for n, the lecture on gates G and
     R for z and n.
 
-    Departs from the paper: Cho et al. reset *before* the product, n = tanh(W x + U (r ⊙ h)); here the reset comes after
-    it, r ⊙ (U h + d), so that all three products with h are one (and d^n cannot be merged into b^n). The two functions
+    Departs from the paper: Cho et al. reset *before* the product, n = tanh(x W + (r ⊙ h) U); here the reset comes after
+    it, r ⊙ (h U + d), so that all three products with h are one (and d^n cannot be merged into b^n). The two functions
     differ, with equal quality as far as is known. The paper has no biases.
     """
 
@@ -119,10 +119,10 @@ class GRUCell(Cell):
 class LSTMCell(Cell):
     """Long short-term memory: three gates and two states (h, c). Same numbers as torch.nn.LSTMCell.
 
-        i_t = σ(W^i x_t + U^i h_{t-1} + b^i)           input gate: how much is written
-        f_t = σ(W^f x_t + U^f h_{t-1} + b^f)           forget gate: how much is kept
-        g_t = tanh(W^g x_t + U^g h_{t-1} + b^g)        what could be written
-        o_t = σ(W^o x_t + U^o h_{t-1} + b^o)           output gate: how much is shown
+        i_t = σ(x_t W^i + h_{t-1} U^i + b^i)           input gate: how much is written
+        f_t = σ(x_t W^f + h_{t-1} U^f + b^f)           forget gate: how much is kept
+        g_t = tanh(x_t W^g + h_{t-1} U^g + b^g)        what could be written
+        o_t = σ(x_t W^o + h_{t-1} U^o + b^o)           output gate: how much is shown
         c_t = f_t ⊙ c_{t-1} + i_t ⊙ g_t                the memory: a sum, not a product of matrices
         h_t = o_t ⊙ tanh(c_t)
 

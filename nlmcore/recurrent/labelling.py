@@ -1,7 +1,7 @@
 """Labels from recurrent states: one per token (parts of speech, names), or one per text (sentiment, spam).
 
-    SequenceTagger        h_t = [forward_t ; backward_t],   P(tag_t | w_1 … w_T) = softmax(V h_t + b)
-    SequenceClassifier    P(class | w_1 … w_T) = softmax(V s + b),   s = the last state or mean_t h_t
+    SequenceTagger        h_t = [forward_t ; backward_t],   P(tag_t | w_1 … w_T) = softmax(h_t V + b)
+    SequenceClassifier    P(class | w_1 … w_T) = softmax(s V + b),   s = the last state or mean_t h_t
 
 The tagger is bidirectional by default, because a tag may depend on what follows: Graves & Schmidhuber (2005); Huang, Xu
 & Yu (2015). The classifier's last state (Dai & Le 2015, section 2) must carry all that matters through every later

@@ -1,8 +1,8 @@
 """The recurrent language model. Mikolov et al. (2010), "Recurrent neural network based language model";
 with LSTM cells and dropout: Zaremba, Sutskever & Vinyals (2014); tied weights: Press & Wolf (2017), Inan et al. (2017).
 
-    h_t = recurrent(e(w_t), h_{t-1}),   P(w_{t+1} | w_1 … w_t) = softmax(V h_t + b)
-    tied:  V is the embedding matrix, so that P is softmax(e(w) · h_t + b)
+    h_t = recurrent(e(w_t), h_{t-1}),   P(w_{t+1} | w_1 … w_t) = softmax(h_t V + b)
+    tied:  Vᵀ is the embedding matrix, so that P is softmax(h_t · e(w) + b)
 
 Symbols: e is `embedding`, V and b are `output`. U and W are in the cells.
 
@@ -63,7 +63,7 @@ class RecurrentLM(nn.Module):
     def hidden_states(
         self, tokens: Tensor, state: AnyState | None = None
     ) -> tuple[Float[Tensor, "batch time hidden"], RecurrentState]:
-        """h_t at every time (V' h_t where there is a V'), and the state after them."""
+        """h_t at every time (h_t V' where there is a V'), and the state after them."""
         check_tokens(tokens, self.vocab_size)
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, after = self.recurrent(embedded, state)

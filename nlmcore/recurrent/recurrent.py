@@ -7,8 +7,9 @@
 A language model cannot be bidirectional: the backward cell has read the token that the model should predict.
 
 `Cell.through_time` is the loop over time. With `fused=True`, PyTorch's kernels run over the cells' parameters instead,
-with equal outputs and gradients, if there is a kernel, nobody records the gates, and the text has more than one token:
-oneDNN packs an LSTM's weights in every call, so for a single token the cell is up to 16 times as fast (512 units).
+with equal outputs and gradients, if there is a kernel, no hook listens to the cells nor anybody to their gates, and the
+text has more than one token: oneDNN packs an LSTM's weights in every call, so for a single token the cell is up to 16
+times as fast (512 units).
 
 Departs from the papers: dropout is only between layers (Zaremba, Sutskever & Vinyals 2014), as in torch.nn.
 """
@@ -153,7 +154,7 @@ class Recurrent(nn.Module):
         self, cells: list[Cell], x: Tensor, states: list[CellState], mask: Tensor | None
     ) -> tuple[Tensor, list[CellState]]:
         """One layer, forward and perhaps backward, over x (time, batch, input)."""
-        kernel, recording = _shared_kernel(cells), any(cell.gate_recorder for cell in cells)
+        kernel, recording = _shared_kernel(cells), any(cell.gate_recorder or cell.watched for cell in cells)
         if self.fused and kernel is not None and not recording and len(x) > 1:  # one step is faster by itself
             parts: list[tuple[Tensor, ...]] = [state if isinstance(state, tuple) else (state,) for state in states]
             outputs, last = run_kernel(kernel, [_weights(cell) for cell in cells], x, parts, mask)
@@ -184,7 +185,7 @@ class Recurrent(nn.Module):
 def _run(cell: Cell, x: Tensor, state: CellState, mask: Tensor | None, reverse: bool) -> tuple[Tensor, CellState]:
     """One cell over x (time, batch, input): hidden states (time, batch, hidden), 0 at padding, and the last state."""
     # An LSTM that learns: a backward pass by hand is faster than autograd's. A subclass may have changed `step`.
-    if type(cell) is LSTMCell and mask is None and cell.gate_recorder is None and torch.is_grad_enabled():
+    if type(cell) is LSTMCell and mask is None and not (cell.gate_recorder or cell.watched) and torch.is_grad_enabled():
         projected = cell.project(x.flip(0) if reverse else x)
         outputs, *last = run_lstm(cell.step, projected, cell.weight_hh, *state)
         return outputs.flip(0) if reverse else outputs, as_state(last)

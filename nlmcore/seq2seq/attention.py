@@ -3,7 +3,7 @@
     e_ij = score(s_{i-1}, h_j),   α_i = softmax(e_i),   c_i = Σ_j α_ij h_j
 
 The scores are those of `nlmcore.attention`; the modules here hold their weights and compute what does not depend on the
-query, W h_j, once per source (`project_source`), not once per target token.
+query, h_j W, once per source (`project_source`), not once per target token.
 
 Luong, Pham & Manning (2015), section 3.1: dot and bilinear ("general"); Bahdanau, Cho & Bengio (2015), section
 A.1.2: additive. Departs from the papers: nothing in the scores; the decoder decides what is compared with what.

@@ -4,12 +4,12 @@
     every step    s_0 = c = h_n          s_i = g([y_{i-1}; c], s_{i-1})        Cho et al. (2014), section 2.2
     attention     s_0 = h_n              s_i = g([y_{i-1}; c_i], s_{i-1})      Bahdanau et al. (2015), section 3.1
                   α_i = softmax_j score(s_{i-1}, h_j),   c_i = Σ_j α_ij h_j
-                  s̃_i = tanh(W [c_i; s_i])                                     Luong et al. (2015), equation 5
+                  s̃_i = tanh([c_i; s_i] W)                                     Luong et al. (2015), equation 5
 
 Symbols: y_{i-1} is the embedding of the token read, s the decoder's state (the lecture's hᵈ), h the encoder's,
 c the context; logits are computed from s_i, or from s̃_i (`combine`).
 
-Departs from the papers: s_0 is h_n itself, where Cho and Bahdanau have tanh(V h). Logits depend on c only through s_i
+Departs from the papers: s_0 is h_n itself, where Cho and Bahdanau have tanh(h V). Logits depend on c only through s_i
 (every step) and s̃_i (attention); in 2014/15 a maxout layer reads y, s and c. For all three scores the query is s_{i-1},
 as in Bahdanau (Luong's is s_i). Of several layers only the first attends, as in Wu et al. (2016), section 3.
 """
@@ -119,15 +119,18 @@ class AttentionDecoder(Decoder):
         return torch.tanh(self.combine(torch.cat([contexts, hidden], dim=-1))), after
 
     def _first_layer(self, inputs: Tensor, state: Seq2SeqState) -> tuple[Tensor, Tensor, RecurrentState]:
-        """The loop over time: attend, then step. W [y; c] = W_y y + W_c c, and W_y y does not wait for the loop."""
+        """The loop over time: attend, then step. [y; c] W = y W_y + c W_c, and y W_y does not wait for the loop."""
         keys, values = cast(Tensor, state.keys), cast(Tensor, state.values)
         W_y, W_c = self.cell.weight_ih.split([inputs.shape[-1], self.d_hidden], dim=1)
         projected = F.linear(inputs.transpose(0, 1), W_y, self.cell.input_bias())
         s = each(lambda part: part[:, 0], state.recurrent)
         hidden, contexts, weights, gates = [], [], [], []
-        for projected_i in projected.unbind(0):
+        for input_i, projected_i in zip(inputs.unbind(1), projected.unbind(0), strict=True):
             c, alpha = self.attention(hidden_of(s), keys, values, state.mask)
-            s, gate = self.cell.step(torch.addmm(projected_i, c, W_c.T), s, self.cell.weight_hh.T)
+            if self.cell.watched:
+                s, gate = self.cell.call(torch.cat([input_i, c], dim=-1), s)
+            else:
+                s, gate = self.cell.step(torch.addmm(projected_i, c, W_c.T), s, self.cell.weight_hh.T)
             hidden.append(hidden_of(s))
             contexts.append(c)
             weights.append(alpha)

@@ -119,11 +119,11 @@ class Tail(nn.Module):
     @torch.no_grad()
     def read(self, answers: Answers) -> Answers:
         """The batch with the output of the layers before the tail: compute it once, train on it often."""
-        return answers._replace(tokens=self._first[0].step(self._embed(answers.tokens))[0])
+        return answers._replace(tokens=self._first[0](self._embed(answers.tokens))[0])
 
     def hidden_states(
         self, x: Float[Tensor, "batch time d_model"], state: State = None
     ) -> tuple[Float[Tensor, "batch time d_model"], State]:
         """As the model's, from the output of the layers before the tail."""
-        x, state = self.layers.step(x, state)
+        x, state = self.layers(x, state)
         return self.final_norm(x), state

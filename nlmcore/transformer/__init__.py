@@ -10,7 +10,16 @@ and in most later models. Figure 1 of Xiong et al. (2020) has the two side by si
 """
 
 from nlmcore.objectives import hide_tokens
-from nlmcore.transformer.block import Block, FeedForward, GatedFeedForward, PostNorm, PreNorm, Stack
+from nlmcore.transformer.block import (
+    DecoderLayer,
+    DecoderStack,
+    EncoderLayer,
+    EncoderStack,
+    FeedForward,
+    GatedFeedForward,
+    PostNorm,
+    PreNorm,
+)
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
@@ -18,15 +27,17 @@ from nlmcore.transformer.from_torch import block_from_torch
 from nlmcore.transformer.model import TransformerLM, TransformerState, Trunk
 
 __all__ = [
-    "Block",
+    "DecoderLayer",
+    "DecoderStack",
     "EncoderDecoder",
     "EncoderDecoderState",
+    "EncoderLayer",
+    "EncoderStack",
     "FeedForward",
     "GatedFeedForward",
     "MaskedLM",
     "PostNorm",
     "PreNorm",
-    "Stack",
     "TransformerConfig",
     "TransformerEncoder",
     "TransformerLM",

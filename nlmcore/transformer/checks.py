@@ -11,12 +11,12 @@ from nlmcore.checks import called
 
 
 def self_attention(c: Any, causal: bool) -> Any:
-    """The configuration's. Raises ValueError for one that cannot `step` where it must not see the future."""
+    """The configuration's. Raises ValueError for one that takes no state where it must not see the future."""
     attention = c.attention(c, causal)
-    if causal and not callable(getattr(attention, "step", None)):
+    if causal and "state" not in signature(attention.forward).parameters:
         raise ValueError(
-            f"attention={called(c.attention)} {sees_future(attention)}: {type(attention).__name__} has no"
-            " `step(x, state)`, so it belongs in a TransformerEncoder, not in a language model or a decoder"
+            f"attention={called(c.attention)} {sees_future(attention)}: {type(attention).__name__} is not called with"
+            " (x, state), so it belongs in a TransformerEncoder, not in a language model or a decoder"
         )
     return attention
 

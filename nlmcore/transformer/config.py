@@ -8,30 +8,30 @@ is a callable that builds a module from the sizes it needs. The functions at the
 
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from torch import nn
 
-from nlmcore.attention import MultiHeadAttention
+from nlmcore.attention import CausalAttention, MultiHeadAttention
 from nlmcore.attention.checks import check_heads
 from nlmcore.checks import Rate, Size, called, check_fields
 from nlmcore.fast import Linear
 from nlmcore.positions import LearnedPositions
-from nlmcore.transformer.block import Block, FeedForward, PostNorm, PreNorm, Stack
+from nlmcore.transformer.block import FeedForward, PostNorm, PreNorm, build_layer, build_stack
 from nlmcore.transformer.checks import check_part, check_tied
 
 
 def build_attention(c: Any, causal: bool) -> nn.Module:
     """Multi-head attention, with the positions inside it that the configuration names."""
     positions = c.attention_positions and c.attention_positions(c.n_heads, c.head_size, c.max_length, causal)
-    return build_cross_attention(c, positions, c.window if causal else None)
+    sizes = (c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head, positions)
+    return CausalAttention(*sizes, window=c.window) if causal else MultiHeadAttention(*sizes)
 
 
-def build_cross_attention(c: Any, positions: Any = None, window: Any = None) -> nn.Module:
+def build_cross_attention(c: Any) -> nn.Module:
     """The same to a source, without positions and window: a source has no distance from a target."""
-    sizes = (c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head)
-    return MultiHeadAttention(*sizes, positions, window)
+    return build_attention(replace(c, attention_positions=None), causal=False)
 
 
 def build_residual(c: Any) -> nn.Module:
@@ -41,10 +41,6 @@ def build_residual(c: Any) -> nn.Module:
 def build_final_norm(c: Any) -> nn.Module:
     """Pre-norm leaves the residual pathway itself unnormalised, so its end needs a norm."""
     return c.norm(c.d_model) if c.norm_position == "pre" else nn.Identity()
-
-
-def build_stack(c: Any, causal: bool, cross: bool) -> nn.Module:
-    return Stack(c.block(c, causal, cross) for _ in range(c.n_layers))
 
 
 def share_nothing(stack: nn.Module) -> None:
@@ -103,19 +99,16 @@ class TransformerConfig:
     scale_embeddings     multiply embeddings by √d_model (2017, section 3.4)
     norm_position        "pre": x + f(LN(x)), and one more norm at the end; "post" (2017): LN(x + f(x))
 
-    attention            self-attention, called like MultiHeadAttention; where it is causal it must have
-                         `step(x, state)` [config, causal]
-    cross_attention      has `project_source` and `cross_attend` [config]
-    attention_positions  inside self-attention: rotary, ALiBi, T5's bias, …; None: none [n_heads, d_head, max_length,
-                         causal]
+    attention            called like MultiHeadAttention, or where it is causal like CausalAttention [config, causal]
+    cross_attention      called like MultiHeadAttention, with what its `project_source` makes of a source [config]
+    attention_positions  inside self-attention, like Rotary; None: none [n_heads, d_head, max_length, causal]
     feed_forward         the network of each position [d_model, d_ff]
     norm                 what normalises a vector [d_model]
-    residual             around one sublayer: `pre(x)` and `post(x, y)` [config]
+    residual             around one sublayer: called with x gives what it reads, with (x, y) the new x [config]
     final_norm           ends the stack [config]
-    block                one layer; if it has `branches` and `last_matrices()`, as `Block` has, its first weights are
-                         scaled by depth [config, causal, cross]
-    stack                all layers, called like `Stack`: a ModuleList of them, or a module that has one and more
-                         besides [config, causal, cross]
+    block                one layer, called like EncoderLayer, or where it is causal like DecoderLayer; first weights are
+                         scaled by depth if it has their `branches` and `last_matrices()` [config, causal, cross]
+    stack                called like EncoderStack or DecoderStack: is or has a ModuleList [config, causal, cross]
     share                makes layers of a finished stack share modules: assigns one in the place of another [stack]
     positions            added to the embeddings, called with (x, first) [max_length, d_model]
     embedding            from ids to vectors [vocab_size, d_model]
@@ -149,7 +142,7 @@ class TransformerConfig:
     norm: Part = part("d_model", nn.LayerNorm)
     residual: Part = part("config", build_residual)
     final_norm: Part = part("config", build_final_norm)
-    block: Part = part("config, causal, cross", Block)
+    block: Part = part("config, causal, cross", build_layer)
     stack: Part = part("config, causal, cross", build_stack)
     share: Callable[[nn.Module], None] = part("stack", share_nothing)
     positions: Part = part("max_length, d_model", LearnedPositions)
@@ -168,6 +161,19 @@ class TransformerConfig:
     def __repr__(self) -> str:
         shown = [f for f in fields(self) if f.default is MISSING or getattr(self, f.name) != f.default]
         return f"TransformerConfig({', '.join(f'{f.name}={called(getattr(self, f.name))}' for f in shown)})"
+
+    def to_json(self) -> str:
+        """What differs from the defaults, parts by their names. Raises ValueError for one without, like a lambda."""
+        from nlmcore.transformer.names import to_json  # here: only who asks for JSON needs to know how it is written
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> "TransformerConfig":
+        """What `to_json` wrote; only nlmcore and torch are imported. Raises ValueError for a name that they lack."""
+        from nlmcore.transformer.names import from_json
+
+        return cls(**from_json(text))
 
     @property
     def head_size(self) -> int:

@@ -1,13 +1,13 @@
 """A bidirectional Transformer, every token sees every other, and a masked language model on top of it.
 
     h⁰ = norm(E[tokens] + positions),   h^l = block_l(h^{l−1}, mask)
-    P(w_t | the text with w_t hidden) = softmax(LN(φ(W h_t + b)) Eᵀ + c)          Devlin et al. (2019), section 3.1
+    P(w_t | the text with w_t hidden) = softmax(LN(φ(h_t W + b)) Eᵀ + c)          Devlin et al. (2019), section 3.1
 
 Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3. MiniLM has the same shape. In a
 text that is all padding attention adds nothing, and its vectors are finite.
 
 A masked language model has no distribution over texts, so it is no language model in this course's sense. The layer
-φ(W h + b) with its norm, and the shift c, are in the authors' code; the paper prints only the softmax.
+φ(h W + b) with its norm, and the shift c, are in the authors' code; the paper prints only the softmax.
 
 Departs from BERT: pre-norm and no norm of the embeddings, unless the configuration says otherwise; no segment
 embedding (a text of one segment always adds the same vector, so `nlmcore.pretrained` folds it into the positions); no

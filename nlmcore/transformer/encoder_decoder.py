@@ -1,7 +1,7 @@
 """The Transformer of 2017: an encoder reads the source, a decoder writes the target and attends to the source.
 
     h = encoder(source),   state = model.encode(source, source_mask)
-    k = K h,  v = V h,  q = Q z                        cross-attention, z the decoder's vectors
+    k = h K,  v = h V,  q = z Q                        cross-attention, z the decoder's vectors
     logits, state = model(tokens, state)               P(y_{i+1} | y_1 … y_i, source)
 
 Source: Vaswani et al. (2017), section 3. The target is read shifted by one: `<bos>` first.
@@ -136,6 +136,6 @@ class EncoderDecoder(nn.Module):
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
         x = self.decoder.embed(tokens, position)
-        x, layers = self.decoder.layers.step(x, layers, state.memories, keys_allowed)
+        x, layers = self.decoder.layers(x, layers, state.memories, keys_allowed)
         target = TransformerState(layers, position + tokens.shape[1])
         return self.decoder.final_norm(x), replace(state, target=target)

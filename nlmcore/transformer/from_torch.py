@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from nlmcore.positions import NoPositions
-from nlmcore.transformer.block import Block, FeedForward
+from nlmcore.transformer.block import DecoderLayer, EncoderLayer, FeedForward
 from nlmcore.transformer.config import TransformerConfig
 
 
@@ -46,10 +46,13 @@ def build_norm(eps: float, bias: bool, c: Any) -> nn.Module:
     return nn.LayerNorm(c.d_model, eps=eps, bias=bias)
 
 
-def block_from_torch(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> Block:
-    """One layer: an encoder's for `forward`; a decoder's for `step`, with cross-attention."""
-    cross = isinstance(layer, nn.TransformerDecoderLayer)
-    block = Block(config_from_torch(layer), causal=cross, cross=cross).to(layer.linear1.weight)
+def block_from_torch(
+    layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
+) -> EncoderLayer | DecoderLayer:
+    """One layer: an encoder's, or a decoder's with cross-attention."""
+    c = config_from_torch(layer)
+    decoder = isinstance(layer, nn.TransformerDecoderLayer)
+    block = (DecoderLayer(c, cross=True) if decoder else EncoderLayer(c)).to(layer.linear1.weight)
     copy_layer(block, layer)
     return block.train(layer.training)
 

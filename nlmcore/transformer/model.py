@@ -83,5 +83,5 @@ class TransformerLM(Trunk):
         check_tokens(tokens, self.vocab_size)
         check_state(state, TransformerState, len(tokens))
         position, layers = (0, None) if state is None else (state.position, state.layers)
-        x, layers = self.layers.step(self.embed(tokens, position), layers)
+        x, layers = self.layers(self.embed(tokens, position), layers)
         return self.final_norm(x), TransformerState(layers, position + tokens.shape[1])

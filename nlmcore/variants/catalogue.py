@@ -2,12 +2,12 @@
 
 Two names that begin with "+" in that table, below "Block sharing", here begin with "Block sharing".
 
-    feed-forward        W2 φ(W1 x)                      with φ(x) =
+    feed-forward        φ(x W1) W2                      with φ(x) =
       Vanilla             max(0, x)                       Swish       x σ(x)
       GeLU                x Φ(x), Φ that of N(0, 1)       Sigmoid     σ(x) = 1 / (1 + e^−x)
       ELU                 x above 0, e^x − 1 below        Softplus    ln(1 + e^x)
       SeLU                1.0507 x above 0, 1.0507 · 1.6733 (e^x − 1) below
-    gated               W2 (φ(W x) ⊙ V x)               with φ(x) =
+    gated               (φ(x W) ⊙ x V) W2               with φ(x) =
       GLU   σ(x)          GeGLU   x Φ(x)      ReGLU   max(0, x)      SwiGLU   x σ(x)      LiGLU   x
     norm                γ ⊙ (x − mean x) / √(var x + ε) + β
       RMS Norm            γ ⊙ x / √(mean x² + ε)
@@ -83,15 +83,15 @@ TRANSPARENT = {"stack": encoders.build_transparent, "final_norm": encoders.NormO
 SHARED_BIAS = partial(share_positions, names=("attention", "wide_attention"))
 EVOLVED = {"block": evolved.build_evolved, "n_layers": Times(HALF), "share": SHARED_BIAS}
 WEIGHTED = {
-    "block": sublayers.AttentionLayer,
+    "block": sublayers.build_attention_layer,
     "attention": partial(sublayers.branched, build_attention),
     "cross_attention": partial(sublayers.branched, build_cross_attention),
 }
 SINUSOIDS, NO_BIAS = {"positions": SinusoidalPositions}, {"attention_positions": None}
-LIGHTWEIGHT = {"attention": convolution.LightweightConvolution}
-DYNAMIC = {"attention": convolution.DynamicConvolution}
-UNIVERSAL = {"stack": sharing.Universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
-GATED_UNIVERSAL = {"stack": sharing.GatedUniversal, "residual": sharing.GRUGates, "n_layers": Times(2)}
+LIGHTWEIGHT = {"attention": convolution.build_lightweight}
+DYNAMIC = {"attention": convolution.build_dynamic}
+UNIVERSAL = {"stack": sharing.build_universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
+GATED_UNIVERSAL = {"stack": sharing.build_gated_universal, "residual": sharing.GRUGates, "n_layers": Times(2)}
 LONGFORMER = {"stack": partial(sparse.sparse_stack, sparse.build_longformer)}
 BIGBIRD = {"stack": partial(sparse.sparse_stack, sparse.build_bigbird)}
 UNTRAINED = partial(synthesizer.RandomScores, trained=False)
@@ -106,12 +106,12 @@ HALTING = "whether it halts; the paper prints a threshold, but its published set
 
 
 def plain(activation: Any) -> dict[str, Any]:
-    """FFN(x) = W2 φ(W1 x)."""
+    """FFN(x) = φ(x W1) W2."""
     return {"feed_forward": partial(FeedForward, activation=activation, bias=False)}
 
 
 def gated(activation: Any) -> dict[str, Any]:
-    """W2 (φ(W x) ⊙ V x), at 2/3 of the width, so that three matrices have the parameters of two."""
+    """(φ(x W) ⊙ x V) W2, at 2/3 of the width, so that three matrices have the parameters of two."""
     return {"feed_forward": partial(GatedFeedForward, activation=activation, bias=False), "d_ff": Times(2 * THIRD)}
 
 
@@ -200,8 +200,8 @@ ROWS = (
     Variant("Lightweight convolution", per_channel(LIGHTWEIGHT), WU + "3", unknown=LEARNED),
     Variant("Dynamic convolution", per_channel(DYNAMIC) | {"d_ff": Times(HALF * THIRD)}, WU + "4", unknown=LEARNED),
     other("Universal Transformer (Dehghani et al.)", UNIVERSAL, "Dehghani et al. (2019), section 2"),
-    other("Synthesizer (factorized dense)", synthetic(synthesizer.FactorisedDenseScores, synthesizer.Synthesizer), TAY),
-    other("Synthesizer (random, fixed)", synthetic(UNTRAINED, synthesizer.Synthesizer), TAY),
+    other("Synthesizer (factorized dense)", synthetic(synthesizer.FactorisedDenseScores, synthesizer.build_plain), TAY),
+    other("Synthesizer (random, fixed)", synthetic(UNTRAINED, synthesizer.build_plain), TAY),
     other("Lightweight convolution (Wu et al.)", LIGHTWEIGHT | NO_BIAS, WU + "3"),
     other("Dynamic convolution (Wu et al.)", DYNAMIC | NO_BIAS, WU + "4"),
     Variant("DeepNorm", DEEPNORM, "Wang et al. (2022), section 3", paper="Wang et al. (2022), figure 2"),

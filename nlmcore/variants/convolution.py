@@ -1,11 +1,11 @@
 """Convolutions: lightweight and dynamic ones instead of attention, and separable ones.
 
-    [A; B] = W^I x,   v = A ⊙ σ(B),   y = W^O u             Wu et al. (2019), sections 3 and 4, figure 2
+    [A; B] = x W^I,   v = A ⊙ σ(B),   y = u W^O             Wu et al. (2019), sections 3 and 4, figure 2
 
     u_t = Σ_j softmax(w)_j v_{t − k + j},  j = 1 … k     in the d_head channels of one head, w its k numbers
 
     lightweight    w is learned, one kernel for all texts and positions
-    dynamic        w_t = W^Q v_t: each token makes its own kernel
+    dynamic        w_t = v_t W^Q: each token makes its own kernel
 
 In an encoder the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Padding, and anything beyond the ends
 of a text, is zero. In training some weights are dropped after the softmax (the paper's DropConnect).
@@ -16,13 +16,13 @@ Departs from the paper: all layers have one k (theirs widens with depth). Kernel
 
 **Per channel**: the rows of Narang et al. (2021), as their code has them (`LocalConvAttnBlock` of Mesh TensorFlow).
 
-    y = W^O W^P u,   with a kernel for each of the d_model channels (w: d_model · k numbers; W^Q: d_model · k rows)
+    y = u W^P W^O,   with a kernel for each of the d_model channels (w: d_model · k numbers; W^Q: d_model · k rows)
 
 The dynamic row has d_ff / 6, 512 of 3,072, to pay for W^Q. Departs from their code: no biases (258,048 in all).
 
 **Separable**: first the neighbours of each channel by itself, then the channels of each position.
 
-    z_tc = Σ_j k_cj x_{t+j, c},   y_t = W z_t               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
+    z_tc = Σ_j k_cj x_{t+j, c},   y_t = z_t W               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
 
 It is a convolution whose matrix for the j-th neighbour is W diag(k_1j, …, k_dj): d_in · width + d_in · d_out parameters
 instead of d_in · d_out · width.
@@ -44,13 +44,13 @@ from nlmcore.variants.shapes import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
-    """A part `attention`; size: k; per_channel: a kernel for every channel instead of every head, and W^P.
+    """With w learned. size: k; per_channel: a kernel for every channel instead of every head, and W^P.
 
     Raises ValueError if c has n_kv_heads, window or attention_positions.
     """
 
     @door
-    def __init__(self, c: Any, causal: bool, size: Size = 9, per_channel: bool = False) -> None:
+    def __init__(self, c: Any, size: Size = 9, per_channel: bool = False) -> None:
         super().__init__()
         for name in ("n_kv_heads", "window", "attention_positions"):
             if getattr(c, name) is not None:
@@ -67,21 +67,6 @@ class LightweightConvolution(nn.Module):
         v = without_padding(gated_linear_unit(self.inner(x)), mask)
         before = self.size // 2
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
-
-    def step(self, x: Vectors, state: Tensor | None = None) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
-        """Every position with those before it; state: the last k − 1 v, None: zeros.
-
-        Raises TypeError for a state that is not one, ValueError for another batch's or another model's.
-        """
-        v = gated_linear_unit(self.inner(x))
-        shape = (len(v), self.size - 1, v.shape[2])
-        if state is not None and not isinstance(state, Tensor):
-            raise TypeError(f"state must be None or what an earlier `step` gave back, got {type(state).__name__}")
-        if state is not None and state.shape != shape:
-            raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
-        past = v.new_zeros(shape) if state is None else state
-        inputs, past = causal_inputs(v, past)
-        return self._mix(v, inputs), past
 
     def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
         """The kernels, each of which sums to 1."""
@@ -105,6 +90,40 @@ class DynamicConvolution(LightweightConvolution):
 
     def _kernel(self, width: int) -> nn.Parameter | nn.Module:
         return Linear(width, self.n_kernels * self.size, bias=False)
+
+
+class CausalConvolution(LightweightConvolution):
+    """Called with (x, state)."""
+
+    def forward(  # type: ignore[override]
+        self, x: Vectors, state: Tensor | None = None
+    ) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
+        """Every position with those before it; state: the last k − 1 v, None: zeros.
+
+        Raises TypeError for a state that is not one, ValueError for another batch's or another model's.
+        """
+        v = gated_linear_unit(self.inner(x))
+        shape = (len(v), self.size - 1, v.shape[2])
+        if state is not None and not isinstance(state, Tensor):
+            raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
+        if state is not None and state.shape != shape:
+            raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
+        past = v.new_zeros(shape) if state is None else state
+        inputs, past = causal_inputs(v, past)
+        return self._mix(v, inputs), past
+
+
+class CausalDynamicConvolution(CausalConvolution, DynamicConvolution):
+    """The same with kernels that tokens make."""
+
+
+def build_lightweight(c: Any, causal: bool, size: int = 9, per_channel: bool = False) -> nn.Module:
+    """A part `attention`, as is the next."""
+    return (CausalConvolution if causal else LightweightConvolution)(c, size, per_channel)
+
+
+def build_dynamic(c: Any, causal: bool, size: int = 9, per_channel: bool = False) -> nn.Module:
+    return (CausalDynamicConvolution if causal else DynamicConvolution)(c, size, per_channel)
 
 
 class SeparableConvolution(nn.Module):

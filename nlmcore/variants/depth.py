@@ -12,7 +12,7 @@ Departs from the paper: each branch has its own α, as in Narang's code; the pap
 **Fixup**: no norm either, but first weights that depend on the depth. Zhang, Dauphin & Ma (2019), section 3.
 
     x ← x + a · f(x + b)                       scalars a = 1 and b = 0 at the start
-    f = W2 · (φ(W1 x + b1) + b2)               the feed-forward branch: scalars b1 = b2 = 0 at the start
+    f = (φ(x W1 + b1) + b2) W2                 the feed-forward branch: scalars b1 = b2 = 0 at the start
 
     the last matrix of every branch            0, so that the network begins as the identity
     every other matrix of a branch             as usual, times L^(−1 / (2m − 2))
@@ -62,8 +62,8 @@ class ReZero(PreNorm):
         super().__init__(c.norm(c.d_model), c.dropout)
         self.alpha = nn.Parameter(torch.zeros(()))
 
-    def post(self, x: Vectors, y: Vectors) -> Vectors:
-        return x + self.alpha * self.dropout(y)
+    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
+        return self.norm(x) if y is None else x + self.alpha * self.dropout(y)
 
 
 class Fixup(nn.Module):
@@ -74,15 +74,12 @@ class Fixup(nn.Module):
         self.bias, self.scale = nn.Parameter(torch.zeros(())), nn.Parameter(torch.ones(()))
         self.dropout = nn.Dropout(c.dropout)
 
-    def pre(self, x: Vectors) -> Vectors:
-        return x + self.bias
-
-    def post(self, x: Vectors, y: Vectors) -> Vectors:
-        return x + self.scale * self.dropout(y)
+    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
+        return x + self.bias if y is None else x + self.scale * self.dropout(y)
 
 
 class FixupFeedForward(nn.Module):
-    """W2 (φ(W1 x + b1) + b2) with scalars b1 and b2."""
+    """(φ(x W1 + b1) + b2) W2 with scalars b1 and b2."""
 
     def __init__(self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.relu) -> None:
         super().__init__()
@@ -103,7 +100,7 @@ def initialise_fixup(model: nn.Module, c: Any) -> None:
     initialise_normal(model, c)
     layers: list[Any] = [m for m in model.modules() if hasattr(m, "branches") and hasattr(m, "last_matrices")]
     if not layers:
-        raise TypeError("Fixup's first weights need layers with `branches` and `last_matrices()`, as `Block` has them")
+        raise TypeError("Fixup's first weights need layers with `branches` and `last_matrices()`, like EncoderLayer")
     branches = sum(layer.branches for layer in layers)
     for layer in layers:
         for attention in _attentions(layer):
@@ -130,8 +127,8 @@ class DeepNorm(PostNorm):
     def __init__(self, c: Any) -> None:
         super().__init__(c.norm(c.d_model), c.dropout)
 
-    def post(self, x: Vectors, y: Vectors) -> Vectors:
-        return self.norm(self.alpha * x + self.dropout(y))
+    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
+        return x if y is None else self.norm(self.alpha * x + self.dropout(y))
 
     def extra_repr(self) -> str:
         return f"alpha={self.alpha:.4g}"
@@ -182,5 +179,5 @@ def _depth(stack: Any, each: int) -> float:
     """A stack's branches, in layers of `each` branches."""
     branches = [getattr(layer, "branches", None) for layer in stack]
     if None in branches:
-        raise TypeError("DeepNorm needs layers with `branches` and `last_matrices()`, as `Block` has them")
+        raise TypeError("DeepNorm needs layers with `branches` and `last_matrices()`, like EncoderLayer")
     return sum(branches) / each  # type: ignore[arg-type]

@@ -30,12 +30,13 @@ Grave et al. the embedding has separate matrices; Narang's code has a fourth clu
 
 **Mixture of softmaxes**: the next token's distribution is a weighted mean of several.
 
-    P(w | h) = Σ_k π_k softmax(E h_k)_w           Yang et al. (2018), section 2
-    h_k = tanh(W_k h),   π = softmax(V h)
+    P(w | h) = Σ_k π_k softmax(h_k Eᵀ)_w           Yang et al. (2018), section 2
+    h_k = tanh(h W_k),   π = softmax(h V)
 
-ln P of one softmax is E h minus a constant for each context: for N contexts, a matrix (N, vocab) of rank d_model + 1 at
-most, whatever h is ("the softmax bottleneck"). The logarithm of a mean of several has no such bound. All have the same
-E, tied or not; each costs d_model² + d_model parameters and another product with E. There are 15, as in Narang's row.
+ln P of one softmax is h Eᵀ minus a constant for each context: for N contexts, a matrix (N, vocab) of rank at most
+d_model + 1, whatever h is ("the softmax bottleneck"). The logarithm of a mean of several has no such bound. All have
+the same E, tied or not; each costs d_model² + d_model parameters and another product with E. There are 15, as in
+Narang's row.
 
 Departs from the paper: W_k has a bias in the authors' code, but not in the equations or here.
 
@@ -206,13 +207,13 @@ def adaptive_loss(model: Any, tokens: Tokens, state: Any = None) -> Float[Tensor
     if not isinstance(output, AdaptiveSoftmax):
         raise TypeError(f"model must have an AdaptiveSoftmax as its output, got {type(output).__name__}")
     if tokens.shape[1] < 2 or not len(tokens):
-        raise ValueError(f"tokens must have at least two columns and a row, got shape {tuple(tokens.shape)}")
+        raise ValueError(f"tokens must hold at least one text of two tokens, got shape {tuple(tokens.shape)}")
     hidden, _ = model.hidden_states(tokens[:, :-1], state)
     return -output.log_prob(hidden, tokens[:, 1:]).mean()
 
 
 class MixtureOfSoftmaxes(nn.Module):
-    """ln Σ_k π_k softmax(E tanh(W_k h)); E is tied, or refused, as in `build_output`."""
+    """ln Σ_k π_k softmax(tanh(h W_k) Eᵀ); E is tied, or refused, as in `build_output`."""
 
     @door
     def __init__(self, c: Any, embedding: nn.Module, n_softmaxes: Size = 15) -> None:

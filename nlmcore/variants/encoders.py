@@ -24,7 +24,6 @@ the text; attention is computed in full and then pooled, where the paper pools o
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import torch
@@ -34,14 +33,15 @@ from torch import Tensor, nn
 
 from nlmcore.attention import Memory
 from nlmcore.checks import Size, door
-from nlmcore.transformer import Stack
+from nlmcore.transformer import DecoderStack, EncoderStack
+from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
-from nlmcore.transformer.config import build_final_norm, build_stack
+from nlmcore.transformer.config import build_final_norm
 from nlmcore.variants.shapes import Mask, Memories, Vectors, real_tokens
-from nlmcore.variants.sublayers import AttentionLayer, FeedForwardLayer
+from nlmcore.variants.sublayers import build_attention_layer, build_feed_forward_layer
 
 
-class TransparentEncoder(Stack):
+class TransparentEncoder(EncoderStack):
     """The encoder: h^0, h^1, …, h^N side by side, (batch, time, (N + 1) · d_model)."""
 
     def forward(self, x: Vectors, mask: Mask = None) -> Float[Tensor, "batch time layers"]:
@@ -51,7 +51,7 @@ class TransparentEncoder(Stack):
         return torch.cat(seen, dim=-1)
 
 
-class TransparentDecoder(Stack):
+class TransparentDecoder(DecoderStack):
     """The decoder: layer j attends to Σ_i s_ij h^i; n_encoder_layers: N."""
 
     def __init__(self, layers: Iterable[nn.Module], n_encoder_layers: int, d_model: int) -> None:
@@ -116,7 +116,7 @@ def shorten(mask: Bool[Tensor, "*batch time"]) -> Bool[Tensor, "*batch pair"]:
     return F.pad(mask, (0, mask.shape[-1] % 2)).unflatten(-1, (-1, 2)).any(-1)
 
 
-class FunnelEncoder(Stack):
+class FunnelEncoder(EncoderStack):
     """Attention and feed-forward layers in turn; after those at `pooled` the text is half as long."""
 
     def __init__(self, layers: Iterable[nn.Module], pooled: Sequence[int]) -> None:
@@ -136,17 +136,17 @@ class FunnelEncoder(Stack):
         return f"pooled={self.pooled}"
 
 
-class FunnelDecoder(Stack):
+class FunnelDecoder(DecoderStack):
     """The usual layers; the source's mask is halved until it is as long as the encoder's output."""
 
-    def step(
+    def forward(
         self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
     ) -> tuple[Vectors, tuple[Any, ...]]:
         kept = next((memory for memory in memories or () if memory is not None), None)
         if memory_mask is not None and kept is not None:
             while memory_mask.shape[-1] > kept.keys.shape[2]:
                 memory_mask = shorten(memory_mask)
-        return super().step(x, states, memories, memory_mask)
+        return super().forward(x, states, memories, memory_mask)
 
 
 @encoder_only
@@ -157,5 +157,5 @@ def build_funnel(c: Any, causal: bool, cross: bool, every: Size | None = None) -
     if causal:
         stack: Any = build_stack(c, causal, cross)
         return FunnelDecoder(stack) if cross else stack
-    pairs = ((AttentionLayer(c, causal, cross), FeedForwardLayer(c)) for _ in range(c.n_layers))
-    return FunnelEncoder(chain.from_iterable(pairs), range(2 * every, 2 * c.n_layers, 2 * every))
+    kinds = (build_attention_layer, build_feed_forward_layer) * c.n_layers  # in turn
+    return FunnelEncoder((build(c, causal, cross) for build in kinds), range(2 * every, 2 * c.n_layers, 2 * every))

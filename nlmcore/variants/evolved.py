@@ -1,15 +1,15 @@
 """The Evolved Transformer: two cells that an evolutionary search found, starting from the Transformer's.
 
-    encoder  x ← x + V h ⊙ σ(G h)                                               h = LN x, anew in every line
-             x ← x + pad(sep₉(LN(max(0, W h) + pad(max(0, conv₃ h)))))          W to d_ff, conv₃ and sep₉ to d / 2
+    encoder  x ← x + h V ⊙ σ(h G)                                               h = LN x, anew in every line
+             x ← x + pad(sep₉(LN(max(0, h W) + pad(max(0, conv₃ h)))))          W to d_ff, conv₃ and sep₉ to d / 2
              x ← x + attention(h)
-             x ← x + W2 max(0, W1 h)                                            W1 to d_ff
+             x ← x + max(0, h W1) W2                                            W1 to d_ff
 
     decoder  x ← x + attention of twice the heads(h) + cross-attention(h)
              x ← x + sep₇(LN(max(0, sep₁₁ h) + pad(sep₇' h)))                   sep₁₁ to 2 d, sep₇' to d / 2, sep₇ to d
              x ← x + attention(h)
              x ← x + cross-attention(h)
-             x ← x + W2 LN(W1 h · σ(W1 h))                                      W1 to d_ff
+             x ← x + LN(h W1 · σ(h W1)) W2                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
 as wide as the other term; sep is a separable convolution. Their windows are centred on a token in the encoder, and end
@@ -57,12 +57,12 @@ class EncoderCell(nn.Module):
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """Convolutions read zeros at padding."""
-        h = self.residual_gate.pre(x)
-        x = self.residual_gate.post(x, self.value(h) * torch.sigmoid(self.gate(h)))
-        h = self.residual_convolution.pre(x)
-        x = self.residual_convolution.post(x, self._convolve(without_padding(h, mask), mask))
-        x = self.residual_attention.post(x, self.attention(self.residual_attention.pre(x), mask=mask))
-        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
+        h = self.residual_gate(x)
+        x = self.residual_gate(x, self.value(h) * torch.sigmoid(self.gate(h)))
+        h = self.residual_convolution(x)
+        x = self.residual_convolution(x, self._convolve(without_padding(h, mask), mask))
+        x = self.residual_attention(x, self.attention(self.residual_attention(x), mask=mask))
+        return self.residual_feed_forward(x, self.feed_forward(self.residual_feed_forward(x)))
 
     def last_matrices(self) -> list[nn.Linear]:
         return last_matrices(self.value, self.separable.pointwise, self.attention, self.feed_forward)
@@ -102,30 +102,30 @@ class DecoderCell(nn.Module):
         self.inner_norm, self.residual_feed_forward = c.norm(c.hidden_size), c.residual(c)
         self.branches = 6 if cross else 4
 
-    def step(
+    def forward(
         self, x: Vectors, state: CellState | None = None, memory: Memory | None = None, memory_mask: Mask = None
     ) -> tuple[Vectors, CellState]:
         """Continue from `state`, attending twice to `memory`, the source as `project_source` gave it."""
         first, second = (None, None) if memory is None else _apart(memory)
         wide, inputs, sums, seen = state or (None, None, None, None)
-        h = self.residual_wide_attention.pre(x)
-        y, wide = self.wide_attention.step(h, wide)
+        h = self.residual_wide_attention(x)
+        y, wide = self.wide_attention(h, wide)
         if first is not None:
-            y = y + self.first_cross_attention.cross_attend(h, first, memory_mask)
-        x = self.residual_wide_attention.post(x, y)
+            y = y + self.first_cross_attention(h, first, memory_mask)
+        x = self.residual_wide_attention(x, y)
 
-        h, inputs = _after(self.residual_convolution.pre(x), inputs, self.left.width)
+        h, inputs = _after(self.residual_convolution(x), inputs, self.left.width)
         right = self.right(h[:, self.left.width - self.right.width :])
         both, sums = _after(self.norm(_padded_sum(F.relu(self.left(h)), right)), sums, self.last.width)
-        x = self.residual_convolution.post(x, self.last(both))
+        x = self.residual_convolution(x, self.last(both))
 
-        y, seen = self.attention.step(self.residual_attention.pre(x), seen)
-        x = self.residual_attention.post(x, y)
+        y, seen = self.attention(self.residual_attention(x), seen)
+        x = self.residual_attention(x, y)
         if second is not None:
-            y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), second, memory_mask)
-            x = self.residual_cross_attention.post(x, y)
-        y = self.outer(self.inner_norm(F.silu(self.inner(self.residual_feed_forward.pre(x)))))
-        x = self.residual_feed_forward.post(x, y)
+            y = self.cross_attention(self.residual_cross_attention(x), second, memory_mask)
+            x = self.residual_cross_attention(x, y)
+        y = self.outer(self.inner_norm(F.silu(self.inner(self.residual_feed_forward(x)))))
+        x = self.residual_feed_forward(x, y)
         return x, CellState(wide, inputs, sums, seen)
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:

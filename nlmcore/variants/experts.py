@@ -1,6 +1,6 @@
 """Mixtures of experts: many feed-forward networks, of which a router chooses a few for every token.
 
-    p = softmax(W x)                                      one number per expert
+    p = softmax(x W)                                      one number per expert
     y = Σ p_e · FFN_e(x)  over the k experts with the largest p       Riquelme et al. (2021), section 2
 
 An expert that the router prefers improves and is preferred even more, so a second loss asks for balance (Shazeer et al.
@@ -15,7 +15,7 @@ Add 0.01 · `balance_loss(model)` to the loss. In training, noise makes the rout
     gates     p_e / (p_a + p_b), a softmax             p_e                             p_e
               over the two scores
     capacity  2 · time / n                             1.2 · time / n                  no limit
-    noise     N(0, 1 / n²) on the scores W x           x · uniform(0.99, 1.01)         as Mixture of experts
+    noise     N(0, 1 / n²) on the scores x W           x · uniform(0.99, 1.01)         as Mixture of experts
     paper     Shazeer et al. (2017), equations 1,      Fedus et al. (2022),            Xue et al. (2022),
               3–5; Lepikhin et al. (2020)              sections 2.1 and 2.2            section 2
 
@@ -47,13 +47,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Positive, Size, check_fields, door
-from nlmcore.transformer import FeedForward, Stack
-from nlmcore.transformer.block import last_matrices
+from nlmcore.transformer import FeedForward
+from nlmcore.transformer.block import STACKS, last_matrices
 from nlmcore.variants.shapes import Vectors
 
 
 def normal_noise(router: nn.Linear, x: Vectors) -> Float[Tensor, "batch time expert"]:
-    """W x + N(0, 1 / n²)."""
+    """x W + N(0, 1 / n²)."""
     scores = router(x)
     return scores + torch.randn_like(scores) / router.out_features
 
@@ -62,7 +62,7 @@ class MixtureOfExperts(nn.Module):
     """Σ p_e FFN_e(x) over the best k of n_experts. A part `feed_forward`.
 
     expert: (d_model, d_ff) -> one network.
-    noise: (router, x) -> the scores in training, instead of W x.
+    noise: (router, x) -> the scores in training, instead of x W.
     normalise: whether the p of the chosen experts are divided by their sum.
     limit: (chosen, n_experts) -> which choices are granted in training; None: all. The others add nothing.
 
@@ -144,14 +144,14 @@ class Capacity:
 
 
 def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Tensor, "batch time expert"]:
-    """W (x · u), u uniform in [1 − width, 1 + width]: Fedus et al. (2022), appendix C."""
+    """(x · u) W, u uniform in [1 − width, 1 + width]: Fedus et al. (2022), appendix C."""
     return router(x * torch.empty_like(x).uniform_(1 - width, 1 + width))
 
 
 def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, places: Container[int]) -> nn.Module:
     """A part `stack` of layers like c, but like the configuration `other` at `places`, counted from 0."""
     layers = (other if i in places else c for i in range(c.n_layers))
-    return Stack(each.block(each, causal, cross) for each in layers)
+    return STACKS[causal](each.block(each, causal, cross) for each in layers)
 
 
 @door

@@ -2,7 +2,7 @@
 
     Linformer    head_i = softmax(Q_i (E K_i)ᵀ / √d_head) F V_i,   E, F (k, n)      Wang et al. (2020), section 4
     FNet         y = Re F_time(F_width(x)),   F(x)_k = Σ_n x_n e^(−2πi kn / N)      Lee-Thorp et al. (2022), section 3
-    MLP-Mixer    y_c = W2 GELU(W1 x_c + b1) + b2,  for every channel c, x_c its value at every position
+    MLP-Mixer    y_c = GELU(x_c W1 + b1) W2 + b2,  for every channel c, x_c its value at every position
                                                                       Tolstikhin et al. (2021), equation 1
 
 Linformer mixes the keys and values of n positions into k, so a head has n · k scores instead of n². In trained models
@@ -67,7 +67,7 @@ class LinformerAttention(nn.Module):
         keys, values = self.attention.project_source(x)  # (batch, kv_head, time, d_head)
         if real is not None:
             keys, values = (part * real[:, None, :, None] for part in (keys, values))
-        return self.attention.cross_attend(x, Memory(self.E[:, :time] @ keys, self.F[:, :time] @ values))
+        return self.attention(x, Memory(self.E[:, :time] @ keys, self.F[:, :time] @ values))
 
     def last_matrices(self) -> list[nn.Linear]:
         return [self.attention.output]
@@ -114,5 +114,5 @@ class TokenMixing(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         time = check_length(x, self.inner.in_features)
         channels = without_padding(x, mask).mT  # (batch, d_model, time)
-        hidden = F.gelu(F.linear(channels, self.inner.weight[:, :time], self.inner.bias))
-        return F.linear(hidden, self.outer.weight[:time], self.outer.bias[:time]).mT
+        hidden = F.gelu(self.inner(channels, slice(None), slice(time)))
+        return self.outer(hidden, slice(time)).mT

@@ -1,6 +1,6 @@
 """Product-key memory: a layer that looks up a few of very many vectors, by keys that are pairs of half keys.
 
-    q = norm(W x) = [q_1; q_2]
+    q = norm(x W) = [q_1; q_2]
     I_1 = the k half keys c_i with the largest q_1 · c_i,   I_2 = those c'_j with the largest q_2 · c'_j
     I   = the k pairs (i, j) of I_1 × I_2 with the largest s_ij = q_1 · c_i + q_2 · c'_j
     y   = Σ softmax(s)_ij v_ij over I, summed over heads              Lample et al. (2019), section 3

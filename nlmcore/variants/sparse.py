@@ -40,29 +40,30 @@ from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, scaled_dot_product_attention
 from nlmcore.attention.cache import check_cache
+from nlmcore.attention.multi_head import Heads
 from nlmcore.checks import Count, Size, door
 from nlmcore.fast import Linear
-from nlmcore.transformer.config import build_cross_attention, build_stack
+from nlmcore.transformer.block import build_stack
 from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
 
 
 class SparseAttention(nn.Module):
-    """A part `attention`; `build_longformer` and `build_bigbird` choose the sizes.
+    """In both directions; `build_longformer` and `build_bigbird` choose the sizes.
 
     block: tokens in a block. n_global: how many tokens are global. n_random: blocks drawn for every block.
     max_distance: how far a query sees within the neighbouring blocks (None: all of them). own_global: whether global
-    tokens have a separate projection, in an encoder.
+    tokens have a separate projection.
 
     Raises ValueError for a max_distance above `block`.
     """
 
+    causal = False  # whether a query sees no later key
     table: Int[Tensor, "block seen"]
 
     @door
     def __init__(
         self,
         c: Any,
-        causal: bool,
         block: Size,
         n_global: Count,
         n_random: Count = 0,
@@ -72,21 +73,19 @@ class SparseAttention(nn.Module):
         super().__init__()
         if max_distance is not None and max_distance > block:
             raise ValueError(f"max_distance must lie in [0, {block}], the block's size, got {max_distance}")
-        self.causal, self.block, self.n_global, self.max_distance = causal, block, n_global, max_distance
+        self.block, self.n_global, self.max_distance = block, n_global, max_distance
         self.max_length, self.dropout = c.max_length, c.dropout
-        self.attention: Any = build_cross_attention(c)
+        sizes = (c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head)
+        self.attention: Any = Heads(*sizes)  # the matrices; what sees what is decided here
         width = (c.n_heads + 2 * (c.n_kv_heads or c.n_heads)) * c.head_size
-        separate = own_global and n_global > 0 and not causal
+        separate = own_global and n_global > 0 and not self.causal
         self.global_projection = Linear(c.d_model, width, bias=c.attention_bias) if separate else None
-        self.register_buffer("table", draw_blocks(-(-c.max_length // block), -(-n_global // block), n_random, causal))
+        self.register_buffer(
+            "table", draw_blocks(-(-c.max_length // block), -(-n_global // block), n_random, self.causal)
+        )
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        """In both directions; mask (batch, 1, 1, time), True = a real token.
-
-        Raises ValueError for a text longer than max_length, or where the pattern is causal.
-        """
-        if self.causal:
-            raise ValueError("a causal pattern is read by step(x, state); build the part with causal=False to see both")
+        """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
         time, real = check_length(x, self.max_length), real_tokens(x, mask)
         few = min(self.n_global, time)
         q, k, v = self._heads(self.attention.projection(x))
@@ -103,23 +102,6 @@ class SparseAttention(nn.Module):
                 weights = torch.cat([from_global, weights[:, :, few:]], 2)
             self.attention.recorder(weights)
         return self.attention.output(mixed.transpose(1, 2).flatten(2))
-
-    def step(self, x: Vectors, state: KeyValueCache | None = None) -> tuple[Vectors, KeyValueCache]:
-        """The causal pattern, continued from `state` (None: the text begins here).
-
-        Raises TypeError or ValueError for a state that is not one, and for a text longer than max_length.
-        """
-        q, k, v = self._heads(self.attention.projection(x))
-        if state is None:
-            check_length(x, self.max_length)
-            state = KeyValueCache.start(k, v)
-        else:
-            check_cache(state, None)
-            check_length(x, self.max_length, state.position)
-            k, v, state = state.extend(k, v)
-        if self.attention.recorder is not None:
-            self.attention.recorder(self._weights(q, k, self.pattern(k.shape[2])[-x.shape[1] :]))
-        return self.attention.output(self._blocks(q, k, v).transpose(1, 2).flatten(2)), state
 
     def pattern(self, n: int) -> Bool[Tensor, "query key"]:
         """Which query of a text of n tokens sees which key."""
@@ -185,6 +167,31 @@ class SparseAttention(nn.Module):
         return scaled_dot_product_attention(q, k, k, allowed)[1]
 
 
+class CausalSparseAttention(SparseAttention):
+    """Called with (x, state)."""
+
+    causal = True
+
+    def forward(  # type: ignore[override]
+        self, x: Vectors, state: KeyValueCache | None = None
+    ) -> tuple[Vectors, KeyValueCache]:
+        """The causal pattern, continued from `state` (None: the text begins here).
+
+        Raises TypeError or ValueError for a state that is not one, and for a text longer than max_length.
+        """
+        q, k, v = self._heads(self.attention.projection(x))
+        if state is None:
+            check_length(x, self.max_length)
+            state = KeyValueCache.start(k, v)
+        else:
+            check_cache(state, None)
+            check_length(x, self.max_length, state.position)
+            k, v, state = state.extend(k, v)
+        if self.attention.recorder is not None:
+            self.attention.recorder(self._weights(q, k, self.pattern(k.shape[2])[-x.shape[1] :]))
+        return self.attention.output(self._blocks(q, k, v).transpose(1, 2).flatten(2)), state
+
+
 def draw_blocks(blocks: int, n_global: int, n_random: int, causal: bool = False) -> Int[Tensor, "block seen"]:
     """For each block its neighbours and itself, then n_random others that are not global; negative: no block.
 
@@ -204,14 +211,15 @@ def build_longformer(c: Any, causal: bool, window: Size | None = None, n_global:
     """A part `attention`; window: w, max_length / 8 unless given; half of it on either side, or before if causal."""
     window = max(2, c.max_length // 8) if window is None else window
     max_distance = window // 2
-    return SparseAttention(c, causal, max(1, max_distance), n_global, max_distance=max_distance, own_global=True)
+    kind = CausalSparseAttention if causal else SparseAttention
+    return kind(c, max(1, max_distance), n_global, max_distance=max_distance, own_global=True)
 
 
 @door
 def build_bigbird(c: Any, causal: bool, block: Size | None = None, n_global: Count = 2, n_random: Count = 3) -> Any:
     """A part `attention`; block: max_length / 64 unless given; n_global, n_random: in blocks."""
     block = max(1, c.max_length // 64) if block is None else block
-    return SparseAttention(c, causal, block, n_global * block, n_random)
+    return (CausalSparseAttention if causal else SparseAttention)(c, block, n_global * block, n_random)
 
 
 def sparse_stack(part: Any, c: Any, causal: bool, cross: bool) -> nn.Module:

@@ -17,7 +17,7 @@ Departs from the paper: nothing.
 
 head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M parameters
 are new. All M branches share one feed-forward network, which runs M times: few parameters, many operations. It
-ends the layer; no other feed-forward network follows. Where it is W2 max(0, W1 x), as in the table, only the products
+ends the layer; no other feed-forward network follows. Where it is max(0, x W1) W2, as in the table, only the products
 κ_i α_i count. A decoder's cross-attention is also branched, with a second network, as in Narang et al. (2021), whose
 table prints 280 M: the 223 M of the vanilla Transformer, and 12 networks of 4.7 M.
 
@@ -31,14 +31,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.fast import Linear
-from nlmcore.transformer import Stack
-from nlmcore.transformer.block import AttentionLayer, last_matrices
+from nlmcore.transformer import DecoderLayer, EncoderLayer
+from nlmcore.transformer.block import STACKS, last_matrices
 from nlmcore.variants.shapes import Mask, Vectors
 
 
 class FeedForwardLayer(nn.Module):
-    """f: it has no state."""
+    """f of an encoder."""
 
     def __init__(self, c: Any) -> None:
         super().__init__()
@@ -46,16 +45,33 @@ class FeedForwardLayer(nn.Module):
         self.branches = 1
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
+        return self.transform(x)
 
-    def step(self, x: Vectors, *unused: Any) -> tuple[Vectors, None]:
-        return self(x), None
+    def transform(self, x: Vectors) -> Vectors:
+        return self.residual_feed_forward(x, self.feed_forward(self.residual_feed_forward(x)))
+
+    def last_matrices(self) -> list[nn.Linear]:
+        return last_matrices(self.feed_forward)
+
+
+class FeedForwardDecoderLayer(FeedForwardLayer):
+    """f of a decoder: it has no state, and nothing to ask of a source."""
+
+    def forward(self, x: Vectors, *unused: Any) -> tuple[Vectors, None]:  # type: ignore[override]
+        return self.transform(x), None
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> None:
         return None
 
-    def last_matrices(self) -> list[nn.Linear]:
-        return last_matrices(self.feed_forward)
+
+def build_attention_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
+    """s, with cross-attention if there is a source; a part `block`."""
+    return DecoderLayer(c, cross, feed_forward=False) if causal else EncoderLayer(c, feed_forward=False)
+
+
+def build_feed_forward_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
+    """f."""
+    return FeedForwardDecoderLayer(c) if causal else FeedForwardLayer(c)
 
 
 def order(n: int, k: int) -> str:
@@ -74,7 +90,15 @@ def build_order(c: Any, causal: bool, cross: bool, letters: str) -> nn.Module:
     """A part `stack`: a layer for each letter, s or f; n_layers has no effect. Raises ValueError for other letters."""
     if not letters or set(letters) - set("sf"):
         raise ValueError(f"letters must be s (self-attention) and f (feed-forward), at least one, got {letters!r}")
-    return Stack(AttentionLayer(c, causal, cross) if kind == "s" else FeedForwardLayer(c) for kind in letters)
+    build: dict[str, Any] = {"s": build_attention_layer, "f": build_feed_forward_layer}
+    return STACKS[causal](build[letter](c, causal, cross) for letter in letters)
+
+
+class HeadByHead(nn.Linear):
+    """Each head (batch, time, head, d_head) times its own rows of W^O, not yet summed."""
+
+    def forward(self, heads: Float[Tensor, "batch time head d_head"]) -> Float[Tensor, "batch time head d_model"]:
+        return torch.einsum("btmh,dmh->btmd", heads, self.weight.unflatten(1, heads.shape[2:]))
 
 
 class Branches(nn.Module):
@@ -83,7 +107,7 @@ class Branches(nn.Module):
     def __init__(self, c: Any, n_heads: int, d_head: int) -> None:
         super().__init__()
         self.n_heads = n_heads
-        self.matrix = Linear(n_heads * d_head, c.d_model, bias=False)
+        self.matrix = HeadByHead(n_heads * d_head, c.d_model, bias=False)
         self.feed_forward = c.feed_forward(c.d_model, c.hidden_size)
         self.kappa_logits, self.alpha_logits = (nn.Parameter(torch.zeros(n_heads)) for _ in range(2))
 
@@ -97,8 +121,7 @@ class Branches(nn.Module):
 
     def forward(self, heads: Float[Tensor, "batch time width"]) -> Vectors:
         each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]
-        read = torch.einsum("btmh,dmh->btmd", each, self.matrix.weight.unflatten(1, (self.n_heads, -1)))
-        added = self.feed_forward(read.flatten(1, 2)).unflatten(1, (-1, self.n_heads))
+        added = self.feed_forward(self.matrix(each).flatten(1, 2)).unflatten(1, (-1, self.n_heads))
         return torch.einsum("btmd,m->btd", added, self.alpha)
 
     def last_matrices(self) -> list[nn.Linear]:

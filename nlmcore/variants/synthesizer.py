@@ -1,6 +1,6 @@
 """Synthesizer: attention whose scores S do not compare tokens.
 
-    y_t = Σ_s softmax(S_t)_s v_s                                 Tay et al. (2021), section 3; q_t = W1 x_t
+    y_t = Σ_s softmax(S_t)_s v_s                                 Tay et al. (2021), section 3; q_t = x_t W1
 
     random              S_ts = R_ts             one matrix per head, for all texts; "fixed": never trained
     factorised random   S_ts = (R1 R2ᵀ)_ts      with R1 and R2 (max_length, rank)
@@ -79,16 +79,16 @@ class FactorisedRandomScores(nn.Module):
 
 
 class DenseScores(nn.Module):
-    """S_t = W2 max(0, q_t)."""
+    """S_t = max(0, q_t) W2."""
 
     reads = True
 
     def __init__(self, n_heads: int, d_head: int, max_length: int) -> None:
         super().__init__()
-        self.outer = nn.Linear(d_head, max_length, bias=False)
+        self.outer = Linear(d_head, max_length, bias=False)
 
     def forward(self, q: Queries, keys: int) -> Scores:
-        return q.relu() @ self.outer.weight[:keys].T
+        return self.outer(q.relu(), slice(keys))
 
 
 class FactorisedDenseScores(nn.Module):
@@ -127,7 +127,7 @@ class PlusAlpha(nn.Module):
 
 
 class Synthesizer(nn.Module):
-    """A part `attention`; c: a TransformerConfig.
+    """c: a TransformerConfig.
 
     scores: (n_heads, d_head, max_length) -> S, called with (queries, number of keys); the last keys are the queries'.
     joined: () -> how S and dot products are joined; None: only S.
@@ -135,12 +135,14 @@ class Synthesizer(nn.Module):
     Raises ValueError for a configuration with n_kv_heads, TypeError for positions that are not a bias of the scores.
     """
 
-    def __init__(self, c: Any, causal: bool, scores: Build, joined: Build | None = None) -> None:
+    causal = False  # whether positions are those of a text that is read from left to right
+
+    def __init__(self, c: Any, scores: Build, joined: Build | None = None) -> None:
         super().__init__()
         if c.n_kv_heads is not None:
             raise ValueError(f"n_kv_heads must be None: every head has values of its own, got {c.n_kv_heads}")
         sizes = self.n_heads, self.d_head, self.max_length = c.n_heads, c.head_size, c.max_length
-        self.dropout, self.window = c.dropout, c.window if causal else None
+        self.dropout, self.window = c.dropout, c.window
         self.scores: Any = scores(*sizes)
         self.joined: Any = None if joined is None else joined()
         width, bias = self.n_heads * self.d_head, c.attention_bias
@@ -149,7 +151,7 @@ class Synthesizer(nn.Module):
         self.key: Any = None if joined is None else Linear(c.d_model, width, bias=bias)
         self.value = Linear(c.d_model, width, bias=bias)
         self.output = Linear(width, c.d_model, bias=bias)
-        self.positions: Any = c.attention_positions and c.attention_positions(*sizes, causal)
+        self.positions: Any = c.attention_positions and c.attention_positions(*sizes, self.causal)
         if hasattr(self.positions, "rotate") or hasattr(self.positions, "values"):
             name = type(self.positions).__name__
             raise TypeError(f"attention_positions must be a bias of the scores alone, like RelativeBias, got {name}")
@@ -160,22 +162,6 @@ class Synthesizer(nn.Module):
         if mask is not None:
             check_mask(mask, (len(x), self.n_heads, x.shape[1], x.shape[1]))
         return self._mix(*self._project(x), mask)
-
-    def step(self, x: Vectors, state: KeyValueCache | None = None) -> tuple[Vectors, KeyValueCache]:
-        """Continue from `state` (None: the text starts here): every position sees itself and those before it.
-
-        Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is not one,
-        or another model's.
-        """
-        if state is not None and not isinstance(state, KeyValueCache):
-            raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
-        q, k, v = self._project(x)
-        if state is None:
-            state = KeyValueCache.start(k, v)
-        else:
-            k, v, state = state.extend(k, v)
-        time, past = x.shape[1], k.shape[2] - x.shape[1]
-        return self._mix(q, k, v, window_mask(time, self.window, past, x.device)), state
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v, (batch, head, time, d_head) each; without queries or keys, v serves as these."""
@@ -193,7 +179,7 @@ class Synthesizer(nn.Module):
         if self.joined is not None:
             scores = self.joined(scores, q @ k.mT * self.d_head**-0.5)
         if self.positions is not None:
-            scores = scores + self.positions.bias(q, k)
+            scores = scores + self.positions(q, k)
         output, weights = attend(scores.expand(len(q), -1, -1, -1), v, mask)
         if self.recorder is not None:
             self.recorder(weights)
@@ -202,7 +188,36 @@ class Synthesizer(nn.Module):
         return self.output(output.transpose(1, 2).flatten(2))
 
 
+class CausalSynthesizer(Synthesizer):
+    """Called with (x, state)."""
+
+    causal = True
+
+    def forward(  # type: ignore[override]
+        self, x: Vectors, state: KeyValueCache | None = None
+    ) -> tuple[Vectors, KeyValueCache]:
+        """Continue from `state` (None: the text starts here): every position sees itself and those before it.
+
+        Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is not one,
+        or another model's.
+        """
+        if state is not None and not isinstance(state, KeyValueCache):
+            raise TypeError(f"state must be None or the KeyValueCache of an earlier call, got {type(state).__name__}")
+        q, k, v = self._project(x)
+        if state is None:
+            state = KeyValueCache.start(k, v)
+        else:
+            k, v, state = state.extend(k, v)
+        time, past = x.shape[1], k.shape[2] - x.shape[1]
+        return self._mix(q, k, v, window_mask(time, self.window, past, x.device)), state
+
+
+def build_plain(c: Any, causal: bool, scores: Build, joined: Build | None = None) -> nn.Module:
+    """A part `attention` with the heads of the configuration."""
+    return (CausalSynthesizer if causal else Synthesizer)(c, scores, joined)
+
+
 def build_synthesizer(c: Any, causal: bool, scores: Build, joined: Build | None = None) -> nn.Module:
-    """A Synthesizer of two thirds of the heads, each twice as wide: 8 of 128 instead of 12 of 64."""
+    """A part `attention` of two thirds of the heads, each twice as wide: 8 of 128 instead of 12 of 64."""
     sizes = {"n_heads": Times(Fraction(2, 3))(c.n_heads), "d_head": 2 * c.head_size}
-    return Synthesizer(replace(c, **sizes), causal, scores, joined)
+    return build_plain(replace(c, **sizes), causal, scores, joined)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from inspect import signature
 from math import floor
 from types import MappingProxyType
 from typing import Any
@@ -30,7 +31,7 @@ from nlmcore.checks import called
 from nlmcore.positions import NoPositions, RelativeBias
 from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
 
-RELU = partial(FeedForward, activation=F.relu, bias=False)  # FFN(x) = W2 max(0, W1 x)
+RELU = partial(FeedForward, activation=F.relu, bias=False)  # FFN(x) = max(0, x W1) W2
 
 
 def vanilla(
@@ -127,6 +128,11 @@ class Variant:
         stack=partial(build_switch, n_experts=8)). Raises TypeError for a keyword that `vanilla` does not take,
         ValueError for sizes that contradict each other.
         """
+        known = [*signature(vanilla).parameters][1:]
+        for name in sizes:
+            if name not in known:
+                near = "".join(f", near {word}" for word in difflib.get_close_matches(name, known, 1))
+                raise TypeError(f"the sizes of a row are {', '.join(known)}, got {name!r}{near}")
         base = vanilla(vocab_size, **sizes)
         new: dict[str, Any] = {
             n: value(getattr(base, n)) if isinstance(value, Times) else value for n, value in self.changes.items()

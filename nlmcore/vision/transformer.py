@@ -8,7 +8,7 @@ a matrix, so `TransformerConfig.embedding` is a linear map here and nothing else
 
 **Pretraining without labels** (section 4.6, as in BERT): hide some patches, predict their pixels.
 
-    L = mean over hidden patches of |p_k − (W h_k + b)|²
+    L = mean over hidden patches of |p_k − (h_k W + b)|²
 
 Symbols: E and its bias are `embedding`, x_class is `class_vector`; a hidden patch is read as `stand_in`.
 
@@ -17,6 +17,7 @@ one linear map in pretraining too; every hidden patch is replaced (they keep or 
 target (they prefer its mean colour).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -60,10 +61,13 @@ class VisionTransformer(Trunk):
         return self.embedding(to_patches(images, self.patch_size))
 
     def forward(
-        self, images: Images, mask: Bool[Tensor, "batch location"] | None = None
+        self,
+        images: Images,
+        mask: Bool[Tensor, "batch location"] | None = None,
+        change: Callable[[Tensor], Tensor] = lambda patches: patches,
     ) -> Float[Tensor, "batch location d_model"]:
-        """mask: True = a location that may be attended to; None: all of them."""
-        return self.read(self.project(images), mask)
+        """mask: True = a location that may be attended to; None: all of them. change: what is read instead of p_k E."""
+        return self.read(change(self.project(images)), mask)
 
     def read(
         self, x: Float[Tensor, "batch patch d_model"], mask: Bool[Tensor, "batch location"] | None = None
@@ -106,9 +110,10 @@ class PatchPredictor(nn.Module):
         self.output = nn.Linear(encoder.d_model, encoder.patch_size**2)
 
     def forward(self, images: Images, hidden: Bool[Tensor, "batch patch"]) -> Float[Tensor, "batch patch pixel"]:
-        x = self.encoder.project(images)
-        x = torch.where(hidden.unsqueeze(-1), self.stand_in.to(x.dtype), x)
-        return self.output(self.encoder.read(x)[:, -self.encoder.n_patches :])
+        def hide(x: Tensor) -> Tensor:
+            return torch.where(hidden.unsqueeze(-1), self.stand_in.to(x.dtype), x)
+
+        return self.output(self.encoder(images, change=hide)[:, -self.encoder.n_patches :])
 
 
 @door

@@ -759,7 +759,7 @@ def with_my_cache(model, window, sinks):
         attention = layer.attention
         attention.memory = None
 
-        def step(x, state=None, attention=attention):
+        def forward(x, state=None, attention=attention):
             parts = (attention.query(x), attention.key(x), attention.value(x))
             parts = [part.unflatten(-1, (-1, attention.d_head)).transpose(1, 2) for part in parts]
             shared = attention.n_heads // attention.n_kv_heads
@@ -772,7 +772,7 @@ def with_my_cache(model, window, sinks):
             heads = torch.as_tensor(output).unflatten(0, (len(x), -1))
             return attention.output(heads.transpose(1, 2).flatten(2)), None
 
-        attention.step = step
+        attention.forward = forward
     return model
 
 
@@ -781,7 +781,7 @@ def read_one(model, tokens):
     with torch.no_grad():
         x = model.embed(tokens[:, None])
         for layer in model.layers:
-            x, _ = layer.step(x)
+            x, _ = layer(x)
         return model.output(model.final_norm(x))[:, 0]
 
 

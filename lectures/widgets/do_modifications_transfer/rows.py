@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from lectures.show import Canvas
 from nlmcore.norms import RMSNorm
-from nlmcore.transformer import FeedForward, GatedFeedForward
-from nlmcore.transformer.block import Block
+from nlmcore.transformer import EncoderLayer, FeedForward, GatedFeedForward
 from nlmcore.transformer.config import build_output
 from nlmcore.variants import (
     catalogue,
@@ -64,7 +63,7 @@ ABOUT: dict[str, About] = {
         "",
         "x ← x + attention(LN x),  x ← x + FFN(LN x),  FFN(x) = W₂ max(0, W₁ x)",
         "The baseline: T5's encoder–decoder, pre-norm, ReLU, a learned bias for each distance, one tied embedding matrix.",
-        (Block.forward, FeedForward.forward),
+        (EncoderLayer.forward, FeedForward.forward),
     ),
     "GeLU": _neuron("a Φ(a), Φ the normal distribution", "A smooth ReLU: small negative values pass a little."),
     "Swish": _neuron("a σ(a)", "Nearly GeLU; found by a search over formulas."),
@@ -255,7 +254,7 @@ ABOUT: dict[str, About] = {
         "lr",
         "x^t = block(x^(t − 1) + e^t), the same block for every t; gates instead of x + y",
         "One block, repeated 24 times between two at the start and two at the end, with gates and a vector per step.",
-        (sharing.GatedUniversal.forward, sharing.GRUGates),
+        (sharing.GatedUniversalEncoder.forward, sharing.GRUGates),
     ),
     "Mixture of experts": About(
         "f",

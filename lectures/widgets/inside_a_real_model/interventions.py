@@ -247,7 +247,7 @@ def _activation(inside: Inside, read: Read, place: str) -> Tensor:
     if not part:
         return read.depths[int(layer) + 1]
     block, x = inside.model.layers[int(layer)], read.depths[int(layer)][None]
-    y, _ = block.attention.step(block.residual_attention.pre(x))
+    y, _ = block.attention(block.residual_attention(x))
     if part == "attention":
         return y[0]
     return (read.depths[int(layer) + 1] - x[0] - y[0]).detach()

@@ -63,7 +63,7 @@ class Inside:
         x = read.depths[layer][None]
         with patch(self.model, changes, positions):
             for later in self.model.layers[layer:]:
-                x, _ = later.step(x)
+                x, _ = later(x)
         return self.words(x[0, -1])
 
     def first_id(self, word: str) -> int:

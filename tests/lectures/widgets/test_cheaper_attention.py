@@ -54,7 +54,7 @@ def test_news_is_what_gradients_find(layers: int) -> None:
     )
     model = lively(TransformerLM(config))
     x = model.embed(torch.arange(10)[None]).detach().requires_grad_()
-    hidden, _ = model.layers.step(x)
+    hidden, _ = model.layers(x)
     found = np.stack([torch.autograd.grad(h.sum(), x, retain_graph=True)[0][0].abs().sum(-1) for h in hidden[0]])
     arrived = layers_needed(window_mask(10, 3), 3) <= layers
     np.testing.assert_array_equal(found > 1e-12, arrived)

@@ -54,7 +54,7 @@ def test_sizes_are_of_the_pathway_and_of_what_is_added() -> None:
     with torch.no_grad():
         x = lm.embed(tokens)
         np.testing.assert_allclose(read.sizes["pathway"][0], x[0].square().mean(-1).sqrt().numpy(), rtol=1e-5)
-        y, _ = lm.layers[0].attention.step(lm.layers[0].residual_attention.norm(x))
+        y, _ = lm.layers[0].attention(lm.layers[0].residual_attention.norm(x))
         for name, n, expected in (("added by attention", 1, y), ("pathway", 1, x + y)):
             np.testing.assert_allclose(read.sizes[name][n], expected[0].square().mean(-1).sqrt().numpy(), rtol=1e-5)
     assert np.isnan(read.sizes["added by attention"][[0, 2, 4, 6]]).all()

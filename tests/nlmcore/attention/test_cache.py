@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from nlmcore.attention import KeyValueCache, MultiHeadAttention
+from nlmcore.attention import CausalAttention, KeyValueCache
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from nlmcore.positions import RelativeBias
@@ -91,18 +91,18 @@ def test_gradients_flow_through_a_state_to_all_that_it_was_made_of() -> None:
 @pytest.mark.parametrize("window", [None, 4])
 def test_a_learned_bias_on_frozen_keys_keeps_them_too(window: int | None, captured: bool) -> None:
     """The keys need no gradient, but the bias does, and its backward pass comes back to them."""
-    attention = lively(MultiHeadAttention(12, 6, 2, positions=RelativeBias(6, 2, 9, True), window=window))
+    attention = lively(CausalAttention(12, 6, 2, positions=RelativeBias(6, 2, 9, True), window=window))
     attention.projection.requires_grad_(False)
     x = torch.randn(2, 8, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        _, begun = attention.step(x[:, :2])
-        _, begun = attention.step(x[:, 2:3], begun)
-    whole = attention.step(x)[0][:, 3:].square().sum()
+        _, begun = attention(x[:, :2])
+        _, begun = attention(x[:, 2:3], begun)
+    whole = attention(x)[0][:, 3:].square().sum()
     (expected,) = torch.autograd.grad(whole, attention.positions.weight)
     state, loss = begun, torch.zeros((), dtype=torch.float64)
     with capture(attention) if captured else nullcontext():
         for t in range(3, 8):
-            y, state = attention.step(x[:, t : t + 1], state)
+            y, state = attention(x[:, t : t + 1], state)
             loss = loss + y.square().sum()
     (gradient,) = torch.autograd.grad(loss, attention.positions.weight)
     assert_close(gradient, expected, "token by token", TOLERANCE)

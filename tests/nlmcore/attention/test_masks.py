@@ -8,7 +8,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.attention import MultiHeadAttention, causal_mask, padding_mask, prefix_mask, window_mask
+from nlmcore.attention import (
+    CausalAttention,
+    MultiHeadAttention,
+    causal_mask,
+    padding_mask,
+    prefix_mask,
+    two_way,
+    window_mask,
+)
 from nlmcore.inspect import capture
 from nlmcore.positions import (
     ALiBi,
@@ -169,15 +177,15 @@ def test_fused_and_explicit_give_the_same_numbers_and_gradients(
 def test_reading_on_is_attention_under_a_mask(
     unchecked: None, positions: str, window: int | None, n_kv_heads: int, time: int
 ) -> None:
-    """`step` in pieces = one bidirectional call with the mask that `step` implies."""
+    """Causal attention in pieces = one call of the same heads with the mask that it implies."""
     build = POSITIONS[positions]
     part = None if build is None else build(4, 6, 6, True)
-    attention = lively(MultiHeadAttention(20, 4, n_kv_heads, d_head=6, positions=part, window=window))
+    attention = lively(CausalAttention(20, 4, n_kv_heads, d_head=6, positions=part, window=window))
     x = draw(3, 6, 20)
     with torch.no_grad():
-        expected, state, pieces = attention(x, mask=window_mask(6, window)), None, []
+        expected, state, pieces = two_way(attention)(x, mask=window_mask(6, window)), None, []
         for piece in x.split(time, dim=1):
-            y, state = attention.step(piece, state)
+            y, state = attention(piece, state)
             pieces.append(y)
     assert_close(torch.cat(pieces, dim=1), expected, "pieces", TOLERANCE)
 
@@ -189,11 +197,11 @@ def test_remembering_and_looking_is_cross_attention() -> None:
     assert memory.keys.shape == memory.values.shape == (3, 2, 6, 5)
     with torch.no_grad():
         whole = attention(query, source, mask)
-        assert_close(attention.cross_attend(query, memory, mask), whole, "in two steps", TOLERANCE)
-        steps = [attention.cross_attend(query[:, t : t + 1], memory, mask) for t in range(5)]
+        assert_close(attention(query, memory, mask), whole, "in two steps", TOLERANCE)
+        steps = [attention(query[:, t : t + 1], memory, mask) for t in range(5)]
         assert_close(torch.cat(steps, dim=1), whole, "one query at a time", TOLERANCE)
     with pytest.raises(ValueError, match=r"shape \(2, 2, key, 5\), got \(3, 2, 6, 5\)"):
-        attention.cross_attend(query[:2], memory)
+        attention(query[:2], memory)
 
 
 def test_views_of_the_projection_are_its_rows() -> None:

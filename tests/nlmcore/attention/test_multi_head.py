@@ -5,17 +5,25 @@ from typing import Any
 import pytest
 import torch
 
-from nlmcore.attention import KeyValueCache, Memory, MultiHeadAttention, causal_mask, padding_mask, prefix_mask
+from nlmcore.attention import (
+    CausalAttention,
+    KeyValueCache,
+    Memory,
+    MultiHeadAttention,
+    causal_mask,
+    padding_mask,
+    prefix_mask,
+)
 from nlmcore.positions import ALiBi, Rotary, SinusoidalPositions
 
 X = torch.zeros(2, 3, 12)  # (batch, time, d_model)
-ATTENTION = MultiHeadAttention(12, 6, 2)
+ATTENTION, CAUSAL = MultiHeadAttention(12, 6, 2), CausalAttention(12, 6, 2)
 NONE: Any = None
 
 
 def cache() -> KeyValueCache:
     with torch.no_grad():
-        return ATTENTION.step(X)[1]
+        return CAUSAL(X)[1]
 
 
 def memory(*arguments: Any) -> Memory:
@@ -43,9 +51,9 @@ def memory(*arguments: Any) -> Memory:
 )
 def test_every_way_in_names_what_is_no_text(plain_errors: None, x: Any, error: type[Exception], words: str) -> None:
     ways = {
-        "query": [lambda: ATTENTION(x), lambda: ATTENTION.cross_attend(x, memory())],
+        "query": [lambda: ATTENTION(x), lambda: ATTENTION(x, memory())],
         "source": [lambda: ATTENTION.project_source(x)],
-        "x": [lambda: ATTENTION.step(x), lambda: ATTENTION.step(x, cache())],
+        "x": [lambda: CAUSAL(x), lambda: CAUSAL(x, cache())],
     }
     for name, calls in ways.items():
         for call in calls:
@@ -55,15 +63,13 @@ def test_every_way_in_names_what_is_no_text(plain_errors: None, x: Any, error: t
 
 @pytest.mark.parametrize("state", ["text", X, (X, X), 0, memory()])
 def test_what_is_no_cache_is_named(plain_errors: None, state: Any) -> None:
-    with pytest.raises(TypeError, match="state must be None or the KeyValueCache of an earlier `step`, got"):
-        ATTENTION.step(X, state)
+    with pytest.raises(TypeError, match="state must be None or the KeyValueCache of an earlier call, got"):
+        CAUSAL(X, state)
 
 
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        (None, TypeError, "memory must be a Memory, got NoneType"),
-        (X, TypeError, "memory must be a Memory, got a torch.float32 tensor"),
         (Memory(NONE, NONE), TypeError, "memory must hold tensors of torch.float32 as the model does, got NoneType"),
         (
             Memory(*(x.long() for x in memory())),
@@ -84,7 +90,7 @@ def test_what_is_no_cache_is_named(plain_errors: None, state: Any) -> None:
 )
 def test_what_is_no_memory_is_named(plain_errors: None, given: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        ATTENTION.cross_attend(X, given)
+        ATTENTION(X, given)
 
 
 @pytest.mark.parametrize("positions", ["rotary", Rotary, ALiBi, SinusoidalPositions(9, 12), torch.nn.LayerNorm(2)])
@@ -109,18 +115,17 @@ def test_what_is_no_number_and_no_switch_is_named(plain_errors: None, call: Any,
 
 @pytest.mark.parametrize("positions", [None, Rotary(6, 2, 9, True), ALiBi(6, 2, 9, True)])
 def test_mixed_precision_is_no_mistake(positions: Any) -> None:
-    module = MultiHeadAttention(12, 6, 2, positions=positions)
+    module, causal = (kind(12, 6, 2, positions=positions) for kind in (MultiHeadAttention, CausalAttention))
     with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
-        state = module.step(X)[1]
-        assert module.step(X.bfloat16(), state)[0].dtype == torch.bfloat16
-        assert module.cross_attend(X, module.project_source(X)).dtype == torch.bfloat16
+        state = causal(X)[1]
+        assert causal(X.bfloat16(), state)[0].dtype == torch.bfloat16
+        assert module(X, module.project_source(X)).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: ATTENTION(X, causal_mask(3)), TypeError, "source must .* got torch.bool; .* a mask is given by name"),
-        (lambda: ATTENTION(X, memory()), TypeError, r"got Memory [^;]*; a projected source goes to cross_attend\("),
+        (lambda: ATTENTION(X, causal_mask(3)), TypeError, "source must .* got torch.bool; a mask is given by name"),
         (
             lambda: ATTENTION(torch.zeros(2, 5, 12), mask=padding_mask(torch.tensor([3, 5]))),
             ValueError,
@@ -167,17 +172,17 @@ def test_a_state_that_lacks_what_is_to_be_seen_is_refused(
     """A shorter window has thrown keys away: to go on without them would be a wrong answer without a word."""
     x = torch.zeros(2, 9, 12)
     with torch.no_grad():
-        _, state = MultiHeadAttention(12, 6, 2, window=wrote).step(x)
+        _, state = CausalAttention(12, 6, 2, window=wrote)(x)
         with pytest.raises(ValueError, match=rf"kept {wrote - 1} positions and forgotten .* {10 - wrote}: .* shorter"):
-            MultiHeadAttention(12, 6, 2, window=reads).step(x[:, :time], state)
+            CausalAttention(12, 6, 2, window=reads)(x[:, :time], state)
 
 
 @pytest.mark.parametrize("time", [1, 2])
 def test_a_state_of_a_longer_window_serves_a_shorter_one(time: int) -> None:
     x = torch.randn(2, 9, 12, generator=torch.Generator().manual_seed(0))
-    long, short = (MultiHeadAttention(12, 6, 2, window=window) for window in (4, 2))
+    long, short = (CausalAttention(12, 6, 2, window=window) for window in (4, 2))
     short.load_state_dict(long.state_dict())
     with torch.no_grad():
-        expected, _ = short.step(x)
-        _, state = long.step(x[:, :7])
-        assert torch.allclose(short.step(x[:, 7 : 7 + time], state)[0], expected[:, 7 : 7 + time], atol=1e-6)
+        expected, _ = short(x)
+        _, state = long(x[:, :7])
+        assert torch.allclose(short(x[:, 7 : 7 + time], state)[0], expected[:, 7 : 7 + time], atol=1e-6)

@@ -1,6 +1,7 @@
 import inspect
 import math
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -307,3 +308,16 @@ def test_it_inverts_the_cumulative_sum() -> None:
 def test_the_k_highest_with_ties_to_the_lower_index(values: list[int], k: int) -> None:
     expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:k]
     assert highest(torch.tensor([values, values]).float(), k).tolist() == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("filters", "words"),
+    [
+        (torch.neg, "got .*; one filter is given as"),
+        ("ab", "got str 'ab'"),
+        ([torch.neg, 3], "got int 3 among them"),
+    ],
+)
+def test_what_is_no_list_of_filters_is_named(plain_errors: None, filters: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=f"filters must be a list or tuple of functions of logits, {words}"):
+        reshape(torch.zeros(2, 9), filters=filters)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nlmcore.fast import linear
-from nlmcore.fast.linear import Linear, sum_of_columns
+from nlmcore.fast.linear import Linear, sum_of_rows
 
 N_IN, N_OUT = 96, 52
 
@@ -110,11 +110,11 @@ def test_a_gradient_can_be_differentiated():
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 4])
-def test_threads_share_the_sum_of_columns(threads: int, monkeypatch):
+def test_threads_share_the_sum_of_rows(threads: int, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     made, x = layer(False, "(in, out)"), torch.randn(1, 1, N_IN)
     with torch.no_grad():
-        y = sum_of_columns(x, made.weight)
+        y = sum_of_rows(x, made.weight)
     torch.testing.assert_close(y.double(), explained(made, x), rtol=1e-5, atol=1e-5)
 
 

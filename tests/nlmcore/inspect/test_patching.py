@@ -102,7 +102,7 @@ def test_a_step_by_hand_of_the_replaced_pathway(model: Any) -> None:
         ours = model(TOKENS)[0]
     x = other
     for layer in model.layers[1:]:
-        x, _ = layer.step(x)
+        x, _ = layer(x)
     assert torch.equal(ours, model.output(model.final_norm(x)))
 
 
@@ -203,9 +203,9 @@ def test_each_row_restores_one_position(model: Any) -> None:
     for t in range(7):
         x, good = model.embed(corrupted[None]), model.embed(clean[None])
         for layer in model.layers[:2]:
-            (x, _), (good, _) = layer.step(x), layer.step(good)
+            (x, _), (good, _) = layer(x), layer(good)
         x[:, t] = good[:, t]
-        x, _ = model.layers[2].step(x)
+        x, _ = model.layers[2](x)
         assert torch.allclose(found[t], model.output(model.final_norm(x))[0, -1])
     assert torch.allclose(found[0], model(corrupted[None])[0][0, -1])  # both texts begin alike
     last = restore_each(model, clean, corrupted, "layers.2", [6])

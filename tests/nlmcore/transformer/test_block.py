@@ -12,14 +12,15 @@ from torch import Tensor, nn
 from nlmcore.inspect import capture
 from nlmcore.positions import RelativeBias
 from nlmcore.transformer import (
-    Block,
+    DecoderLayer,
     EncoderDecoder,
+    EncoderLayer,
+    EncoderStack,
     FeedForward,
     GatedFeedForward,
     MaskedLM,
     PostNorm,
     PreNorm,
-    Stack,
     TransformerEncoder,
     TransformerLM,
 )
@@ -39,15 +40,15 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
 def test_the_two_rules_are_their_equations() -> None:
     x, y, norm = draw(2, 3, 12), draw(2, 3, 12, seed=1), lively(nn.LayerNorm(12))
     pre, post = PreNorm(norm), PostNorm(norm)
-    assert torch.equal(pre.pre(x), norm(x))
-    assert torch.equal(pre.post(x, y), x + y)
-    assert torch.equal(post.pre(x), x)
-    assert torch.equal(post.post(x, y), norm(x + y))
+    assert torch.equal(pre(x), norm(x))
+    assert torch.equal(pre(x, y), x + y)
+    assert torch.equal(post(x), x)
+    assert torch.equal(post(x, y), norm(x + y))
 
 
 def test_without_branches_pre_norm_passes_everything_and_post_norm_normalises() -> None:
     for position, untouched in (("pre", True), ("post", False)):
-        block = lively(Block(config_of("pre", norm_position=position)))
+        block = lively(EncoderLayer(config_of("pre", norm_position=position)))
         with torch.no_grad():
             for last in block.last_matrices():
                 last.weight.zero_()
@@ -59,11 +60,11 @@ def test_without_branches_pre_norm_passes_everything_and_post_norm_normalises() 
 @pytest.mark.parametrize("rule", [PreNorm, PostNorm])
 def test_dropout_falls_on_the_branch_alone(rule: Any) -> None:
     around, x = rule(nn.Identity(), dropout=0.5), draw(40, 50, 12)
-    after = around.post(x, torch.ones_like(x)) - x
+    after = around(x, torch.ones_like(x)) - x
     assert ((after.abs() < 1e-9) | ((after - 2).abs() < 1e-9)).all()
     assert after.mean().item() == pytest.approx(1.0, abs=0.05)
     around.eval()
-    assert_close(around.post(x, torch.ones_like(x)), x + 1, "evaluation", 1e-12)
+    assert_close(around(x, torch.ones_like(x)), x + 1, "evaluation", 1e-12)
 
 
 # --- feed-forward ---------------------------------------------------------------------------------------
@@ -125,15 +126,15 @@ def test_every_position_is_alone_in_a_feed_forward_network() -> None:
 
 @pytest.mark.parametrize("position", ["pre", "post"])
 def test_a_block_is_its_equations(position: str) -> None:
-    block = lively(Block(config_of("pre", norm_position=position), causal=True, cross=True))
+    block = lively(DecoderLayer(config_of("pre", norm_position=position), cross=True))
     x, source = draw(2, 3, 12), draw(2, 5, 12, seed=1)
     norms = [block.residual_attention.norm, block.residual_cross_attention.norm, block.residual_feed_forward.norm]
     branches = [
-        lambda x: block.attention.step(x)[0],
+        lambda x: block.attention(x)[0],
         lambda x: block.cross_attention(x, source),
         block.feed_forward,
     ]
-    y, _ = block.step(x, None, block.project_source(source))
+    y, _ = block(x, None, block.project_source(source))
     for norm, branch in zip(norms, branches, strict=True):
         x = x + branch(norm(x)) if position == "pre" else norm(x + branch(x))
     assert_close(y, x, "three sublayers", TOLERANCE)
@@ -150,10 +151,10 @@ def test_a_stack_is_its_layers_in_order() -> None:
 def test_a_stack_wants_one_state_per_layer(plain_errors: None, given: dict[str, Any]) -> None:
     model = TransformerLM(config_of("pre", n_layers=3))
     with pytest.raises(ValueError, match="a model of 3 layers, got one of"):
-        model.layers.step(torch.zeros(1, 2, 12), **given)
+        model.layers(torch.zeros(1, 2, 12), **given)
 
 
-class Reversed(Stack):
+class Reversed(EncoderStack):
     """Another order of layers, handed in."""
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -252,6 +253,6 @@ def test_the_sum_of_the_branches_does_not_grow_with_depth() -> None:
         model = TransformerLM(config_of("pre", d_model=48, n_layers=n_layers, d_ff=None)).eval()
         x = model.embed(TOKENS)
         with torch.no_grad():
-            return (model.layers.step(x)[0] - x).std().item()
+            return (model.layers(x)[0] - x).std().item()
 
     assert growth(24) < 1.5 * growth(2)

@@ -13,6 +13,8 @@ from nlmcore.norms import RMSNorm
 from nlmcore.positions import Rotary, SinusoidalPositions
 from nlmcore.transformer import GatedFeedForward, TransformerConfig
 from nlmcore.transformer.config import PARTS
+from nlmcore.variants import CATALOGUE, Variant
+from nlmcore.variants.catalogue import POSITIONS
 from tests.transformer_grid import CHANGES, CONFIG, config_of
 
 
@@ -125,3 +127,20 @@ def test_it_is_a_value() -> None:
         CONFIG.d_model = 3  # type: ignore[misc]
     with pytest.raises(TypeError):
         TransformerConfig(11, 12, 3, 2, 8)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("rows", [CATALOGUE, POSITIONS])
+def test_a_configuration_goes_to_json_and_back(rows: dict[str, Variant]) -> None:
+    for row in rows.values():
+        written = (config := row.config(40, max_length=8)).to_json()
+        again = TransformerConfig.from_json(written)
+        assert repr(again) == repr(config), row.name
+        assert again.to_json() == written, row.name
+
+
+def test_what_has_no_name_is_not_written_and_no_other_is_read(plain_errors: None) -> None:
+    with pytest.raises(ValueError, match="only what has a name in nlmcore or torch can be written down, got <lambda>"):
+        dataclasses.replace(CONFIG, norm=lambda d_model: nn.LayerNorm(d_model)).to_json()
+    for name in ("os.system", "nlmcore.no_such_part"):
+        with pytest.raises(ValueError, match=f"a part must have a name in nlmcore or torch, got '{name}'"):
+            TransformerConfig.from_json(CONFIG.to_json().replace("{", '{"norm": {"name": "' + name + '"}, ', 1))

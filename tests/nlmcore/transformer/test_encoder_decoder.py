@@ -158,7 +158,7 @@ def test_a_source_that_is_all_padding_gives_a_context_of_zeros(grad: bool) -> No
     assert torch.isfinite(logits).all()
     cross = model.decoder.layers[0].cross_attention
     query = torch.randn(3, 7, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    looked = cross.cross_attend(query, state.memories[0], mask[:, None, None, :])
+    looked = cross(query, state.memories[0], mask[:, None, None, :])
     assert_close(looked[1], cross.output.bias.expand(7, 12), "the context is zeros: the output's bias stays", TOLERANCE)
     if grad:
         logits.sum().backward()

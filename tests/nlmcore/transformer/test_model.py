@@ -86,8 +86,8 @@ def test_the_laws_hold_in_single_precision_where_products_are_large(plain_errors
 class Leaking(MultiHeadAttention):
     """Reads without a mask: every position sees what comes after it."""
 
-    def step(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-        return self(x), state
+    def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+        return super().forward(x), state
 
 
 def test_a_leaking_model_is_found() -> None:

@@ -12,12 +12,12 @@ from torch import Tensor
 from nlmcore.positions import NoPositions
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
+from nlmcore.variants.convolution import DynamicConvolution, build_dynamic, build_lightweight
 from tests.laws import assert_close, assert_language_model
 from tests.nlmcore.variants.test_catalogue import SIZES, SOURCE, TOKENS, VOCAB, awake, build, stirred
 
 NAMES = ["Lightweight convolution (Wu et al.)", "Dynamic convolution (Wu et al.)"]
-KINDS = [LightweightConvolution, DynamicConvolution]
+KINDS = [build_lightweight, build_dynamic]
 CONFIG = CATALOGUE[NAMES[1]].config(VOCAB, **SIZES)  # 6 heads of 4, d_model 20
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -26,9 +26,9 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
-def made(kind: Any, size: int) -> Any:
+def made(kind: Any, size: int, causal: bool = True) -> Any:
     torch.manual_seed(0)
-    return stirred(kind(CONFIG, True, size))
+    return stirred(kind(CONFIG, causal, size))
 
 
 def by_hand(layer: Any, x: Tensor, ahead: int) -> Tensor:
@@ -60,25 +60,25 @@ def test_per_channel_every_channel_has_its_own_kernel_and_a_second_matrix_follow
     alone = kind(replace(CONFIG, n_heads=24, d_head=1), True, 3)
     alone.load_state_dict({n: w for n, w in part.state_dict().items() if not n.startswith("pointwise")})
     alone.output.weight.copy_(part.output.weight @ part.pointwise.weight)
-    assert_close(part.step(x)[0], alone.eval().step(x)[0], "W^O W^P u")
+    assert_close(part(x)[0], alone.eval()(x)[0], "W^O W^P u")
     assert part.weights(normal(2, 5, 24)).shape[-2:] == (24, 3)
 
 
 @each_kind
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_convolution_is_its_equation(kind: Any, size: int) -> None:
-    layer, x = made(kind, size), normal(5, 20)
+    (layer, centred), x = (made(kind, size, causal) for causal in (True, False)), normal(5, 20)
     with torch.no_grad():
-        assert_close(layer.step(x[None])[0][0], by_hand(layer, x, 0), "to the left")
+        assert_close(layer(x[None])[0][0], by_hand(layer, x, 0), "to the left")
         ahead = size - math.ceil((size + 1) / 2)  # the last of the places i + j − ⌈(k + 1) / 2⌉
-        assert_close(layer(x[None])[0], by_hand(layer, x, ahead), "centred")
+        assert_close(centred(x[None])[0], by_hand(centred, x, ahead), "centred")
 
 
 @each_kind
 def test_a_kernel_is_a_weighted_mean(kind: Any) -> None:
     layer = made(kind, 3)
     weights = layer.weights(normal(2, 5, 24))
-    assert weights.shape == ((6, 3) if kind is LightweightConvolution else (2, 5, 6, 3))
+    assert weights.shape == ((6, 3) if kind is build_lightweight else (2, 5, 6, 3))
     assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]), "sums")
     assert (weights > 0).all()
 
@@ -113,11 +113,11 @@ def test_kernels_of_every_width_keep_the_laws(kind: Any, size: int) -> None:
 
 @each_kind
 def test_one_layer_sees_as_far_as_its_kernel(kind: Any) -> None:
-    layer, x = made(kind, 3), normal(1, 7, 20)
+    (layer, centred), x = (made(kind, 3, causal) for causal in (True, False)), normal(1, 7, 20)
     changed = x.clone()
     changed[:, 3] += 1
     with torch.no_grad():
-        moved = [(f(changed) - f(x)).abs().amax(-1)[0] > 1e-6 for f in (lambda x: layer.step(x)[0], layer)]
+        moved = [(f(changed) - f(x)).abs().amax(-1)[0] > 1e-6 for f in (lambda x: layer(x)[0], centred)]
     assert moved[0].nonzero().flatten().tolist() == [3, 4, 5]
     assert moved[1].nonzero().flatten().tolist() == [2, 3, 4]
 
@@ -133,8 +133,8 @@ def test_order_is_known_without_positions(kind: Any) -> None:
 def test_dropout_falls_on_the_weights_in_training_alone(kind: Any) -> None:
     torch.manual_seed(0)
     layer, x = kind(replace(CONFIG, dropout=0.5), True), normal(2, 5, 20)
-    assert not torch.equal(layer.step(x)[0], layer.step(x)[0])
-    assert torch.equal(layer.eval().step(x)[0], layer.step(x)[0])
+    assert not torch.equal(layer(x)[0], layer(x)[0])
+    assert torch.equal(layer.eval()(x)[0], layer(x)[0])
 
 
 def test_first_kernels_differ_between_heads() -> None:
@@ -153,13 +153,13 @@ def test_what_does_not_fit_is_named(kind: Any, plain_errors: None) -> None:
         build(replace(row, changes={"attention": kind}))
     layer, x = made(kind, 3), normal(2, 5, 20)
     with pytest.raises(ValueError, match=r"state must have shape \(2, 2, 24\), \(batch, size - 1, width\), got \(1, 2"):
-        layer.step(x, layer.step(x[:1])[1])
-    with pytest.raises(TypeError, match="what an earlier `step` gave back, got list"):
-        layer.step(x, [1])
+        layer(x, layer(x[:1])[1])
+    with pytest.raises(TypeError, match="what an earlier call gave back, got list"):
+        layer(x, [1])
     with pytest.raises(ValueError, match="size must be at least 1, got 0"):
         kind(CONFIG, True, 0)
     with pytest.raises(ValueError, match=r"mask must say which tokens are real, .*1, 1, 5\) here, got \(5, 5\)"):
-        layer(x, torch.ones(5, 5, dtype=torch.bool))
+        made(kind, 3, causal=False)(x, torch.ones(5, 5, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -23,8 +23,8 @@ def test_deepnorm_is_its_equation() -> None:
     x, y = torch.randn(2, 1, 2, 3, generator=torch.Generator().manual_seed(2))
     rule.alpha = 1.7
     z = 1.7 * x + y
-    assert rule.pre(x) is x
-    assert_close(rule.post(x, y), z / z.pow(2).mean(-1, keepdim=True).sqrt(), "LN(α x + y)")
+    assert rule(x) is x
+    assert_close(rule(x, y), z / z.pow(2).mean(-1, keepdim=True).sqrt(), "LN(α x + y)")
     assert "alpha=1.7" in repr(rule)
 
 
@@ -63,7 +63,7 @@ def test_deepnorm_ends_without_a_norm_of_its_own() -> None:
     assert not list(model.final_norm.parameters())
     x = model.embed(TOKENS)
     for layer in model.layers:
-        y, _ = layer.attention.step(x)
+        y, _ = layer.attention(x)
         x = layer.residual_attention.norm(layer.residual_attention.alpha * x + y)
         x = layer.residual_feed_forward.norm(layer.residual_feed_forward.alpha * x + layer.feed_forward(x))
     assert_close(logits(model), x @ model.output.weight.T, "by hand")

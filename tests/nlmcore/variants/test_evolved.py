@@ -59,20 +59,20 @@ def test_a_decoder_cell_is_its_figure(cross: bool) -> None:
     cell = (model().decoder if cross else stirred(build(ROW, n_layers=4))).layers[1]
     x = X[0]
     h = cell.residual_wide_attention.norm(x)[None]
-    x = x + cell.wide_attention.step(h)[0][0]
+    x = x + cell.wide_attention(h)[0][0]
     if cross:
         x = x + cell.first_cross_attention(h, SOURCE)[0]
     h = cell.residual_convolution.norm(x)
     both = separated(cell.left, h, range(-10, 1)).clamp(min=0)
     both[:, :10] += separated(cell.right, h, range(-6, 1))
     x = x + separated(cell.last, cell.norm(both), range(-6, 1))
-    x = x + cell.attention.step(cell.residual_attention.norm(x)[None])[0][0]
+    x = x + cell.attention(cell.residual_attention.norm(x)[None])[0][0]
     if cross:
         x = x + cell.cross_attention(cell.residual_cross_attention.norm(x)[None], SOURCE)[0]
     inner = cell.residual_feed_forward.norm(x) @ cell.inner.weight.T
     x = x + cell.inner_norm(inner * torch.sigmoid(inner)) @ cell.outer.weight.T
     with torch.no_grad():
-        y, state = cell.step(X, None, cell.project_source(SOURCE) if cross else None)
+        y, state = cell(X, None, cell.project_source(SOURCE) if cross else None)
     assert_close(y[0], x.detach(), "the cell")
     assert state.inputs.shape == (1, 10, 20)
     assert state.sums.shape == (1, 6, 40)
@@ -85,10 +85,10 @@ def test_convolutions_remember_more_than_they_were_just_given() -> None:
     cell = model().decoder.layers[0]
     memory = cell.project_source(SOURCE)
     with torch.no_grad():
-        whole, _ = cell.step(X, None, memory)
+        whole, _ = cell(X, None, memory)
         pieces, state = [], None
         for piece in X.split([2, 1, 4, 1, 5], dim=1):
-            y, state = cell.step(piece, state, memory)
+            y, state = cell(piece, state, memory)
             pieces.append(y)
     assert_close(torch.cat(pieces, 1), whole, "in pieces", 1e-4)
 
@@ -99,11 +99,11 @@ def test_a_convolution_sees_as_far_as_its_width() -> None:
     with torch.no_grad():
         for name in ("wide_attention", "attention"):
             getattr(cell, name).output.weight.zero_()
-        before, _ = cell.step(X)
+        before, _ = cell(X)
         for t in (0, 5):
             changed = X.clone()
             changed[:, t, 0] += 1.0
-            felt = (cell.step(changed)[0] - before)[0].abs().amax(1) > 1e-6
+            felt = (cell(changed)[0] - before)[0].abs().amax(1) > 1e-6
             assert felt.tolist() == [place >= t for place in range(13)]
 
 

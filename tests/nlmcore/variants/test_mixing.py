@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from nlmcore.attention import MultiHeadAttention
+from nlmcore.attention import CausalAttention, MultiHeadAttention
 from nlmcore.inspect import capture
 from nlmcore.training import fit
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, hide_tokens
@@ -134,7 +134,7 @@ def test_the_encoder_has_the_part_and_the_decoder_its_attention(name: str) -> No
     model = build(CATALOGUE[name])
     assert isinstance(model, EncoderDecoder)
     assert all(not isinstance(layer.attention, MultiHeadAttention) for layer in model.encoder.layers)
-    assert all(isinstance(layer.attention, MultiHeadAttention) for layer in model.decoder.layers)
+    assert all(isinstance(layer.attention, CausalAttention) for layer in model.decoder.layers)
     assert len({id(layer.attention.positions) for layer in model.decoder.layers}) == 1
 
 

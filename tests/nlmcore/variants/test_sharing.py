@@ -14,7 +14,7 @@ from nlmcore.inspect import capture
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.sharing import Universal, ponder_cost
+from nlmcore.variants.sharing import Universal, build_universal, ponder_cost
 from tests.laws import assert_chunking_law, assert_close, assert_language_model
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits
 
@@ -24,7 +24,7 @@ def test_a_shared_block_is_applied_as_often_as_the_stack_is_deep() -> None:
     block, x = model.layers[0], model.embed(TOKENS)
     assert all(layer is block for layer in model.layers)
     for _ in range(SIZES["n_layers"]):
-        x, _ = block.step(x)
+        x, _ = block(x)
     assert_close(logits(model), model.output(model.final_norm(x)), "the block, looped")
     with capture(model) as tape:
         logits(model)
@@ -62,7 +62,7 @@ CONFIG = ROW.config(VOCAB, **{**SIZES, "n_layers": LOOPS})
 
 def stack(bias: float = 0.0, weight: float = 0.5, causal: bool = True) -> Universal:
     torch.manual_seed(0)
-    made = Universal(CONFIG, causal, False).eval()
+    made = build_universal(CONFIG, causal, False).eval()
     with torch.no_grad():
         made.halt_bias.fill_(bias)
         made.halt.copy_(weight * torch.randn(20, generator=torch.Generator().manual_seed(1)))
@@ -83,7 +83,7 @@ def by_hand(made: Universal, x: Tensor) -> tuple[Tensor, list[list[int]], list[f
     told, states = [], [x]
     for t in range(1, LOOPS + 1):
         told.append(states[-1] + torch.stack([signal(i, t) for i in range(x.shape[1])]))
-        states.append(made[0].step(told[-1])[0])  # type: ignore[operator, union-attr]
+        states.append(made[0](told[-1])[0])  # type: ignore[operator, union-attr]
     result, loops, ponders = torch.zeros_like(x), [], []
     for b in range(len(x)):
         loops.append([])
@@ -108,7 +108,7 @@ def test_every_position_halts_by_itself() -> None:
     made = stack(-0.7, 1.0)
     with torch.no_grad():
         expected, loops, ponders = by_hand(made, X)
-        y, state = made.step(X)
+        y, state = made(X)
     assert_close(y, expected, "Σ p x + R x")
     assert made.loops.tolist() == loops
     assert len({n for text in loops for n in text}) >= 3, "they halt at different times"
@@ -123,18 +123,18 @@ def test_a_position_that_never_halts_or_at_once_has_the_state_of_one_loop(bias: 
     x = X
     with torch.no_grad():
         for t in range(1, last + 1):
-            x = made[0].step(x + torch.stack([signal(i, t) for i in range(6)]))[0]  # type: ignore[operator, union-attr]
-        assert_close(made.step(X)[0], x, f"after {last} loops")
+            x = made[0](x + torch.stack([signal(i, t) for i in range(6)]))[0]  # type: ignore[operator, union-attr]
+        assert_close(made(X)[0], x, f"after {last} loops")
     assert made.loops.unique().tolist() == [last]
     assert made.pondering.item() == pytest.approx(last + 1)
 
 
 def test_at_the_start_every_loop_counts_alike() -> None:
     torch.manual_seed(0)
-    made = Universal(CONFIG, True, False).eval()
+    made = build_universal(CONFIG, True, False).eval()
     seen = []
     with torch.no_grad():
-        y = made._ponder(X, 0, lambda t, x: seen.append(torch.full_like(x, float(t))) or seen[-1], every_loop=True)  # type: ignore[func-returns-value]
+        y = made.ponder(X, 0, lambda t, x: seen.append(torch.full_like(x, float(t))) or seen[-1], every_loop=True)  # type: ignore[func-returns-value]
     assert_close(y, torch.full_like(y, sum(range(LOOPS)) / LOOPS), "the mean of 0 … T − 1")
 
 
@@ -167,11 +167,9 @@ def test_an_encoder_stops_when_all_have_and_a_reader_does_not() -> None:
     for causal, expected in ((False, 1), (True, LOOPS)):
         made = stack(50.0, 0.0, causal)
         made[0].register_forward_hook(lambda *_: calls.append(1))
-        step = made[0].step
-        made[0].step = lambda *given, step=step: calls.append(1) or step(*given)  # type: ignore
         calls.clear()
         with torch.no_grad():
-            made.step(X) if causal else made(X)
+            made(X)
         assert len(calls) == expected
 
 
@@ -228,9 +226,9 @@ def test_it_can_be_copied_and_stored_in_the_middle_of_training() -> None:
 
 def test_a_state_of_other_loops_is_named(plain_errors: None) -> None:
     made = stack()
-    _, state = made.step(X)
+    _, state = made(X)
     with pytest.raises(ValueError, match=f"a model of {LOOPS} loops, got {LOOPS} parts of {LOOPS + 1}"):
-        made.step(X, state[1:])
+        made(X, state[1:])
 
 
 @torch.no_grad()
@@ -247,6 +245,6 @@ def test_the_universal_transformer_of_narang_is_its_equation() -> None:
         return x + y + z * (c - y)
 
     for e in (0.0, *model.layers.moments, 0.0):
-        x = gated(block.residual_attention, x + e, lambda x: block.attention.step(x)[0])
+        x = gated(block.residual_attention, x + e, lambda x: block.attention(x)[0])
         x = gated(block.residual_feed_forward, x, block.feed_forward)
     assert_close(model.output(model.final_norm(x)), logits(model), "by hand")

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from nlmcore.attention import two_way
 from nlmcore.inspect import capture
 from nlmcore.transformer import MaskedLM, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
@@ -137,7 +138,9 @@ def test_wide_enough_it_is_full_attention() -> None:
         made(build_bigbird, block=2, n_global=1, n_random=20),
     ):
         assert part.pattern(23).all()
-        assert_close(part(X, REAL[:, None, None, :]), part.attention(X, mask=REAL[:, None, None, :]), "full", 1e-4)
+        assert_close(
+            part(X, REAL[:, None, None, :]), two_way(part.attention)(X, mask=REAL[:, None, None, :]), "full", 1e-4
+        )
 
 
 CAUSAL = {
@@ -153,15 +156,15 @@ CAUSAL = {
 def test_causal_it_is_full_attention_under_its_pattern_in_pieces_of_any_size(name: str) -> None:
     """The usual attention with the pattern as its mask is the oracle."""
     part = CAUSAL[name]()
-    expected = part.attention(X, mask=part.pattern(N))
+    expected = two_way(part.attention)(X, mask=part.pattern(N))
     for piece in (N, 1, 2, 7, 11):
         read, state = [], None
         for x in X.split(piece, dim=1):
-            y, state = part.step(x, state)
+            y, state = part(x, state)
             read.append(y)
         assert_close(torch.cat(read, 1), expected, f"pieces of {piece}", 1e-5)
     part.attention.recorder = seen = [].append  # type: ignore[assignment]
-    assert_close(part.step(X)[0], expected, "watched")
+    assert_close(part(X)[0], expected, "watched")
     assert seen.__self__[0].shape == (2, 4, N, N)  # type: ignore[attr-defined]
     assert torch.equal(seen.__self__[0].amax((0, 1)) > 0, part.pattern(N))  # type: ignore[attr-defined]
 
@@ -217,7 +220,7 @@ def test_scores_are_counted_as_they_are_computed(name: str, monkeypatch: pytest.
     monkeypatch.setattr(part, "_attend", counting)
     for time in (N, 1, 8):
         counted = 0
-        part.step(X[:, :time]) if part.causal else part(X[:, :time])
+        part(X[:, :time])
         assert part.scores(time) == counted >= part.pattern(time).sum()
 
 
@@ -280,21 +283,19 @@ def test_a_masked_language_model_may_be_sparse() -> None:
 
 def test_what_does_not_fit_is_named(plain_errors: None) -> None:
     part = CAUSAL["BigBird"]()
-    with pytest.raises(ValueError, match=r"a causal pattern is read by step\(x, state\)"):
-        part(X)
     with pytest.raises(ValueError, match="a text may have 23 places, max_length, got 38"):
-        part.step(X, part.step(X)[1])
-    with pytest.raises(TypeError, match="KeyValueCache of an earlier `step`, got int"):
-        part.step(X, 3)  # type: ignore[arg-type]
+        part(X, part(X)[1])
+    with pytest.raises(TypeError, match="KeyValueCache of an earlier call, got int"):
+        part(X, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a text may have 23 places, max_length, got 24"):
         made(build_bigbird)(torch.zeros(1, 24, 10))
     with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(2, 1, 1, 19\) here, got \(19, 19\)"):
         made(build_longformer)(X, torch.ones(N, N).tril().bool())
     with pytest.raises(ValueError, match=r"max_distance must lie in \[0, 4\], the block's size, got 5"):
-        SparseAttention(C, False, 4, 1, max_distance=5)
+        SparseAttention(C, 4, 1, max_distance=5)
     with pytest.raises(ValueError, match="window must be at least 1, got 0"):
         build_longformer(C, False, window=0)
     with pytest.raises(ValueError, match="n_random must be at least 0, got -1"):
-        SparseAttention(C, False, 4, 1, -1)
+        SparseAttention(C, 4, 1, -1)
     with pytest.raises(TypeError, match=r"block must be an integer, got float 2\.5"):
         build_bigbird(C, False, block=2.5)  # type: ignore[arg-type]

@@ -132,12 +132,12 @@ def test_with_relu_and_no_biases_only_the_product_of_both_counts() -> None:
 def test_a_layer_is_branched_attention_alone() -> None:
     model = stirred(build(replace(ROW, family=EncoderDecoder)))
     for layer in (*model.encoder.layers, *model.decoder.layers):
-        assert not hasattr(layer, "feed_forward")
+        assert layer.feed_forward is None
     layer = model.decoder.layers[1]
     assert layer.attention.output.feed_forward is not layer.cross_attention.output.feed_forward
     source, x = (torch.randn(2, n, 20, generator=torch.Generator().manual_seed(n)) for n in (3, 4))
-    y, _ = layer.step(x, None, layer.project_source(source))
-    h = x + layer.attention.step(layer.residual_attention.norm(x))[0]
+    y, _ = layer(x, None, layer.project_source(source))
+    h = x + layer.attention(layer.residual_attention.norm(x))[0]
     expected = h + layer.cross_attention(layer.residual_cross_attention.norm(h), source)
     assert_close(y, expected, "two branches of the residual pathway")
 

@@ -21,7 +21,7 @@ from nlmcore.variants.synthesizer import (
     Plus,
     PlusAlpha,
     RandomScores,
-    Synthesizer,
+    build_plain,
 )
 from nlmcore.variants.variant import vanilla
 from tests.laws import assert_chunking_law, assert_close, assert_every_parameter_gets_a_gradient
@@ -134,7 +134,7 @@ def mixed_by_hand(layer: Any, x: Tensor) -> Tensor:
 def test_a_row_is_its_equation(name: str) -> None:
     layer, x = awake(ROWS[name]).layers[1].attention, normal(4, 20)
     with torch.no_grad():
-        assert_close(layer.step(x[None])[0][0], mixed_by_hand(layer, x), name)
+        assert_close(layer(x[None])[0][0], mixed_by_hand(layer, x), name)
 
 
 @each_row
@@ -197,12 +197,12 @@ def test_a_text_with_nothing_to_see_gives_finite_vectors() -> None:
 
 def test_dropout_falls_on_the_weights_in_training_alone() -> None:
     config = replace(vanilla(VOCAB, **{**SIZES, "n_layers": 1}), dropout=0.5)
-    layer = Synthesizer(config, True, RandomScores)
+    layer = build_plain(config, True, RandomScores)
     x = normal(2, 5, 20)
     torch.manual_seed(0)
-    first, second = layer.step(x)[0], layer.step(x)[0]
+    first, second = layer(x)[0], layer(x)[0]
     assert not torch.equal(first, second)
-    assert torch.equal(layer.eval().step(x)[0], layer.step(x)[0])
+    assert torch.equal(layer.eval()(x)[0], layer(x)[0])
 
 
 def test_what_does_not_fit_is_named(plain_errors: None) -> None:
@@ -220,9 +220,9 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
         build(row, n_kv_heads=2)
     with pytest.raises(TypeError, match="a bias of the scores alone, like RelativeBias, got Rotary"):
         TransformerLM(replace(row.config(VOCAB, **SIZES), attention_positions=Rotary, share=lambda stack: None))
-    with pytest.raises(TypeError, match="KeyValueCache of an earlier `step`, got tuple"):
-        model.layers[0].attention.step(normal(1, 2, 20), (1, 2))
+    with pytest.raises(TypeError, match="KeyValueCache of an earlier call, got tuple"):
+        model.layers[0].attention(normal(1, 2, 20), (1, 2))
     with pytest.raises(ValueError, match="rank must be at least 1, got 0"):
-        build(replace(row, changes={"attention": partial(Synthesizer, scores=partial(FactorisedRandomScores, rank=0))}))
+        build(replace(row, changes={"attention": partial(build_plain, scores=partial(FactorisedRandomScores, rank=0))}))
     with pytest.raises(TypeError, match="trained must be True or False, got str 'no'"):
         RandomScores(1, 2, 3, trained="no")  # type: ignore[arg-type]

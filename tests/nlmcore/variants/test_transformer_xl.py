@@ -34,8 +34,8 @@ def test_a_segment_after_another_is_the_papers_equation() -> None:
     for parameter in part.parameters():
         parameter.add_(torch.randn(parameter.shape), alpha=0.4)
     x = torch.randn(1, 10, 6)
-    _, memory = part.step(x[:, :5])
-    y, _ = part.step(x[:, 5:], memory)
+    _, memory = part(x[:, :5])
+    y, _ = part(x[:, 5:], memory)
     W_q, W_k, W_v = part.projection.weight.split(6)
     W_R, u, v = part.positions.projection.weight, part.positions.u[0], part.positions.v[0]
     for i in range(5, 10):
