@@ -81,7 +81,10 @@ def _must_be_nbgraders(url: str) -> None:
     path = url.removeprefix("sqlite:///")
     if path == url or not os.path.isfile(path):
         return
-    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", 0.1, uri=True)) as book:
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", timeout=0.1, uri=True)) as book,
+    ):
         names = {name for (name,) in book.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if names and "assignment" not in names:
             raise GradebookFault(

@@ -7,6 +7,7 @@ counts as well, with the constants, functions and classes that it names; of anyt
 
 import contextlib
 import functools
+import inspect
 import hashlib
 import json
 import random
@@ -68,7 +69,7 @@ def _parts(value: Any) -> Iterator[Any]:
                     yield from (name, plain)
     elif hasattr(value, "__wrapped__"):  # a cache
         yield value.__wrapped__
-    elif hasattr(value, "to_json"):  # a tokenizer, which may remember what it has encoded
+    elif hasattr(value, "to_json") and not is_dataclass(value):  # a tokenizer, which may remember what it has encoded
         yield from (type(value), value.to_json())
     elif isinstance(value, Tensor):
         yield Step(f"{value.dtype} {of_batch(value)}")
@@ -107,6 +108,7 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _function(function: FunctionType) -> Iterator[Any]:
+    function = inspect.unwrap(function)  # what checks its arguments is not what it does
     yield Step(f"{function.__module__}.{function.__qualname__}")
     if not _is_ours(function):
         return

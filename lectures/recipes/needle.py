@@ -26,7 +26,7 @@ import torch
 from nlmcore.positions import SinusoidalPositions
 from nlmcore.transformer import MaskedLM, TransformerConfig
 from nlmcore.variants.mixing import LinformerAttention, in_encoder
-from nlmcore.variants.sparse import SparseAttention, sparse_stack
+from nlmcore.variants.sparse import CausalSparseAttention, SparseAttention, sparse_stack
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -55,7 +55,7 @@ def pattern(block: int, n_global: int, n_random: int) -> dict[str, Any]:
 
 
 def _sparse(c: Any, causal: bool, block: int, n_global: int, n_random: int) -> SparseAttention:
-    return SparseAttention(c, causal, block, n_global, n_random)
+    return (CausalSparseAttention if causal else SparseAttention)(c, block, n_global, n_random)
 
 
 ROWS: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any
 
 import torch
-from nlmcore.attention import window_mask
+from nlmcore.attention import two_way, window_mask
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -50,7 +50,10 @@ def losses(model: Any, texts: Tensor, mask: Tensor) -> dict[str, list[float]]:
     half, found = texts.shape[1] // 2, []
     with torch.no_grad():
         for text in texts:
-            x = model.layers(model.embed(text[None, :-1]), mask[None, None])
+            x = model.embed(text[None, :-1])
+            for layer in model.layers:  # with our mask instead of the causal one
+                y = two_way(layer.attention)(layer.residual_attention(x), mask=mask[None, None])
+                x = layer.transform(layer.residual_attention(x, y))
             logits = model.output(model.final_norm(x[0, half:]))
             found.append(round(F.cross_entropy(logits, text[half + 1 :]).item(), 4))
     return {"loss": found}

@@ -23,7 +23,7 @@ __all__ = ["Pair", "lens_player", "source_and_target_player"]
 _USES = {
     "encoder.layers.{}.attention": ("encoder", "every source word reads every other"),
     "decoder.layers.{}.attention": ("decoder, masked", "a target word reads what is written"),
-    "decoder.layers.{}.cross_attention": ("decoder at source", "q = Q z, k = K h, v = V h"),
+    "decoder.layers.{}.cross_attention": ("decoder at source", "q = z Q, k = h K, v = h V"),
 }
 
 
