@@ -64,18 +64,18 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # matrix, the **unembedding**, turns the vector into scores for the next token. Both models below use their embedding table for it, as
 # in [lecture 2](02_tokens_and_vectors.ipynb).
 
-# %% slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The next picture is drawn from the models themselves. Read it from the bottom up: a **norm** (section 2) prepares what a sublayer
+# reads, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
+# position by itself. Together, norms included, they are a **layer**, or block. Press play, and a vector passes part by part. Change `model` and `layer`, and the
+# numbers are those of that run.
+
+# %% slideshow={"slide_type": "subslide"}
 writer, bytepairs = smollm2()  # 30 layers, 135 million parameters
 ours, subwords, _ = checkpoint("bpe_gpt")  # 4 layers, 924,416 parameters, Shakespeare
 widgets.architecture_player(
     {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)}, "The capital of France is"
 )
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# Read the picture from the bottom up; press play, and a vector passes part by part. A **norm** (section 2) prepares what a sublayer
-# reads, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
-# position by itself. Together, norms included, they are a **layer**, or block. The picture is drawn from the model: change `layer` and `model`, and the numbers
-# are those of its run.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Reading the pathway.** Because the layers only add, the pathway has the same "language" at every depth. So you can apply the final norm and the unembedding

@@ -120,14 +120,14 @@ show.predict(
 # The encoder may read in both directions, because the source is known from the start. The decoder reads only to its left, because the target is not. Every
 # decoder layer has its own $W^Q, W^K, W^V$, but all of them read the same $h$.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The next picture is drawn from the translator of this lecture, from the bottom up: the encoder at the left, the decoder at the right. The green
+# arrow brings $h$ to the cross-attention of *every* decoder layer. Vaswani et al. (2017) have six layers on each side, and put each norm behind the sum, $\mathrm{LN}(x + f(x))$, not before
+# the sublayer.
+
+# %% slideshow={"slide_type": "subslide"}
 translator, words, card = checkpoint("numbers_transformer_20")
 HTML(widgets.architecture(translator))
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# The picture is drawn from the translator of this lecture, from the bottom up: the encoder at the left, the decoder at the right, and the green
-# arrow brings $h$ to the cross-attention of *every* decoder layer. Vaswani et al. (2017) have six layers on each side, and put each norm behind the sum ($\mathrm{LN}(x + f(x))$), not before
-# the sublayer.
 
 # %% slideshow={"slide_type": "subslide"}
 source = torch.tensor([as_source(words.source.encode(english(312)))])
