@@ -40,6 +40,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Rate, Size, check_tokens, door
 from nlmcore.convolutional.conv_lm import GatedConvolution, causal_inputs
+from nlmcore.language_model import check_source_state, check_state
 
 HALF = math.sqrt(0.5)  # √½: the sum of two independent values of variance 1, times this, has variance 1
 
@@ -182,7 +183,10 @@ class ConvSeq2Seq(nn.Module):
     def hidden_states(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
         """h^L (batch, time, d_model), whose `output` is the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
-        state = self._check_state(state, len(tokens))
+        check_source_state(state, ConvSeq2SeqState, len(tokens))
+        dtype = self.output.weight.dtype
+        check_state(state.past, [(len(tokens), self.past, self.d_model)] * len(self.layers), dtype)
+        check_state((state.keys, state.values), [(*state.mask.shape, self.d_model)] * 2, dtype, ("keys", "values"))
         length = state.length + tokens.shape[1]
         if (longest := int(length.max())) > self.max_length:
             raise ValueError(f"tokens must come to at most max_length = {self.max_length} tokens, got {longest}")
@@ -198,21 +202,3 @@ class ConvSeq2Seq(nn.Module):
     def receptive_field(self) -> int:
         """How many target tokens, the newest included, a prediction can depend on; of the source, all."""
         return 1 + len(self.layers) * self.past
-
-    def _check_state(self, state: ConvSeq2SeqState | None, batch: int) -> ConvSeq2SeqState:
-        if not isinstance(state, ConvSeq2SeqState):
-            raise TypeError(f"state must come from encode(source): there is no source yet, got {type(state).__name__}")
-        rows = {len(part) for part in (state.keys, state.values, state.mask, state.length, *state.past)}
-        if rows != {batch}:
-            raise ValueError(f"state must have one source per text, got {sorted(rows)} for {batch} texts")
-        parts = (state.keys, state.values, *state.past)
-        lengths, widths = [past.shape[1] for past in state.past], {part.shape[-1] for part in parts}
-        if lengths != [self.past] * len(self.layers) or widths != {self.d_model}:
-            raise ValueError(
-                f"state must have {len(self.layers)} pasts of {self.past} positions and d_model = {self.d_model} as"
-                f" this model, got pasts of {lengths} and widths {sorted(widths)}"
-            )
-        dtype, given = self.output.weight.dtype, state.keys.dtype
-        if given != dtype and not torch.is_autocast_enabled(state.keys.device.type):
-            raise TypeError(f"state must be {dtype}, like the weights, got {given}")
-        return state

@@ -28,6 +28,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
+from nlmcore.language_model import check_state
 
 C = TypeVar("C", bound="Cell")
 
@@ -161,19 +162,9 @@ class Cell(nn.Module, ABC):
         """Nothing read yet: zeros (batch, hidden), with the batch, dtype and device of `like` (batch, …)."""
         return as_state([like.new_zeros(len(like), self.d_hidden)] * len(self.parts))
 
-    def check_state(self, state: AnyState, shape: tuple[int, ...], axes: str = "batch, d_hidden") -> CellState:
+    def check_state(self, state: AnyState, shape: tuple[int, ...], axes: str = "(batch, d_hidden)") -> CellState:
         """Refuse a state that is not this cell's: TypeError for another structure or dtype, ValueError for a shape."""
-        parts = state if isinstance(state, tuple) else (state,)
-        if len(parts) != len(self.parts) or not all(isinstance(part, Tensor) for part in parts):
-            what = "a pair (h, c) of tensors" if len(self.parts) == 2 else "one tensor"
-            raise TypeError(f"state of {type(self).__name__} must be {what}, got {type(state).__name__}")
-        for name, part in zip(self.parts, parts, strict=True):
-            if part.shape != shape:
-                raise ValueError(f"{name} of the state must be ({axes}) = {shape}, got {tuple(part.shape)}")
-            if part.dtype != self.weight_hh.dtype and not torch.is_autocast_enabled(part.device.type):
-                ours = self.weight_hh.dtype
-                raise TypeError(f"{name} of the state must be {ours}, like the weights, got {part.dtype}")
-        return as_state(parts)
+        return as_state(check_state(state, [shape] * len(self.parts), self.weight_hh.dtype, self.parts, axes))
 
     def recurrent_matrices(self) -> dict[str, Tensor]:
         """U's blocks by name, each (hidden, hidden), transposed as stored: what multiplies h_{t-1} in each equation."""

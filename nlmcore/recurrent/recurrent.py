@@ -168,7 +168,7 @@ class Recurrent(nn.Module):
         if state is None:
             return [cell.zero_state(x) for cell in cells]
         shape = (len(x), len(cells), self.d_hidden)  # batch first, as every state: `select` gathers its rows
-        state = cells[0].check_state(state, shape, "batch, layers · directions, d_hidden")
+        state = cells[0].check_state(state, shape, "(batch, layers · directions, d_hidden)")
         return [each(lambda part, k=k: part[:, k], state) for k in range(len(cells))]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Recurrent":

@@ -40,11 +40,6 @@ class Seq2SeqState:
     values: Float[Tensor, "batch source hidden"] | None = None  # for attention: the encoder states h_1 … h_n
     mask: Bool[Tensor, "batch source"] | None = None  # True where the source has a real token
 
-    def batches(self) -> set[int]:
-        """The first dimensions of all its tensors: one number, unless parts of two batches were put together."""
-        recurrent = self.recurrent if isinstance(self.recurrent, tuple) else (self.recurrent,)
-        return {len(t) for t in (*recurrent, self.constant, self.keys, self.values, self.mask) if t is not None}
-
 
 class Decoder(nn.Module, ABC):
     """From embeddings of what has been written to the hidden states that predict what comes next."""

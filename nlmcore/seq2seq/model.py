@@ -30,6 +30,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Rate, Size, check_tokens, door
+from nlmcore.language_model import check_source_state
 from nlmcore.recurrent import Recurrent, RecurrentState
 from nlmcore.recurrent.cell import each
 from nlmcore.recurrent.recurrent import CellName
@@ -144,11 +145,7 @@ class Seq2Seq(nn.Module):
     ) -> tuple[Float[Tensor, "batch time hidden"], Seq2SeqState]:
         """s_i at every time (logits are their `output`), and the state after them. Raises as `forward` does."""
         check_tokens(tokens, self.vocab_size)
-        if not isinstance(state, Seq2SeqState):
-            raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
-        for batch in state.batches():
-            if batch != len(tokens):
-                raise ValueError(f"state must have one source per text, got {batch} for {len(tokens)} texts")
+        check_source_state(state, Seq2SeqState, len(tokens))
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, recurrent = self.decoder(embedded, state)
         hidden = F.dropout(hidden, self.dropout, self.training)

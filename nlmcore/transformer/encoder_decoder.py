@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from nlmcore.attention import Memory
 from nlmcore.checks import check_tokens, door
+from nlmcore.language_model import check_source_state
 from nlmcore.transformer.checks import check_state
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder
@@ -126,12 +127,7 @@ class EncoderDecoder(nn.Module):
         Raises TypeError for a state without a source, ValueError for one of another batch or another model.
         """
         check_tokens(tokens, self.vocab_size)
-        if not isinstance(state, EncoderDecoderState):
-            raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
-        if len(state.source_mask) != len(tokens):
-            raise ValueError(
-                f"state must have one source per text, got {len(state.source_mask)} for {len(tokens)} texts"
-            )
+        check_source_state(state, EncoderDecoderState, len(tokens))
         check_state(state.target, TransformerState, len(tokens))
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
