@@ -31,7 +31,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import index
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeGuard, TypeVar, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -56,6 +56,7 @@ __all__ = [
     "shows_hidden",
 ]
 
+S = TypeVar("S")
 State = Any  # None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch
 
 
@@ -158,14 +159,15 @@ def check_state(
     return parts
 
 
-def check_source_state(state: State, kind: type, batch: int) -> None:
-    """Refuse what did not begin with encode(source) (TypeError), or has other sources than one a text (ValueError)."""
+def check_source_state(state: State, kind: type[S], batch: int) -> S:
+    """The state, refused if it does not come from encode(source) (TypeError), or not of one source a text (ValueError)."""
     if not isinstance(state, kind):
         raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
     parts = [part for value in vars(state).values() for part in (value if isinstance(value, tuple) else (value,))]
     rows = {len(part) for part in parts if isinstance(part, Tensor)}
     if rows != {batch}:
         raise ValueError(f"state must have one source per text, got {min(rows - {batch})} for {batch} texts")
+    return state
 
 
 def map_leaves(

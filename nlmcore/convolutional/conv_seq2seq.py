@@ -183,7 +183,7 @@ class ConvSeq2Seq(nn.Module):
     def hidden_states(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
         """h^L (batch, time, d_model), whose `output` is the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
-        check_source_state(state, ConvSeq2SeqState, len(tokens))
+        state = check_source_state(state, ConvSeq2SeqState, len(tokens))
         dtype = self.output.weight.dtype
         check_state(state.past, [(len(tokens), self.past, self.d_model)] * len(self.layers), dtype)
         check_state((state.keys, state.values), [(*state.mask.shape, self.d_model)] * 2, dtype, ("keys", "values"))

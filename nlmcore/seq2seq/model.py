@@ -145,7 +145,7 @@ class Seq2Seq(nn.Module):
     ) -> tuple[Float[Tensor, "batch time hidden"], Seq2SeqState]:
         """s_i at every time (logits are their `output`), and the state after them. Raises as `forward` does."""
         check_tokens(tokens, self.vocab_size)
-        check_source_state(state, Seq2SeqState, len(tokens))
+        state = check_source_state(state, Seq2SeqState, len(tokens))
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, recurrent = self.decoder(embedded, state)
         hidden = F.dropout(hidden, self.dropout, self.training)

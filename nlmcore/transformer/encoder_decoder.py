@@ -127,7 +127,7 @@ class EncoderDecoder(nn.Module):
         Raises TypeError for a state without a source, ValueError for one of another batch or another model.
         """
         check_tokens(tokens, self.vocab_size)
-        check_source_state(state, EncoderDecoderState, len(tokens))
+        state = check_source_state(state, EncoderDecoderState, len(tokens))
         check_state(state.target, TransformerState, len(tokens))
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
