@@ -14,7 +14,6 @@ sample is not one of the model given that the text matches: a prefix may force t
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +48,7 @@ class Constrained(nn.Module):
     @door
     def __init__(self, model: LanguageModel, tokenizer: Any, pattern: str, after: Count) -> None:
         super().__init__()
-        texts, special = list(tokenizer.vocabulary), tokenizer.special
+        texts = list(tokenizer.vocabulary)
         *_, a, b = range(len(texts))
         if tokenizer.decode([a, b]) != tokenizer.decode([a]) + tokenizer.decode([b]):
             raise ValueError(
@@ -58,7 +57,7 @@ class Constrained(nn.Module):
         self.model, self.vocab_size, self.eos, self.after = model, model.vocab_size, tokenizer.eos, after
         self._automaton, self._allowed = Automaton(pattern), dict[int, Tensor]()
         self._bytes = [text.encode() if isinstance(text, str) else text for text in texts]
-        for i in special.values() if isinstance(special, Mapping) else range(len(special)):
+        for i in tokenizer.special_ids.values():
             self._bytes[i] = b""
         self._starting: defaultdict[bytes, list[int]] = defaultdict(list)
         for token, text in enumerate(self._bytes):
