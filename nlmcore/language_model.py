@@ -160,7 +160,7 @@ def check_state(
 
 
 def check_source_state(state: State, kind: type[S], batch: int) -> S:
-    """The state, refused if it does not come from encode(source) (TypeError), or not of one source a text (ValueError)."""
+    """The state, refused if it is not from encode(source) (TypeError), or not of one source a text (ValueError)."""
     if not isinstance(state, kind):
         raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
     parts = [part for value in vars(state).values() for part in (value if isinstance(value, tuple) else (value,))]

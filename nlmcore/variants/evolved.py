@@ -34,7 +34,7 @@ from nlmcore.convolutional import causal_inputs
 from nlmcore.fast import Linear
 from nlmcore.transformer.block import last_matrices
 from nlmcore.transformer.checks import self_attention
-from nlmcore.variants.convolution import SeparableConvolution
+from nlmcore.variants.separable_convolution import SeparableConvolution
 from nlmcore.variants.shapes import Mask, Vectors, without_padding
 
 

@@ -26,7 +26,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
-from nlmcore.variants.experts import stack_of_two_kinds
+from nlmcore.variants.parts import stack_of_two_kinds
 from nlmcore.variants.shapes import Vectors
 
 

@@ -13,16 +13,15 @@ from torch import Tensor, nn
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.embeddings import (
+from nlmcore.variants.adaptive_softmax import (
     AdaptiveEmbedding,
     AdaptiveOutput,
     AdaptiveSoftmax,
-    FactorisedEmbedding,
-    FactorisedOutput,
-    MixtureOfSoftmaxes,
     adaptive_loss,
     cluster_sizes,
 )
+from nlmcore.variants.factorised import FactorisedEmbedding, FactorisedOutput
+from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes
 from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred

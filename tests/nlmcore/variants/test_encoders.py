@@ -10,7 +10,8 @@ from torch import Tensor
 
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.encoders import build_funnel, build_transparent, pool, shorten
+from nlmcore.variants.funnel import build_funnel, pool, shorten
+from nlmcore.variants.transparent import build_transparent
 from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred

@@ -13,16 +13,10 @@ from torch import Tensor, nn
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.experts import (
-    Capacity,
-    MixtureOfExperts,
-    balance_loss,
-    build_mixture,
-    build_switch,
-    jitter,
-    share_all_but_norms,
-)
+from nlmcore.variants.mixture_of_experts import Capacity, MixtureOfExperts, balance_loss, build_mixture
+from nlmcore.variants.switch import build_switch, jitter
 from nlmcore.variants.variant import vanilla
+from nlmcore.variants.widenet import share_all_but_norms
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
 

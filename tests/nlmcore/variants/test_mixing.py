@@ -14,7 +14,10 @@ from nlmcore.inspect import capture
 from nlmcore.training import fit
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, hide_tokens
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.mixing import FourierMixing, LinformerAttention, TokenMixing, fourier, in_encoder
+from nlmcore.variants.fnet import FourierMixing, fourier
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.mlp_mixer import TokenMixing
+from nlmcore.variants.parts import in_encoder
 from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import VOCAB, build, stirred

@@ -14,7 +14,7 @@ from nlmcore.inspect import capture
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.sharing import Universal, build_universal, ponder_cost
+from nlmcore.variants.universal import Universal, build_universal, ponder_cost
 from tests.laws import assert_chunking_law, assert_close, assert_language_model
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits
 

@@ -9,8 +9,9 @@ import torch
 
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.sublayers import Branches, build_order, build_sandwich, order
+from nlmcore.variants.sandwich import build_order, build_sandwich, order
 from nlmcore.variants.variant import vanilla
+from nlmcore.variants.weighted import Branches
 from tests.laws import assert_close, assert_language_model
 from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits, stirred
 
