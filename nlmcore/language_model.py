@@ -43,7 +43,7 @@ __all__ = [
     "LanguageModel",
     "NeuralLanguageModel",
     "State",
-    "ask",
+    "call_model",
     "check_id",
     "check_logits",
     "check_model",
@@ -226,7 +226,7 @@ def check_id(token: SupportsIndex | None, vocab_size: int, name: str) -> int | N
     return found
 
 
-def ask(model: LanguageModel, tokens: Tensor, state: State, advice: str = "") -> tuple[Tensor, State]:
+def call_model(model: LanguageModel, tokens: Tensor, state: State, advice: str = "") -> tuple[Tensor, State]:
     """model(tokens, state), refused if that is not logits for every token and a state; `advice` ends the refusal."""
     answer = model(tokens, state)
     if not isinstance(answer, tuple | list) or len(answer) != 2:

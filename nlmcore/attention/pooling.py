@@ -19,14 +19,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention.scores import attend, dot_score
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 
 States = Float[Tensor, "batch time d_model"]
 Pooled = Float[Tensor, "batch d_model"]
 Real = Bool[Tensor, "batch time"]
 
 
-@door
+@checked
 def mean_pool(states: States, mask: Real | None = None) -> Pooled:
     """The mean over real tokens."""
     if mask is None:
@@ -34,7 +34,7 @@ def mean_pool(states: States, mask: Real | None = None) -> Pooled:
     return (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
 
 
-@door
+@checked
 def last_pool(states: States, mask: Real | None = None) -> Pooled:
     """The state of the last real token."""
     if mask is None:
@@ -46,12 +46,12 @@ def last_pool(states: States, mask: Real | None = None) -> Pooled:
 class FixedPool(nn.Module):
     """Σ_j h_j W_j, W (max_length, d_model, d_model), at first I / max_length."""
 
-    @door
+    @checked
     def __init__(self, d_model: Size, max_length: Size) -> None:
         super().__init__()
         self.W = nn.Parameter(torch.eye(d_model).repeat(max_length, 1, 1) / max_length)
 
-    @door(like="W")
+    @checked(like="W")
     def forward(self, states: States, mask: Real | None = None) -> Pooled:
         """Raises ValueError for a text longer than max_length."""
         time, most = states.shape[1], len(self.W)
@@ -64,13 +64,13 @@ class FixedPool(nn.Module):
 class AttentionPool(nn.Module):
     """Σ_j α_j h_j with a learned query, at first 0, which makes it the mean. `nlmcore.inspect.capture` sees α."""
 
-    @door
+    @checked
     def __init__(self, d_model: Size) -> None:
         super().__init__()
         self.query = nn.Parameter(torch.zeros(d_model))
         self.recorder = None  # set by nlmcore.inspect.capture
 
-    @door(like="query")
+    @checked(like="query")
     def forward(self, states: States, mask: Real | None = None) -> Pooled:
         context, weights = attend(dot_score(self.query.expand(len(states), -1), states), states, mask)
         if self.recorder is not None:

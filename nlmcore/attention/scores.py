@@ -13,10 +13,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from nlmcore.attention.checks import check_mask
-from nlmcore.checks import door
+from nlmcore.checks import checked
 
 
-@door
+@checked
 def dot_score(query: Float[Tensor, "*queries d"], keys: Float[Tensor, "*batch key d"]) -> Tensor:
     """s_j = q · k_j, of query and keys of one width d. Luong et al. (2015), section 3.1, "dot".
 
@@ -27,7 +27,7 @@ def dot_score(query: Float[Tensor, "*queries d"], keys: Float[Tensor, "*batch ke
     return query @ keys.mT
 
 
-@door
+@checked
 def bilinear_score(
     query: Float[Tensor, "*queries d_query"], keys: Float[Tensor, "*batch key d_key"], W: Float[Tensor, "d_query d_key"]
 ) -> Tensor:
@@ -35,7 +35,7 @@ def bilinear_score(
     return dot_score(query @ W, keys)
 
 
-@door
+@checked
 def additive_score(
     query: Float[Tensor, "*queries d_query"],
     keys: Float[Tensor, "*batch key d_key"],
@@ -54,7 +54,7 @@ def additive_score(
     return torch.tanh(from_query + from_keys) @ v
 
 
-@door
+@checked
 def masked_softmax(scores: Float[Tensor, "*any key"], mask: Bool[Tensor, "..."] | None = None) -> Tensor:
     """Softmax over the last dimension, only over the allowed entries; a row with none allowed is all zeros.
 
@@ -69,7 +69,7 @@ def masked_softmax(scores: Float[Tensor, "*any key"], mask: Bool[Tensor, "..."] 
     return torch.softmax(scores.masked_fill(~allowed, lowest), dim=-1) * allowed
 
 
-@door
+@checked
 def attend(
     scores: Float[Tensor, "*queries key"],
     values: Float[Tensor, "*batch key d_value"],
@@ -87,7 +87,7 @@ def attend(
     return weights @ values, weights
 
 
-@door
+@checked
 def scaled_dot_product_attention(
     q: Float[Tensor, "*batch query d_head"],
     k: Float[Tensor, "*batch key d_head"],

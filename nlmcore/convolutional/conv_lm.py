@@ -27,7 +27,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_sizes, check_tokens, door
+from nlmcore.checks import Rate, Size, check_sizes, check_tokens, checked
 from nlmcore.language_model import check_state
 
 
@@ -58,7 +58,7 @@ class GatedConvolution(nn.Module):
     keeps, because a half-open gate lets a quarter of the variance through (Gehring et al., section 3.5).
     """
 
-    @door
+    @checked
     def __init__(self, d_model: Size, kernel_size: Size, dilation: Size = 1, dropout: Rate = 0.0) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.dropout = kernel_size, dilation, dropout
@@ -87,7 +87,7 @@ class ConvLM(nn.Module):
     `dilations` gives each layer's δ, by default 1; `tie_embeddings` uses the embedding as U.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,

@@ -38,7 +38,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_tokens, door
+from nlmcore.checks import Rate, Size, check_tokens, checked
 from nlmcore.convolutional.conv_lm import GatedConvolution, causal_inputs
 from nlmcore.language_model import check_source_state, check_state
 
@@ -48,7 +48,7 @@ HALF = math.sqrt(0.5)  # √½: the sum of two independent values of variance 1,
 class ConvEncoder(nn.Module):
     """Ids and mask (batch, source) -> keys and values (batch, source, d_model). `kernel_size` must be odd."""
 
-    @door
+    @checked
     def __init__(
         self, vocab_size: Size, d_model: Size, n_layers: Size, kernel_size: Size, max_length: Size, dropout: Rate
     ) -> None:
@@ -62,7 +62,7 @@ class ConvEncoder(nn.Module):
         for table in (self.embedding, self.positions):
             nn.init.normal_(table.weight, std=0.1)
 
-    @door
+    @checked
     def forward(
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Float[Tensor, "batch source d_model"]]:
@@ -84,7 +84,7 @@ class ConvEncoder(nn.Module):
 class MultiStepAttention(nn.Module):
     """The context c of every decoder position. Passes its weights (batch, 1, query, key) to `recorder`, if set."""
 
-    @door
+    @checked
     def __init__(self, d_model: Size) -> None:
         super().__init__()
         self.query = nn.Linear(d_model, d_model)
@@ -141,7 +141,7 @@ class ConvSeq2Seq(nn.Module):
     `vocab_size` is the target's. `nlmcore.inspect.capture` sees the attention weights as `layers.{l}.attention`.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         source_vocab_size: Size,
@@ -164,7 +164,7 @@ class ConvSeq2Seq(nn.Module):
         for table in (self.embedding, self.positions):
             nn.init.normal_(table.weight, std=0.1)
 
-    @door
+    @checked
     def encode(
         self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
     ) -> ConvSeq2SeqState:

@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex
 
 import torch
 
-from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 from nlmcore.decoding.filters import Filter
 from nlmcore.decoding.reading import Prompt
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, with_tree
@@ -35,7 +35,7 @@ def shared_words(hypothesis: Sequence[int], reference: Sequence[int]) -> float:
     return 2 * shared / (len(hypothesis) + len(reference))
 
 
-@door
+@checked
 @torch.no_grad()
 def minimum_bayes_risk(
     model: LanguageModel,

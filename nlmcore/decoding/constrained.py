@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Count, door
+from nlmcore.checks import Count, checked
 from nlmcore.decoding.expressions import DEAD, START, Automaton, accepts
 from nlmcore.language_model import LanguageModel, State
 
@@ -45,7 +45,7 @@ class Constrained(nn.Module):
     not allowed). Raises ValueError for other tokenizers and patterns, and in a state where no token can continue.
     """
 
-    @door
+    @checked
     def __init__(self, model: LanguageModel, tokenizer: Any, pattern: str, after: Count) -> None:
         super().__init__()
         texts = list(tokenizer.vocabulary)

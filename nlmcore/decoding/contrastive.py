@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from nlmcore.checks import Count, Probability, Size, door
+from nlmcore.checks import Count, Probability, Size, checked
 from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import (
     Prompt,
@@ -38,7 +38,7 @@ from nlmcore.language_model import LanguageModel, State, check_logits, select, s
 Hidden = Callable[[Tensor, State], tuple[Tensor, Tensor, State]]
 
 
-@door
+@checked
 @torch.no_grad()
 def contrastive_search(
     model: LanguageModel,

@@ -12,13 +12,13 @@ from typing import SupportsIndex
 
 import torch
 
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Kind, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 
-@door
+@checked
 @torch.no_grad()
 def exhaustive_search(
     model: LanguageModel,

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 from nlmcore.language_model import LanguageModel, State
 
 
@@ -24,7 +24,7 @@ class Guided(nn.Module):
     sample(guided, prompt, 50, state=state)
     """
 
-    @door
+    @checked
     def __init__(self, model: LanguageModel, gamma: float | int) -> None:
         super().__init__()
         self.model, self.vocab_size, self.gamma = model, model.vocab_size, gamma

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 from nlmcore.decoding.filters import Filter, chooser, compose
 from nlmcore.decoding.reading import Prompt, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Generation, SearchTree, Status
@@ -47,7 +47,7 @@ def greedy(
     return sample(model, prompt, max_new_tokens, eos=eos, state=state, trace=trace, temperature=0)
 
 
-@door
+@checked
 @torch.no_grad()
 def sample(
     model: LanguageModel,
@@ -86,7 +86,7 @@ def sample(
     return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
 
-@door
+@checked
 def stream(
     model: LanguageModel,
     prompt: Prompt,

@@ -24,14 +24,14 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 from nlmcore.decoding.filters import Filter, compose, sample_index
 from nlmcore.decoding.reading import Prompt, all_but_last, check_request, next_log_probs, prefill
 from nlmcore.decoding.results import Generation, SearchTree
 from nlmcore.language_model import LanguageModel, State, select
 
 
-@door
+@checked
 @torch.no_grad()
 def speculative_sample(
     model: LanguageModel,

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, door
+from nlmcore.checks import Rate, Size, checked
 from nlmcore.recurrent import Recurrent, RecurrentState
 from nlmcore.recurrent.cell import each, hidden_of
 from nlmcore.recurrent.recurrent import CellName, build_cell
@@ -80,7 +80,7 @@ class EveryStepDecoder(InitialStateDecoder):
 class AttentionDecoder(Decoder):
     """Attention: a separate context at every step. `constant_size`: what else is fed at every step, if anything."""
 
-    @door
+    @checked
     def __init__(
         self,
         cell: CellName,

@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_tokens, door
+from nlmcore.checks import Rate, Size, check_tokens, checked
 from nlmcore.language_model import check_source_state
 from nlmcore.recurrent import Recurrent, RecurrentState
 from nlmcore.recurrent.cell import each
@@ -41,7 +41,7 @@ from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder
 class Encoder(nn.Module):
     """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each."""
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,
@@ -63,7 +63,7 @@ class Encoder(nn.Module):
         width = d_hidden // 2 if bidirectional else d_hidden
         self.recurrent = Recurrent(cell, d_embedding, width, n_layers, bidirectional, False, dropout, fused)
 
-    @door
+    @checked
     def forward(
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"] | None = None
     ) -> tuple[Tensor, RecurrentState]:
@@ -87,7 +87,7 @@ class Seq2Seq(nn.Module):
     Raises ValueError for an odd d_hidden with a bidirectional encoder, TypeError for both or neither of the two.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         source_vocab_size: Size | None,
@@ -123,7 +123,7 @@ class Seq2Seq(nn.Module):
             self.decoder = {"initial": InitialStateDecoder, "every_step": EveryStepDecoder}[context](*sizes)
         self.output = nn.Linear(d_hidden, target_vocab_size)
 
-    @door
+    @checked
     def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> Seq2SeqState:
         """Read a source (batch, source), or what an own encoder reads; source_mask: True = a real token, None: all."""
         outputs, state = self.encoder(source, source_mask)

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, final
 
 import regex
 
-from nlmcore.checks import Count, door
+from nlmcore.checks import Count, checked
 from nlmcore.tokens.tokenizer import TrainedTokenizer, check_texts, encode_around
 
 # GPT-2's split: English clitics; letters, digits or other signs, each with one space before them; white space.
@@ -152,7 +152,7 @@ class BPETokenizer(TrainedTokenizer):
         self._cache: dict[str, list[int]] = {}
 
     @classmethod
-    @door
+    @checked
     def train(cls, texts: str | Iterable[str], vocab_size: int) -> "BPETokenizer":
         """Learn merges until there are `vocab_size` ids, or no pair is left to merge."""
         smallest = len(cls.special) + 256
@@ -226,7 +226,7 @@ class TrainingStep(NamedTuple):
     words: dict[bytes, list[bytes]]
 
 
-@door
+@checked
 def trace_training(texts: str | Iterable[str], steps: Count) -> Iterator[TrainingStep]:
     """Train one merge at a time, for the lecture. Ask for it on a few lines of text, not on a library."""
     word_counts = count_words(check_texts(texts))

@@ -44,7 +44,7 @@ class Tokenizer(ABC):
 
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """The ids of a text. With `allow_special`, "<eos>" written out in the text becomes the id of `<eos>`."""
-        if not isinstance(text, str):  # by hand: the door takes longer than a word
+        if not isinstance(text, str):  # by hand: `checked` takes longer than a word
             raise TypeError(f"text must be a string, got {described(text)}")
         return self._encode(text, allow_special)
 

@@ -22,7 +22,7 @@ from typing import Any, final
 
 import regex
 
-from nlmcore.checks import Size, described, door
+from nlmcore.checks import Size, checked, described
 from nlmcore.tokens.tokenizer import SPECIAL, UNK, TrainedTokenizer, check_texts, encode_around
 
 _LETTER = r"[\p{L}\p{M}\p{N}]"
@@ -57,7 +57,7 @@ class CharTokenizer(TrainedTokenizer):
         self._ids = {c: i for i, c in enumerate(self.vocabulary)}
 
     @classmethod
-    @door
+    @checked
     def fit(cls, texts: str | Iterable[str], min_count: Size = 1) -> "CharTokenizer":
         """The characters that occur at least `min_count` times, sorted by code point."""
         counts: Counter[str] = Counter()
@@ -101,7 +101,7 @@ class WordTokenizer(TrainedTokenizer):
         self.lowercase = lowercase
 
     @classmethod
-    @door
+    @checked
     def fit(
         cls, texts: str | Iterable[str], min_count: Size = 1, vocab_size: Size | None = None, lowercase: bool = False
     ) -> "WordTokenizer":

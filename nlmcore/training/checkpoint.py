@@ -1,4 +1,4 @@
-"""A training run in one file: weights, optimiser, random numbers, the place in the data, history.
+"""A training run in one file: weights, optimiser, random numbers, the position in the data, history.
 
 The file is PyTorch's (`torch.save`) and read with `weights_only=True`, which builds tensors, numbers, strings and
 containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before

@@ -25,8 +25,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.checks import check_tokens, door
-from nlmcore.language_model import LanguageModel, State, ask, check_model, evaluation_mode, map_leaves
+from nlmcore.checks import check_tokens, checked
+from nlmcore.language_model import LanguageModel, State, call_model, check_model, evaluation_mode, map_leaves
 
 ADVICE = "; to train any other model give fit a loss, loss(model, batch) -> tensor"
 
@@ -51,7 +51,7 @@ def teacher_forcing_loss(
     return read(model, *prepare(model, tokens, targets, mask, state, source, source_mask)).loss
 
 
-@door
+@checked
 def next_token_loss(
     logits: Float[Tensor, "batch time vocab"],
     targets: Int[Tensor, "batch time"],
@@ -85,11 +85,11 @@ class Piece(NamedTuple):
 
 def read(model: LanguageModel, inputs: Tensor, targets: Tensor, mask: Tensor | None, state: State) -> Piece:
     """Read `inputs` and predict `targets`, of arguments that were checked."""
-    logits, state = ask(model, inputs, state, ADVICE)
+    logits, state = call_model(model, inputs, state, ADVICE)
     return Piece(mean_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
 
 
-@door
+@checked
 def prepare(
     model: LanguageModel,
     tokens: Int[Tensor, "batch time"],
@@ -147,7 +147,7 @@ def scorer(loss: Callable | None, carry_state: bool) -> Score:
     return score
 
 
-@door
+@checked
 @torch.no_grad()
 def evaluate(
     model: nn.Module, batches: Iterable[Any], loss: Callable | None = None, *, carry_state: bool = False

@@ -17,10 +17,10 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from nlmcore.checks import Count, Probability, Size, door
+from nlmcore.checks import Count, Probability, Size, checked
 
 
-@door
+@checked
 def clip_gradients(parameters: Iterable[Tensor], max_norm: float | int) -> float:
     """Scale all gradients in place so that their common norm is at most `max_norm`; return the unclipped norm.
 
@@ -39,7 +39,7 @@ def clip_gradients(parameters: Iterable[Tensor], max_norm: float | int) -> float
     return norm
 
 
-@door
+@checked
 def noam_schedule(step: Count, d_model: Size, warmup: Size = 4_000) -> float:
     """d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): a learning rate that rises for `warmup` steps, then falls.
 
@@ -49,7 +49,7 @@ def noam_schedule(step: Count, d_model: Size, warmup: Size = 4_000) -> float:
     return 0.0 if step == 0 else d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-@door
+@checked
 def cosine_schedule(step: Count, total: Count, warmup: Count = 0, floor: Probability = 0.0) -> float:
     """A factor of the learning rate: 0 to 1 linearly in `warmup` steps, then half a cosine down to `floor` at `total`.
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.language_model import LanguageModel, State, map_leaves
 from nlmcore.training.losses import Piece, prepare, read
 
@@ -26,7 +26,7 @@ def detach(state: State) -> State:
     return map_leaves(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, state)
 
 
-@door
+@checked
 def truncated_backpropagation(
     model: LanguageModel,
     tokens: Int[Tensor, "batch time"],

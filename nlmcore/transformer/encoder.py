@@ -20,22 +20,22 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention.checks import check_token_mask
-from nlmcore.checks import check_tokens, door
+from nlmcore.checks import check_tokens, checked
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
-from nlmcore.transformer.model import Trunk
+from nlmcore.transformer.model import Backbone
 
 
-class TransformerEncoder(Trunk):
+class TransformerEncoder(Backbone):
     """tokens (batch, time) -> hidden vectors (batch, time, d_model)."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config, causal=False)
         config.initialise(self, config)
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.TransformerEncoder, embedding: nn.Embedding) -> "TransformerEncoder":
         """PyTorch's encoder of these embeddings: its weights and its numbers. See `from_torch`."""
         ours = cls(config_of_stack(module, embedding)).to(embedding.weight)
@@ -60,7 +60,7 @@ class TransformerEncoder(Trunk):
 class MaskedLM(nn.Module):
     """tokens (batch, time) -> logits (batch, time, vocab): for each position, the token that stands there."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.encoder = TransformerEncoder(config)

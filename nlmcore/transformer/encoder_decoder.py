@@ -25,13 +25,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import check_tokens, door
+from nlmcore.checks import check_tokens, checked
 from nlmcore.language_model import check_source_state
 from nlmcore.transformer.checks import check_state
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
-from nlmcore.transformer.model import TransformerState, Trunk
+from nlmcore.transformer.model import Backbone, TransformerState
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class EncoderDecoder(nn.Module):
     Raises ValueError if the widths differ or there are two encoders.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         config: TransformerConfig,
@@ -69,7 +69,7 @@ class EncoderDecoder(nn.Module):
             raise ValueError("encoder_config or encoder, not both: encoder is finished, encoder_config is to build one")
         if encoder is None:
             self.encoder: Any = TransformerEncoder(encoder_config or config)
-        self.decoder = Trunk(config, causal=True, cross=True)
+        self.decoder = Backbone(config, causal=True, cross=True)
         source = getattr(self.encoder if encoder is None else encoder, "config", None)
         if isinstance(source, TransformerConfig) and source.d_model != config.d_model:
             raise ValueError(
@@ -87,7 +87,7 @@ class EncoderDecoder(nn.Module):
         self.source_vocab_size: int | None = self.encoder.config.vocab_size if reads_tokens else None
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.Transformer, source: nn.Embedding, target: nn.Embedding) -> "EncoderDecoder":
         """PyTorch's Transformer of these embeddings: its weights, and its numbers under a causal target mask.
 
@@ -96,8 +96,8 @@ class EncoderDecoder(nn.Module):
         theirs = ((module.encoder, source), (module.decoder, target))
         configs = [config_of_stack(stack, embedding) for stack, embedding in theirs]
         ours = cls(configs[1], configs[0]).to(target.weight)
-        for trunk, (stack, embedding) in zip((ours.encoder, ours.decoder), theirs, strict=True):
-            copy_stack(trunk, stack, embedding)
+        for side, (stack, embedding) in zip((ours.encoder, ours.decoder), theirs, strict=True):
+            copy_stack(side, stack, embedding)
         return ours.train(module.training)
 
     def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> EncoderDecoderState:

@@ -79,7 +79,7 @@ def config_of_stack(stack: Any, embedding: nn.Embedding) -> TransformerConfig:
 
 @torch.no_grad()
 def copy_stack(ours: Any, theirs: Any, embedding: nn.Embedding) -> None:
-    """Give a Trunk the embedding and the weights of all layers."""
+    """Give a Backbone the embedding and the weights of all layers."""
     ours.embedding.load_state_dict(embedding.state_dict())
     for block, layer in zip(ours.layers, theirs.layers, strict=True):
         copy_layer(block, layer)

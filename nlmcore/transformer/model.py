@@ -19,15 +19,15 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_tokens, door
+from nlmcore.checks import check_tokens, checked
 from nlmcore.transformer.checks import check_causal, check_state
 from nlmcore.transformer.config import PARTS, TransformerConfig
 
 
-class Trunk(nn.Module):
+class Backbone(nn.Module):
     """What every Transformer has before its output: embeddings, positions, layers, a last norm."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig, causal: bool, cross: bool = False) -> None:
         super().__init__()
         self.config = c = config
@@ -55,10 +55,10 @@ class TransformerState:
     position: int  # how many tokens were read
 
 
-class TransformerLM(Trunk):
+class TransformerLM(Backbone):
     """A language model. Raises ValueError for a configuration with a part that only an encoder can have."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         check_causal(config, PARTS)
         super().__init__(config, causal=True)

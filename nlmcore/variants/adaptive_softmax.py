@@ -27,13 +27,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, check_sizes, door
+from nlmcore.checks import Size, check_sizes, checked
 from nlmcore.variants.factorised import FactorisedEmbedding
 from nlmcore.variants.shapes import Logits, Tokens, Vectors
 from nlmcore.variants.variant import Times
 
 
-@door
+@checked
 def cluster_sizes(vocab_size: Size) -> tuple[int, int, int]:
     """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one.
 
@@ -55,7 +55,7 @@ class AdaptiveEmbedding(nn.Module):
     of clusters than narrowing has.
     """
 
-    @door
+    @checked
     def __init__(
         self, vocab_size: Size, d_model: Size, sizes: Sequence[int] | None = None, narrowing: Sequence[int] = (1, 3, 12)
     ) -> None:
@@ -92,7 +92,7 @@ class AdaptiveEmbedding(nn.Module):
 class AdaptiveOutput(nn.Module):
     """h B_iᵀ A_iᵀ, cluster after cluster, with the matrices of the embedding, for one softmax over all tokens."""
 
-    @door
+    @checked
     def __init__(self, c: Any, embedding: AdaptiveEmbedding) -> None:
         super().__init__()
         self.embedding = embedding

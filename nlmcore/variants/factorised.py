@@ -17,7 +17,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.transformer.config import initialise_normal
 from nlmcore.variants.shapes import Logits, Tokens, Vectors
 
@@ -25,7 +25,7 @@ from nlmcore.variants.shapes import Logits, Tokens, Vectors
 class FactorisedEmbedding(nn.Module):
     """A[tokens] B; inner: d_model / 6 unless given."""
 
-    @door
+    @checked
     def __init__(self, vocab_size: Size, d_model: Size, inner: Size | None = None) -> None:
         super().__init__()
         inner = max(1, (d_model + 3) // 6) if inner is None else inner
@@ -43,7 +43,7 @@ class FactorisedEmbedding(nn.Module):
 class FactorisedOutput(nn.Module):
     """(h Bᵀ) Aᵀ with the factors of the embedding; a part `output`, as are the three below."""
 
-    @door
+    @checked
     def __init__(self, c: Any, embedding: FactorisedEmbedding) -> None:
         super().__init__()
         self.embedding = embedding

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.transformer import DecoderStack, EncoderStack
 from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
@@ -76,7 +76,7 @@ class FunnelDecoder(DecoderStack):
 
 
 @encoder_only
-@door
+@checked
 def build_funnel(c: Any, causal: bool, cross: bool, every: Size | None = None) -> nn.Module:
     """A part `stack`; every: how many layers a block has, n_layers / 3 unless given, rounded up."""
     every = -(-c.n_layers // 3) if every is None else every

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Count, door
+from nlmcore.checks import Count, checked
 from nlmcore.transformer import DecoderStack, PreNorm
 from nlmcore.transformer.checks import check_layers
 from nlmcore.variants.shapes import Mask, Memories, Vectors
@@ -81,7 +81,7 @@ class GatedUniversalDecoder(GatedUniversal, DecoderStack):
         return x, tuple(new)
 
 
-@door
+@checked
 def build_gated_universal(c: Any, causal: bool, cross: bool, outside: Count = 2) -> nn.Module:
     """A part `stack`."""
     kind = GatedUniversalDecoder if causal else GatedUniversalEncoder

@@ -28,7 +28,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
 from nlmcore.variants.shapes import Mask, Vectors, without_padding
@@ -40,7 +40,7 @@ class LightweightConvolution(nn.Module):
     Raises ValueError if c has n_kv_heads, window or attention_positions.
     """
 
-    @door
+    @checked
     def __init__(self, c: Any, size: Size = 9, per_channel: bool = False) -> None:
         super().__init__()
         for name in ("n_kv_heads", "window", "attention_positions"):
@@ -59,7 +59,7 @@ class LightweightConvolution(nn.Module):
         before = self.size // 2
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
 
-    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
+    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*positions head size"]:
         """The kernels, each of which sums to 1."""
         return self.kernel.softmax(-1)
 
@@ -76,7 +76,7 @@ class LightweightConvolution(nn.Module):
 class DynamicConvolution(LightweightConvolution):
     """The same, with a kernel that every token makes."""
 
-    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
+    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*positions head size"]:
         return self.kernel(v).unflatten(-1, (self.n_kernels, self.size)).softmax(-1)
 
     def _kernel(self, width: int) -> nn.Parameter | nn.Module:

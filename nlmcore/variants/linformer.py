@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.transformer.config import build_cross_attention
 from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
 
@@ -33,7 +33,7 @@ class LinformerAttention(nn.Module):
         " each of the k contains later tokens and no mask can take them out"
     )
 
-    @door
+    @checked
     def __init__(self, c: Any, k: Size | None = None) -> None:
         super().__init__()
         k = max(1, c.max_length // 4) if k is None else k

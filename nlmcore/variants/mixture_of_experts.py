@@ -40,7 +40,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Positive, Size, check_fields, door
+from nlmcore.checks import Positive, Size, check_fields, checked
 from nlmcore.transformer import FeedForward
 from nlmcore.transformer.block import last_matrices
 from nlmcore.variants.parts import stack_of_two_kinds
@@ -64,7 +64,7 @@ class MixtureOfExperts(nn.Module):
     Raises ValueError for a k above n_experts.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         d_model: Size,
@@ -127,18 +127,18 @@ class Capacity:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def room(self, time: int, n: int) -> int:
+    def slots(self, time: int, n: int) -> int:
         return max(self.least, math.ceil(self.factor * time / n))
 
     def __call__(self, chosen: Int[Tensor, "batch time k"], n: int) -> Bool[Tensor, "batch time k"]:
         """Which choices are granted; chosen: experts in [0, n), a token's best first."""
         turns = chosen.flatten(1)  # (batch, time · k): the order in which they are served
         asked = F.one_hot(turns, n).cumsum(1)  # how often each expert was asked so far
-        place = asked.gather(-1, turns.unsqueeze(-1)).squeeze(-1)
-        return (place <= self.room(chosen.shape[1], n)).view_as(chosen)
+        turn = asked.gather(-1, turns.unsqueeze(-1)).squeeze(-1)
+        return (turn <= self.slots(chosen.shape[1], n)).view_as(chosen)
 
 
-@door
+@checked
 def build_mixture(
     c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 2.0
 ) -> nn.Module:

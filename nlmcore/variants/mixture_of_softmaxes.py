@@ -17,7 +17,7 @@ from typing import Any
 
 from torch import nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.transformer.config import build_output
 from nlmcore.variants.shapes import Logits, Vectors
@@ -26,7 +26,7 @@ from nlmcore.variants.shapes import Logits, Vectors
 class MixtureOfSoftmaxes(nn.Module):
     """ln Σ_k π_k softmax(tanh(h W_k) Eᵀ); E is tied, or refused, as in `build_output`."""
 
-    @door
+    @checked
     def __init__(self, c: Any, embedding: nn.Module, n_softmaxes: Size = 15) -> None:
         super().__init__()
         self.softmax = build_output(c, embedding)

@@ -16,7 +16,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.variants.shapes import Mask, Vectors, check_length, without_padding
 
@@ -26,7 +26,7 @@ class TokenMixing(nn.Module):
 
     never_causal = "cannot hide the future: W1 mixes all positions into hidden units before W2 reads them"
 
-    @door
+    @checked
     def __init__(self, c: Any, hidden: Size | None = None) -> None:
         super().__init__()
         hidden = max(1, c.d_model // 2) if hidden is None else hidden

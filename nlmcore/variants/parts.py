@@ -22,7 +22,7 @@ def in_encoder(part: Callable[[Any], nn.Module], c: Any, causal: bool) -> nn.Mod
     return build_attention(c, causal) if causal else part(c)
 
 
-def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, places: Container[int]) -> nn.Module:
-    """A part `stack` of layers like c, but like the configuration `other` at `places`, counted from 0."""
-    layers = (other if i in places else c for i in range(c.n_layers))
+def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, which: Container[int]) -> nn.Module:
+    """A part `stack` of layers like c, but like the configuration `other` at `which`, counted from 0."""
+    layers = (other if i in which else c for i in range(c.n_layers))
     return STACKS[causal](each.block(each, causal, cross) for each in layers)

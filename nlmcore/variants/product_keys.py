@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.variants.parts import stack_of_two_kinds
 from nlmcore.variants.shapes import Vectors
 
@@ -38,7 +38,7 @@ class ProductKeyMemory(nn.Module):
     Raises ValueError for an odd d_key or a k above n_keys.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         d_model: Size,
@@ -72,13 +72,13 @@ class ProductKeyMemory(nn.Module):
             for part, keys in zip(q.chunk(2, dim=-1), self.half_keys, strict=True)
         )
         pairs = (left.values.unsqueeze(-1) + right.values.unsqueeze(-2)).flatten(-2)  # (…, k²)
-        places = (left.indices.unsqueeze(-1) * n_keys + right.indices.unsqueeze(-2)).flatten(-2)
+        rows = (left.indices.unsqueeze(-1) * n_keys + right.indices.unsqueeze(-2)).flatten(-2)
         best = pairs.topk(self.k, dim=-1)
-        return best.values, places.gather(-1, best.indices)
+        return best.values, rows.gather(-1, best.indices)
 
     def forward(self, x: Vectors) -> Vectors:
-        scores, places = self.find(x)
-        return torch.einsum("bthk,bthkd->btd", scores.softmax(-1), self.values(places))
+        scores, rows = self.find(x)
+        return torch.einsum("bthk,bthkd->btd", scores.softmax(-1), self.values(rows))
 
 
 def build_with_memory(

@@ -13,14 +13,14 @@ Departs from the papers: no bias. First weights of k are PyTorch's.
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 
 
 class SeparableConvolution(nn.Module):
     """x (batch, time + width − 1, d_in) -> (batch, time, d_out): the caller adds the zeros."""
 
-    @door
+    @checked
     def __init__(self, d_in: Size, d_out: Size, width: Size) -> None:
         super().__init__()
         self.width = width

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.variants.mixture_of_experts import Capacity, MixtureOfExperts
 from nlmcore.variants.parts import stack_of_two_kinds
 from nlmcore.variants.shapes import Vectors
@@ -30,7 +30,7 @@ def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Te
     return router(x * torch.empty_like(x).uniform_(1 - width, 1 + width))
 
 
-@door
+@checked
 def build_switch(
     c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 1.2
 ) -> nn.Module:

@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
 from nlmcore.attention.checks import check_mask
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.variants.shapes import Mask, Vectors
 from nlmcore.variants.variant import Times
@@ -50,7 +50,7 @@ class RandomScores(nn.Module):
 
     reads = False  # whether S depends on the queries
 
-    @door
+    @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, trained: bool = True) -> None:
         super().__init__()
         table = torch.empty(n_heads, max_length, max_length).normal_(std=0.02 if trained else 1.0)
@@ -68,7 +68,7 @@ class FactorisedRandomScores(nn.Module):
 
     reads = False
 
-    @door
+    @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, rank: Size = 16) -> None:
         super().__init__()
         std = math.sqrt(0.02) * rank**-0.25
@@ -174,7 +174,7 @@ class Synthesizer(nn.Module):
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         if k.shape[2] > self.max_length:
-            raise ValueError(f"a text has at most max_length={self.max_length} places here, got {k.shape[2]} tokens")
+            raise ValueError(f"a text has at most max_length={self.max_length} positions here, got {k.shape[2]} tokens")
         scores = self.scores(q, k.shape[2])
         if self.joined is not None:
             scores = self.joined(scores, q @ k.mT * self.d_head**-0.5)

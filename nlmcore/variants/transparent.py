@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.transformer import DecoderStack, EncoderStack
 from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
@@ -75,7 +75,7 @@ class NormOfEach(nn.Module):
 
 
 @encoder_only
-@door
+@checked
 def build_transparent(c: Any, causal: bool, cross: bool, n_encoder_layers: Size | None = None) -> nn.Module:
     """A part `stack`, for both sides of an EncoderDecoder; n_encoder_layers: those of the decoder unless given."""
     n = c.n_layers if n_encoder_layers is None else n_encoder_layers

@@ -260,7 +260,7 @@ def test_clusters_that_do_not_fit_are_named(plain_errors: None) -> None:
         TransformerLM(replace(vanilla(VOCAB, **SIZES), embedding=AdaptiveEmbedding))
     with pytest.raises(TypeError, match="an AdaptiveSoftmax as its output, got AdaptiveOutput"):
         adaptive_loss(build(CATALOGUE["Adaptive input embeddings"]), TOKENS)
-    with pytest.raises(ValueError, match=r"at least two columns and a row, got shape \(3, 1\)"):
+    with pytest.raises(ValueError, match=r"at least one text of two tokens, got shape \(3, 1\)"):
         adaptive_loss(build(CATALOGUE["Adaptive softmax"]), TOKENS[:, :1])
 
 

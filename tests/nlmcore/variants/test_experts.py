@@ -165,16 +165,16 @@ def served(chosen: list[list[int]], room: int) -> list[list[bool]]:
 def test_a_full_expert_takes_no_more(factor: float, time: int, room: int) -> None:
     limit = Capacity(factor, least=1)
     chosen = torch.rand(5, time, 3, generator=torch.Generator().manual_seed(2)).topk(2).indices
-    assert limit.room(time, 3) == room
+    assert limit.slots(time, 3) == room
     granted = limit(chosen, 3)
     assert granted.tolist() == [served(text, room) for text in chosen.tolist()]
     assert granted.all() == (room == 6) or granted.sum() < granted.numel()
-    assert Capacity(factor).room(time, 3) == max(4, room)
+    assert Capacity(factor).slots(time, 3) == max(4, room)
 
 
 def first_choices_first(chosen: Tensor, n: int) -> Tensor:
     """All first choices of a text before any second one, as Lepikhin et al. (2020) serve them."""
-    room = ONE_EACH.room(chosen.shape[1], n)
+    room = ONE_EACH.slots(chosen.shape[1], n)
     rows = []
     for text in chosen.tolist():
         order = [[c[0]] for c in text] + [[c[1]] for c in text]
