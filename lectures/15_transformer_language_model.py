@@ -23,7 +23,7 @@
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
-# | minutes | 11 | 9 | 11 | 6 | 11 | 8 | 11 | 6 |
+# | minutes | 13 | 9 | 11 | 6 | 11 | 8 | 11 | 6 |
 #
 # Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
 # at the end translates their notation.
@@ -63,13 +63,25 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # The vector on its way through the layers is called the **residual pathway** (or residual stream). At its end one
 # matrix, the **unembedding**, turns the vector into scores for the next token. Both models below use their embedding table for it, as
 # in [lecture 2](02_tokens_and_vectors.ipynb).
-#
-# Because the layers only add, the pathway has the same "language" at every depth. So you can apply the final norm and the unembedding
-# *early*, after any layer, and read what the model would say if it had to stop there. This is the **logit lens** (nostalgebraist 2020).
 
 # %% slideshow={"slide_type": "fragment"}
 writer, bytepairs = smollm2()  # 30 layers, 135 million parameters
 ours, subwords, _ = checkpoint("bpe_gpt")  # 4 layers, 924,416 parameters, Shakespeare
+widgets.architecture_player(
+    {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)}, "The capital of France is"
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Read the picture from the bottom up; press play, and a vector passes part by part. A **norm** (section 2) prepares what a sublayer
+# reads, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
+# position by itself. Together, norms included, they are a **layer**, or block. The picture is drawn from the model: change `layer` and `model`, and the numbers
+# are those of its run.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Reading the pathway.** Because the layers only add, the pathway has the same "language" at every depth. So you can apply the final norm and the unembedding
+# *early*, after any layer, and read what the model would say if it had to stop there. This is the **logit lens** (nostalgebraist 2020).
+
+# %% slideshow={"slide_type": "fragment"}
 text = "The capital of France is Paris."
 ids = torch.tensor([bytepairs.encode(text)])
 with torch.no_grad(), pathway(writer) as sublayers:
@@ -177,7 +189,7 @@ widgets.added_player(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Draw the pathway as a wide river with sublayers as side channels that take water out and pour it back. Take guesses for the
+# *13 minutes. Let the first picture play once: the pathway is a wide river, sublayers are side channels that take water out and pour it back. Take guesses for the
 # depth first; most say 15. What goes wrong: students think that the vector at a position "is" the word at this position. It starts as that word
 # and ends as a prediction of the next one.*
 

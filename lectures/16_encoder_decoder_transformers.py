@@ -37,6 +37,7 @@ from functools import lru_cache, partial
 from statistics import mean
 
 import torch
+from IPython.display import HTML
 from torch import nn
 from torch.nn import functional as F
 
@@ -120,7 +121,15 @@ show.predict(
 # decoder layer has its own $W^Q, W^K, W^V$, but all of them read the same $h$.
 
 # %% slideshow={"slide_type": "fragment"}
-translator, words, card = checkpoint("numbers_transformer_20")  # 2 + 2 layers, d = 64
+translator, words, card = checkpoint("numbers_transformer_20")
+HTML(widgets.architecture(translator))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The picture is drawn from the translator of this lecture, from the bottom up: the encoder at the left, the decoder at the right, and the green
+# arrow brings $h$ to the cross-attention of *every* decoder layer. Vaswani et al. (2017) have six layers on each side, and put each norm behind the sum ($\mathrm{LN}(x + f(x))$), not before
+# the sublayer.
+
+# %% slideshow={"slide_type": "subslide"}
 source = torch.tensor([as_source(words.source.encode(english(312)))])
 target = torch.tensor([as_target(words.target.encode(german(312)))])
 with torch.no_grad(), capture(translator) as tape:

@@ -47,6 +47,7 @@ from nlmcore.inspect import pathway
 from nlmcore.metrics import mean_interval
 from nlmcore.metrics.significance import against, holm, summary, two_sided
 from nlmcore.pretrained import minilm, smollm2
+from nlmcore.transformer import PostNorm
 
 torch.set_num_threads(1)  # these models are so small that one core is fastest
 
@@ -79,20 +80,28 @@ def without(model, *parts):
             (layer.residual_feed_forward, "networks"),
         )
     ]
+    hooks = []
     for rule, name in rules:
         if name in parts:
-            rule.post = lambda x, y: x
+            hooks.append(rule.register_forward_hook(keep_the_pathway))
         elif "skips" in parts:
-            rule.post = (
-                (lambda x, y, norm=rule.norm: norm(y))
-                if model.config.norm_position == "post"
-                else (lambda x, y: y)
-            )
+            hooks.append(rule.register_forward_hook(drop_the_pathway))
     try:
         yield
     finally:
-        for rule, _ in rules:
-            vars(rule).pop("post", None)
+        for hook in hooks:
+            hook.remove()
+
+
+def keep_the_pathway(rule, args, result):
+    """A rule that is called with x and y gives x; with x alone it says what the sublayer reads."""
+    return args[0] if len(args) == 2 else result
+
+
+def drop_the_pathway(rule, args, result):
+    if len(args) == 1:
+        return result
+    return rule.norm(args[1]) if isinstance(rule, PostNorm) else args[1]
 
 
 REMOVED = {

@@ -56,7 +56,7 @@ def untrue(source: str, found: Mapping[str, str]) -> list[str]:
 def compute(source: str) -> tuple[dict[str, str], list[str]]:
     """Run a lecture in a kernel and evaluate its expressions there, after the last cell."""
     asked = figures.expressions(source)
-    look = f"import json; from lectures import facts\nprint({ENDED!r} + json.dumps(facts.values({asked!r}, globals())))"
+    look = f"print({ENDED!r} + __import__('json').dumps(__import__('lectures.facts').facts.values({asked!r}, globals())))"
     with tempfile.TemporaryDirectory() as nobody:
         predictions = Path(nobody) / "predictions.json"
         outputs = execute(text.from_text(source, ROOT), FOLDER, predictions, lambda: look)

@@ -11,6 +11,7 @@ attention   lines, edges, frames: what is read by whom
 touch       parts of a picture that are pressed or dragged move the widget's sliders
 head        one head of self-attention, step by step: from x to the weighted sum
 networks    recurrent networks as boxes and arrows; circuit: computational graphs
+architecture  a Transformer from the tokens to the scores, one tower or two
 encoder_decoder  two networks and what joins them: one vector, or attention
 music       a piano roll of several voices, and a player of what they sing
 figures     charts and heatmaps as figures of matplotlib (`Picture`), which the grader can store
@@ -23,6 +24,7 @@ press. What only one lecture's widgets draw is beside them, in `lectures.widgets
 """
 
 # ruff: noqa: F403
+from lectures.show.architecture import *
 from lectures.show.attention import *
 from lectures.show.bands import *
 from lectures.show.charts import *

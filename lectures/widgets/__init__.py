@@ -6,6 +6,7 @@ that several lectures on Transformers share.
 
 # ruff: noqa: F403
 from lectures.show.controls import *
+from lectures.widgets.architecture import *
 from lectures.widgets.assistant import *
 from lectures.widgets.attention import *
 from lectures.widgets.backpropagation import *

@@ -12,7 +12,7 @@ computes them. The output is the same to float tolerance. Any module with an att
         model(tokens)
     branches[3].x, branches[3].y    # the residual pathway before a sublayer, and what that sublayer gave
 
-Here every residual rule takes part, a module with `pre(x)` and `post(x, y)`, in its calls with x and y.
+Here every residual rule takes part in its calls with x and y: a module whose name in its layer begins with `residual_`.
 
     with outputs(model, "layers.3") as seen:
         model(tokens)
@@ -59,13 +59,13 @@ class Tape(Mapping[str, Tensor]):
         return len(self._seen)
 
 
-def _modules(model: nn.Module, takes_part: Callable[[nn.Module], bool], what: str) -> dict[Any, list[str]]:
+def _modules(model: nn.Module, takes_part: Callable[[str, nn.Module], bool], what: str) -> dict[Any, list[str]]:
     """The modules that take part, each with all its names: a module used in several places has several."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch module, got {type(model).__name__}")
     found: dict[Any, list[str]] = {}
     for name, module in model.named_modules(remove_duplicate=False):
-        if takes_part(module):
+        if takes_part(name.rpartition(".")[2], module):
             found.setdefault(module, []).append(name)
     if not found:
         raise ValueError(f"{type(model).__name__} has no {what}")
@@ -79,7 +79,7 @@ def capture(model: nn.Module) -> Iterator[Tape]:
     An attention that several layers share is taped under each of its names in turn, in the model's order, which is the
     order of its calls in a stack. Raises TypeError if `model` is not a module, ValueError if it has no attention.
     """
-    watched = _modules(model, lambda module: hasattr(module, "recorder"), "attention that can be captured")
+    watched = _modules(model, lambda name, module: hasattr(module, "recorder"), "attention that can be captured")
     tape = Tape([name for names in watched.values() for name in names])
 
     def listener(outer: Any, turns: Iterator[str]) -> Callable[[Tensor], None]:
@@ -127,11 +127,7 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
 
     A rule that several layers share is named by each of its names in turn. Raises as `capture` does.
     """
-    rules = _modules(
-        model,
-        lambda module: callable(getattr(module, "pre", None)) and callable(getattr(module, "post", None)),
-        "residual pathway that can be looked at",
-    )
+    rules = _modules(model, lambda name, _: name.startswith("residual_"), "residual pathway that can be looked at")
     seen: list[Branch] = []
 
     def listener(turns: Iterator[str]) -> Callable[..., None]:

@@ -1,0 +1,225 @@
+"""A Transformer of `nlmcore` drawn from the model itself: its parts, their sizes, and what each adds to the pathway."""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lectures.show import Branch, Live, Piece, Tower, architecture_svg, choice, live, menu, said, slider
+from lectures.show.architecture import keys_of
+from nlmcore.inspect import pathway
+from nlmcore.language_model import evaluation_mode
+from nlmcore.positions import NoPositions
+from nlmcore.transformer import GatedFeedForward, PostNorm
+
+__all__ = ["architecture", "architecture_player"]
+
+SAYS = {
+    "embedding": "One vector per token, a row of the table. These vectors are the residual pathway.",
+    "positions": "A vector for the position is added, since attention itself does not see the order.",
+    "norm": "The norm brings each vector to one size, by itself. Only what the sublayer reads is normalised, not the pathway.",
+    "post-norm": "Post-norm: the pathway itself is normalised, behind the sum.",
+    "self-attention": "Attention: each position reads the others. Here, and in cross-attention, information moves between positions.",
+    "causal attention": "Causal attention: each position reads itself and the earlier ones. Only here does information move between positions.",
+    "cross-attention": "Cross-attention: each position of the target reads the vectors of the source.",
+    "network": "The feed-forward network works on every position by itself, with the same weights.",
+    "plus": "What the sublayer gives is added to the pathway, which runs on unchanged beside it.",
+    "final norm": "Behind the last layer a norm brings the pathway to one size.",
+    "unembedding": "A product with one vector per token of the vocabulary gives its score.",
+}
+"""By the key of a piece, or the end of it."""
+
+
+def architecture(model: nn.Module, *, lit: Collection[str] = (), title: str = "") -> str:
+    """The picture of a `TransformerLM`, a `TransformerEncoder` or an `EncoderDecoder`, as SVG.
+
+    Everything is read from the model: kinds and sizes of the parts, the place of the norms, how many layers. The
+    first layer of each stack is drawn. `lit` names what is shown in full, by keys as `architecture_parts` gives them, or
+    by their ends: "attention" lights every attention.
+
+    Raises ValueError for a model without such layers, or a key that nothing in the picture has.
+    """
+    towers = _towers(model)
+    keys = [key for tower in towers for key in keys_of(tower)]
+    shown = {key for key in keys if any(key == name or key.endswith(f" {name}") for name in lit)}
+    if lit and not shown:
+        raise ValueError(f"lit must name parts of the picture, {keys}, got {list(lit)}")
+    return architecture_svg(towers, lit=shown, title=title, alt=_alt(model, towers))
+
+
+def architecture_player(models: Mapping[str, tuple[nn.Module, Any]], sentence: str) -> Live:
+    """Step through a language model part by part, from the token to the scores, with the sizes that vectors have there.
+
+    models: name -> (`TransformerLM`, tokenizer). Each reads `sentence` once, when the player is made; the size of a
+    vector is the root mean square of its entries, of the last token.
+
+    Raises ValueError if there is no model, or one has no layers that can be drawn.
+    """
+    if not models:
+        raise ValueError("architecture_player needs at least one model")
+    read = {name: _read(model, torch.tensor([coder.encode(sentence)])) for name, (model, coder) in models.items()}
+    keys = {name: keys_of(_towers(model)[0]) for name, (model, _) in models.items()}
+    depths = ("first", "middle", "last")
+
+    def draw(model: str, part: int, layer: str = "first") -> str:
+        network, coder = models[model]
+        sizes, logits = read[model]
+        which = {"first": 0, "middle": len(sizes) // 2, "last": len(sizes) - 1}[layer]
+        (tower,) = _towers(network, sizes[which])
+        key = keys[model][min(part, len(keys[model]) - 1)]
+        best = ", ".join(f"“{coder.decode([int(i)])}”" for i in logits.topk(3).indices)
+        tower = Tower(
+            f"“{sentence}”, {len(coder.encode(sentence))} tokens",
+            *(tower.below, tower.branches, f"layer {which + 1} of {len(sizes)}", tower.above),
+            f"likeliest next: {best}",
+        )
+        return architecture_svg([tower], lit=[key], alt=_alt(network, [tower])) + said(_says(key))
+
+    longest = max(len(row) for row in keys.values())
+    controls: dict[str, Any] = {
+        "model": menu(list(models), "model") if len(models) > 1 else None,
+        "layer": choice(depths, "layer"),
+        "part": slider(0, 0, longest - 1, 1, "part", "330px"),
+    }
+    controls = {name: control for name, control in controls.items() if control is not None}
+    first = next(iter(models))
+    drawn = draw if len(models) > 1 else (lambda part, layer="first": draw(first, part, layer))
+    return live(drawn, rows=[[name for name in controls if name != "part"], ["part"]], play="part", **controls)
+
+
+def _says(key: str) -> str:
+    return SAYS[max((end for end in SAYS if key.endswith(end)), key=len)]
+
+
+def _read(model: nn.Module, tokens: Tensor) -> tuple[list[list[tuple[float, float]]], Tensor]:
+    """Layer by layer, sublayer by sublayer, the sizes of the pathway and of what is added; and the last logits."""
+    with torch.no_grad(), evaluation_mode(model), pathway(model) as branches:
+        logits = model(tokens)[0][0, -1]
+    layer_of = [branch.name.split(".")[1] for branch in branches]
+    sizes = [(_size(branch.x), _size(branch.y)) for branch in branches]
+    return [
+        [size for _, size in row] for _, row in groupby(zip(layer_of, sizes, strict=True), lambda pair: pair[0])
+    ], logits
+
+
+def _size(x: Tensor) -> float:
+    return float(x[0, -1].square().mean().sqrt())
+
+
+# --- from a model to towers -----------------------------------------------------------------------
+
+
+def _towers(model: Any, sizes: list[tuple[float, float]] | None = None) -> list[Tower]:
+    if hasattr(model, "encoder") and hasattr(model, "decoder"):
+        if not hasattr(model.encoder, "layers"):
+            raise ValueError(f"the encoder must be a Transformer to be drawn, got {type(model.encoder).__name__}")
+        source = _tower(model.encoder, "encoder ", "the source", "a vector per source token")
+        target = _tower(
+            model.decoder, "decoder ", "the target so far", "scores for the next token", output=model.output
+        )
+        return [source, target]
+    if not hasattr(model, "layers") or not len(model.layers):
+        raise ValueError(f"only a Transformer of nlmcore can be drawn, got {type(model).__name__}")
+    output = getattr(model, "output", None)
+    gives = "scores for the next token" if output is not None else "a vector per token"
+    return [_tower(model, "", "the tokens", gives, output, sizes)]
+
+
+def _tower(
+    trunk: Any,
+    name: str,
+    reads: str,
+    gives: str,
+    output: Any = None,
+    sizes: list[tuple[float, float]] | None = None,
+) -> Tower:
+    c, layers = trunk.config, trunk.layers
+    below = [Piece(f"{name}embedding", "table", "embedding", f"{c.vocab_size:,} tokens × {c.d_model}")]
+    if not isinstance(trunk.positions, NoPositions):
+        below.append(Piece(f"{name}positions", "other", "+ positions", _spoken(trunk.positions)))
+    above = []
+    if not isinstance(trunk.final_norm, nn.Identity):
+        above.append(Piece(f"{name}final norm", "norm", type(trunk.final_norm).__name__))
+    if output is not None:
+        table = getattr(trunk.embedding, "weight", None)
+        tied = table is not None and getattr(output, "weight", None) is table
+        note = "the embedding’s table" if tied else f"{c.d_model} × {c.vocab_size:,}"
+        above.append(Piece(f"{name}unembedding", "table", "unembedding", note))
+    branches = [_branch(layers[0], kind, name, rule, i, sizes) for i, (kind, rule) in enumerate(_rules(layers[0]))]
+    weights = {id(layer) for layer in layers}
+    repeated = f"× {len(layers)}" + (", one set of weights" if len(weights) == 1 < len(layers) else "")
+    return Tower(reads, below, branches, repeated, above, gives)
+
+
+def _rules(layer: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """(name of the sublayer, its residual rule) in the order of a layer's parts."""
+    for name, rule in layer.named_children():
+        if name.startswith("residual_"):
+            yield name.removeprefix("residual_"), rule
+
+
+def _branch(layer: Any, kind: str, tower: str, rule: Any, i: int, sizes: list[tuple[float, float]] | None) -> Branch:
+    part, said_of = getattr(layer, kind, None), "network"
+    if kind == "feed_forward":
+        piece = Piece(f"{tower}network", "network", "feed-forward network", _network(part))
+    elif "attention" not in kind:  # a sublayer of its own, like the convolutions of the Evolved Transformer
+        said_of = kind.replace("_", " ")
+        piece = Piece(f"{tower}{said_of}", "other", said_of, "" if part is None else type(part).__name__)
+    else:
+        cross, causal = "cross" in kind, type(part).__name__.startswith("Causal")
+        word = "cross-attention" if cross else "causal attention" if causal else "self-attention"
+        colour = "cross-attention" if cross else "causal self-attention" if causal else "self-attention"
+        piece, said_of = Piece(f"{tower}{word}", colour, word, _heads(part)), word
+    norm = Piece(f"{tower}{said_of} norm", "norm", type(rule.norm).__name__) if hasattr(rule, "norm") else None
+    post = isinstance(rule, PostNorm)
+    if post and norm:
+        norm = Piece(f"{tower}{said_of} post-norm", "norm", norm.words)
+    beside = "" if sizes is None else f"adds size {sizes[i][1]:.2f} to size {sizes[i][0]:.2f}"
+    return Branch(
+        f"{tower}{said_of} plus",
+        [piece] if post or norm is None else [norm, piece],
+        beside,
+        norm if post else None,
+        kind == "cross_attention",
+    )
+
+
+def _heads(attention: Any) -> str:
+    if not hasattr(attention, "n_kv_heads"):
+        return type(attention).__name__
+    shared = "" if attention.n_kv_heads == attention.n_heads else f", {attention.n_kv_heads} of keys"
+    inside = "" if attention.positions is None else f", {_spoken(attention.positions)}"
+    return f"{attention.n_heads} heads of {attention.d_head}{shared or inside}"
+
+
+def _network(network: Any) -> str:
+    inner = getattr(network, "inner", None)
+    if not isinstance(inner, nn.Linear):
+        return type(network).__name__
+    gated = isinstance(network, GatedFeedForward)
+    return f"{inner.in_features:,} → {inner.out_features // (2 if gated else 1):,} → {inner.in_features:,}" + (
+        ", gated" if gated else ""
+    )
+
+
+def _spoken(positions: nn.Module) -> str:
+    """LearnedPositions → learned."""
+    return type(positions).__name__.removesuffix("Positions").lower()
+
+
+def _alt(model: nn.Module, towers: list[Tower]) -> str:
+    parameters = sum(weight.numel() for weight in model.parameters())
+    told = []
+    for tower in towers:
+        layer = "; ".join(
+            f"{' → '.join(f'{p.words} ({p.note})' if p.note else p.words for p in branch.pieces)}, added to the pathway"
+            + (f", {branch.after.words}" if branch.after else "")
+            for branch in tower.branches
+        )
+        rest = [*(p.words for p in tower.above), tower.gives]
+        told.append(
+            f"{tower.reads} → {' → '.join(p.words for p in tower.below)} → [{layer}] {tower.layers} → {' → '.join(rest)}"
+        )
+    return f"A Transformer of {parameters:,} parameters, from the bottom up. " + ". ".join(told) + "."
