@@ -28,7 +28,7 @@ def window_mask(
 ) -> Bool[Tensor, "query key"]:
     """True where query i may look: at the `window` keys that end with itself; None: `causal_mask(n, past_length)`."""
     mask = torch.ones(n, past_length + n, dtype=torch.bool, device=device).tril(past_length)
-    return mask if window is None else mask & ~mask.tril(past_length - window)
+    return mask if window is None else mask & ~mask.tril(past_length - window)  # without j ≤ i − window
 
 
 @checked
@@ -46,4 +46,4 @@ def padding_mask(lengths: Int[Tensor, " batch"], length: Count | None = None) ->
     length = largest if length is None else length
     if int(lengths.min()) < 0 or largest > length:
         raise ValueError(f"lengths must lie in [0, {length}], got {int(lengths.min())} to {largest}")
-    return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)
+    return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)  # (time) < (batch, 1)

@@ -31,7 +31,7 @@ def mean_pool(states: States, mask: Real | None = None) -> Pooled:
     """The mean over real tokens."""
     if mask is None:
         return states.mean(1)
-    return (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+    return (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)  # no real token: 0 / 1
 
 
 @checked
@@ -39,7 +39,7 @@ def last_pool(states: States, mask: Real | None = None) -> Pooled:
     """The state of the last real token."""
     if mask is None:
         return states[:, -1]
-    last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).argmax(1)
+    last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).argmax(1)  # (batch); padding counts 0
     return states[torch.arange(len(states)), last] * mask.any(1, keepdim=True)
 
 
@@ -49,7 +49,7 @@ class FixedPool(nn.Module):
     @checked
     def __init__(self, d_model: Size, max_length: Size) -> None:
         super().__init__()
-        self.W = nn.Parameter(torch.eye(d_model).repeat(max_length, 1, 1) / max_length)
+        self.W = nn.Parameter(torch.eye(d_model).repeat(max_length, 1, 1) / max_length)  # of a full text: the mean
 
     @checked(like="W")
     def forward(self, states: States, mask: Real | None = None) -> Pooled:
@@ -58,7 +58,7 @@ class FixedPool(nn.Module):
         if time > most:
             raise ValueError(f"states must have at most {most} positions, one for each W_j, got {time}")
         real = states if mask is None else states * mask.unsqueeze(-1)
-        return torch.einsum("btd,ted->be", real, self.W[:time])
+        return torch.einsum("btd,ted->be", real, self.W[:time])  # each W_j is stored transposed, as in torch.nn
 
 
 class AttentionPool(nn.Module):
@@ -72,6 +72,7 @@ class AttentionPool(nn.Module):
 
     @checked(like="query")
     def forward(self, states: States, mask: Real | None = None) -> Pooled:
+        # One query for each text, (batch, d_model): the states are keys and values alike.
         context, weights = attend(dot_score(self.query.expand(len(states), -1), states), states, mask)
         if self.recorder is not None:
             self.recorder(weights[:, None, None])  # (batch, head, query, key)

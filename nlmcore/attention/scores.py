@@ -23,8 +23,8 @@ def dot_score(query: Float[Tensor, "*queries d"], keys: Float[Tensor, "*batch ke
     One query (..., d) gives scores (..., key), many (..., query, d) give (..., query, key); nothing is broadcast.
     """
     if _one_query(query, keys):
-        return (keys @ query.unsqueeze(-1)).squeeze(-1)
-    return query @ keys.mT
+        return (keys @ query.unsqueeze(-1)).squeeze(-1)  # (..., key, d) @ (..., d, 1)
+    return query @ keys.mT  # (..., query, d) @ (..., d, key)
 
 
 @checked
@@ -51,7 +51,7 @@ def additive_score(
     from_keys = keys @ W_key.T  # (..., key, d_score)
     if not _one_query(query, keys):
         from_keys = from_keys.unsqueeze(-3)  # (..., 1, key, d_score)
-    return torch.tanh(from_query + from_keys) @ v
+    return torch.tanh(from_query + from_keys) @ v  # (..., [query,] key, d_score) @ (d_score): every pair is scored
 
 
 @checked
@@ -83,7 +83,7 @@ def attend(
     one_query = _one_query(scores, values, "scores", "values")
     weights = masked_softmax(scores, mask)
     if one_query:
-        return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
+        return (weights.unsqueeze(-2) @ values).squeeze(-2), weights  # (..., 1, key) @ (..., key, d_value)
     return weights @ values, weights
 
 

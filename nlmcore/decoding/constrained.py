@@ -49,7 +49,7 @@ class Constrained(nn.Module):
     def __init__(self, model: LanguageModel, tokenizer: Any, pattern: str, after: Count) -> None:
         super().__init__()
         texts = list(tokenizer.vocabulary)
-        *_, a, b = range(len(texts))
+        *_, a, b = range(len(texts))  # any two will do: the last ones
         if tokenizer.decode([a, b]) != tokenizer.decode([a]) + tokenizer.decode([b]):
             raise ValueError(
                 f"tokenizer must write its tokens side by side, but {tokenizer!r} puts spaces between them"
@@ -58,7 +58,8 @@ class Constrained(nn.Module):
         self._automaton, self._allowed = Automaton(pattern), dict[int, Tensor]()
         self._bytes = [text.encode() if isinstance(text, str) else text for text in texts]
         for i in tokenizer.special_ids.values():
-            self._bytes[i] = b""
+            self._bytes[i] = b""  # a special token writes nothing
+        # By first byte: most states allow few of those, and the tokens behind all others need not be tried.
         self._starting: defaultdict[bytes, list[int]] = defaultdict(list)
         for token, text in enumerate(self._bytes):
             self._starting[text[:1]].append(token)
@@ -88,6 +89,7 @@ class Constrained(nn.Module):
             if t >= free:
                 texts = [self._bytes[token] for token in column]  # none of a special token: it ends the match
                 rows = [self._automaton.read(q, text) if text else DEAD for q, text in zip(rows, texts, strict=True)]
+            # Logits at t choose the token t + 1, so they are limited from one position earlier than what is read.
             if t >= free - 1:
                 possible[:, t] = torch.stack([self.allowed(q) for q in rows])
         logits = logits.masked_fill(~possible.to(logits.device), -torch.inf)

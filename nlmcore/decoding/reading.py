@@ -37,6 +37,7 @@ def check_request(
     check_model(model, name)
     check_tokens(prompt, model.vocab_size, "prompt")
     end = check_id(eos, model.vocab_size, "eos")
+    # The first tensor speaks for all: its first dimension is the batch.
     rows = next((len(leaf) for leaf in leaves(state) if isinstance(leaf, Tensor) and leaf.ndim), len(prompt))
     if rows != len(prompt):
         raise ValueError(f"state remembers {rows} texts but prompt has {len(prompt)}; both need the same batch")

@@ -22,10 +22,11 @@ Weights = Float[Tensor, "batch head query key"]
 @checked
 def attention_at(weights: Weights, distance: Count, first: Count = 0) -> Float[Tensor, " head"]:
     """The mean weight from position t to t − distance, over the batch and t ≥ first. Raises ValueError if none is."""
+    # Entry i of this diagonal is α[i + distance, i], the weight of query t = i + distance.
     diagonal = weights.diagonal(-distance, dim1=-2, dim2=-1)[..., max(0, first - distance) :]
     if not diagonal.shape[-1]:
         raise ValueError(f"distance must leave a query from {first} on, got {distance} in {weights.shape[-2]} queries")
-    return diagonal.mean((0, 2))
+    return diagonal.mean((0, 2))  # (batch, head, query) -> (head)
 
 
 def previous_token_score(weights: Weights) -> Float[Tensor, " head"]:

@@ -45,9 +45,9 @@ def scheduled_sampling_loss(
     `teacher_forcing_loss`, which epsilon = 1 is.
     """
     tokens, targets, mask, state = prepare(model, tokens, targets, mask, state, source, source_mask)
-    coins = torch.rand(tokens.shape, generator=generator, device=tokens.device)
+    coins = torch.rand(tokens.shape, generator=generator, device=tokens.device)  # (batch, time): one for every token
     is_true = coins < epsilon  # never 1: epsilon = 1 keeps all
-    is_true[:, 0] = True
+    is_true[:, 0] = True  # nothing was predicted before it
 
     # Columns in which every row reads the true token need not wait for a prediction, so one call reads them.
     waits = (~is_true).any(dim=0).nonzero()[:, 0].tolist()
@@ -55,10 +55,10 @@ def scheduled_sampling_loss(
     for start, end in zip([0, *waits], [*waits, tokens.shape[1]], strict=True):
         read = tokens[:, start:end]
         if logits:
-            last = logits[-1][:, -1].detach()
+            last = logits[-1][:, -1].detach()  # no gradient through what is sampled, as in the paper
             own = last.argmax(dim=-1) if greedy else torch.multinomial(last.softmax(-1), 1, generator=generator)[:, 0]
             first = torch.where(is_true[:, start], read[:, 0], own)
-            read = torch.cat([first[:, None], read[:, 1:]], dim=1)
+            read = torch.cat([first[:, None], read[:, 1:]], dim=1)  # after the first column all rows read the truth
         predicted, state = call_model(model, read, state, ADVICE)
         logits.append(predicted)
     return mean_loss(torch.cat(logits, dim=1), targets, mask)

@@ -41,14 +41,16 @@ def truncated_backpropagation(
     `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not
     yielded. `state` is where to begin; it is cut as well. Arguments are checked immediately, not at the first piece.
     """
+    # Outside the generator below, whose body would run only when the first piece is asked for.
     inputs, targets, mask, state = prepare(model, tokens, targets, mask, detach(state))
 
     def pieces(state: State) -> Iterator[Piece]:
         for start in range(0, inputs.shape[1], length):
+            # The state is cut between two pieces: its values go on, the graph behind it is freed.
             here = slice(start, start + length)
             piece = read(model, inputs[:, here], targets[:, here], None if mask is None else mask[:, here], state)
             state = detach(piece.state)
-            if piece.predictions:
+            if piece.predictions:  # a mean over no target is not a number; its tokens were read all the same
                 yield piece._replace(state=state)
 
     return pieces(state)

@@ -53,6 +53,7 @@ class TransformerEncoder(Backbone):
         """
         check_tokens(tokens, self.config.vocab_size)
         check_token_mask(mask, tokens, pairs=True)
+        # (batch, 1, 1, key) for padding, (batch, 1, query, key) for pairs: the same for every head and layer
         keys_allowed = None if mask is None else mask[:, None, None] if mask.ndim == 2 else mask[:, None]
         return self.final_norm(self.layers(self.embed(tokens), keys_allowed))
 
@@ -65,10 +66,10 @@ class MaskedLM(nn.Module):
         super().__init__()
         self.encoder = TransformerEncoder(config)
         self.config, self.vocab_size = config, config.vocab_size
-        self.transform = nn.Linear(config.d_model, config.d_model)
+        self.transform = nn.Linear(config.d_model, config.d_model)  # W and b
         self.norm = config.norm(config.d_model)
         self.output = config.output(config, self.encoder.embedding)
-        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))  # c: E may be the embedding, which has no shift
         config.initialise(self, config)
 
     def forward(
@@ -76,4 +77,5 @@ class MaskedLM(nn.Module):
     ) -> Float[Tensor, "batch time vocab"]:
         """mask as in TransformerEncoder (hidden tokens are real; padding is not)."""
         hidden = self.encoder(tokens, mask)
+        # LN(φ(h W + b)) Eᵀ + c, at every position: the loss chooses the hidden ones
         return self.output(self.norm(F.gelu(self.transform(hidden)))) + self.bias

@@ -93,7 +93,7 @@ class EncoderDecoder(nn.Module):
 
         Logits are hidden vectors times the target's embedding matrix.
         """
-        theirs = ((module.encoder, source), (module.decoder, target))
+        theirs = ((module.encoder, source), (module.decoder, target))  # (stack, its embedding)
         configs = [config_of_stack(stack, embedding) for stack, embedding in theirs]
         ours = cls(configs[1], configs[0]).to(target.weight)
         for side, (stack, embedding) in zip((ours.encoder, ours.decoder), theirs, strict=True):
@@ -110,6 +110,7 @@ class EncoderDecoder(nn.Module):
             raise ValueError(f"source_mask must have shape (batch, source), got {tuple(source_mask.shape)}")
         encoded = self.encoder(source, source_mask)
         mask = source_mask if source_mask is not None else encoded.new_ones(encoded.shape[:2]).bool()
+        # k = h K and v = h V of every decoder layer, once for the whole target.
         return EncoderDecoderState(self.decoder.layers.project_source(encoded), mask, encoded)
 
     def forward(
@@ -130,8 +131,9 @@ class EncoderDecoder(nn.Module):
         state = check_source_state(state, EncoderDecoderState, len(tokens))
         check_state(state.target, TransformerState, len(tokens))
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
+        # (batch, 1, 1, source): one mask for every head and query, and none where nothing is padded.
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
-        x = self.decoder.embed(tokens, position)
+        x = self.decoder.embed(tokens, position)  # (batch, time, d_model), from where the last call ended
         x, layers = self.decoder.layers(x, layers, state.memories, keys_allowed)
         target = TransformerState(layers, position + tokens.shape[1])
         return self.decoder.final_norm(x), replace(state, target=target)
