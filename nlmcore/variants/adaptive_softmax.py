@@ -77,9 +77,10 @@ class AdaptiveEmbedding(nn.Module):
         self.starts = [sum(self.sizes[:i]) for i in range(len(self.sizes))]
 
     def forward(self, tokens: Tokens) -> Vectors:
-        vectors = self.clusters[0](tokens.clamp(max=self.sizes[0] - 1))
+        vectors = self.clusters[0](tokens.clamp(max=self.sizes[0] - 1))  # of all tokens; those of other clusters follow
         for cluster, size, start in list(zip(self.clusters, self.sizes, self.starts, strict=True))[1:]:
             theirs = cluster((tokens - start).clamp(0, size - 1))
+            # Clusters rise with the ids: a later one replaces what an earlier one gave.
             vectors = torch.where((tokens >= start).unsqueeze(-1), theirs, vectors)
         return vectors
 
@@ -106,7 +107,7 @@ class AdaptiveSoftmax(AdaptiveOutput):
 
     def __init__(self, c: Any, embedding: AdaptiveEmbedding) -> None:
         super().__init__(c, embedding)
-        self.doors = nn.Linear(c.d_model, len(embedding.sizes) - 1, bias=False)
+        self.doors = nn.Linear(c.d_model, len(embedding.sizes) - 1, bias=False)  # head(i), a class for each tail
 
     def forward(self, hidden: Vectors) -> Logits:
         frequent, doors = self._head(hidden).split([self.embedding.sizes[0], self.doors.out_features], -1)
@@ -117,12 +118,12 @@ class AdaptiveSoftmax(AdaptiveOutput):
     def log_prob(self, hidden: Vectors, tokens: Tokens) -> Float[Tensor, "batch time"]:
         """ln P(tokens[b, t] | hidden[b, t]): a cluster is scored only where the token belongs to it."""
         starts, frequent = self.embedding.starts, self.embedding.sizes[0]
-        cluster = (tokens.unsqueeze(-1) >= tokens.new_tensor(starts[1:])).sum(-1)
-        entry = torch.where(tokens < frequent, tokens, frequent - 1 + cluster)
+        cluster = (tokens.unsqueeze(-1) >= tokens.new_tensor(starts[1:])).sum(-1)  # (batch, time), 0 for V_1
+        entry = torch.where(tokens < frequent, tokens, frequent - 1 + cluster)  # of the head: the token, or its cluster
         log_p = self._head(hidden).gather(-1, entry.unsqueeze(-1)).squeeze(-1)
         for i, start in list(enumerate(starts))[1:]:
             inside = cluster == i
-            tail = self.embedding.scores(hidden[inside], i).log_softmax(-1)
+            tail = self.embedding.scores(hidden[inside], i).log_softmax(-1)  # (tokens of V_i, size)
             rest = tail.gather(-1, (tokens[inside] - start).unsqueeze(-1)).squeeze(-1)
             log_p = log_p.index_put((inside,), rest, accumulate=True)
         return log_p

@@ -56,6 +56,7 @@ def initialise_deepnorm(model: nn.Module, c: Any) -> None:
                 rule.alpha = alpha
         for layer in stack:
             for attention in attentions(layer):
+                # Queries and keys only choose what is added, so they are not made lighter.
                 for part, gain in ((attention.query, 1.0), (attention.key, 1.0), (attention.value, beta)):
                     nn.init.xavier_normal_(part.weight, gain=gain)
             network = getattr(layer, "feed_forward", None)
@@ -69,10 +70,10 @@ def _sides(model: Any) -> Iterator[tuple[Any, float, float]]:
     encoder, decoder = (getattr(getattr(model, side, None), "layers", None) for side in ("encoder", "decoder"))
     if decoder is None:
         alone = model.layers if encoder is None else encoder
-        n = _depth(alone, 2)
+        n = _depth(alone, 2)  # attention and network: two branches a layer
         yield alone, (2 * n) ** 0.25, (8 * n) ** -0.25
         return
-    m = _depth(decoder, 3)
+    m = _depth(decoder, 3)  # cross-attention is the third
     if encoder is not None:
         both = (_depth(encoder, 2) ** 4 * m) ** (1 / 16)
         yield encoder, 0.81 * both, 0.87 / both

@@ -37,7 +37,7 @@ class FactorisedEmbedding(nn.Module):
 
     def scores(self, hidden: Float[Tensor, "*any d_model"]) -> Float[Tensor, "*any vocab"]:
         """(h Bᵀ) Aᵀ: the product A B is never made."""
-        return hidden @ self.widen.weight @ self.narrow.weight.T
+        return hidden @ self.widen.weight @ self.narrow.weight.T  # (…, d_model) @ (d_model, inner) @ (inner, vocab)
 
 
 class FactorisedOutput(nn.Module):
@@ -57,6 +57,6 @@ def initialise_factorised(model: nn.Module, c: Any) -> None:
     initialise_normal(model, c)
     for module in model.modules():
         if isinstance(module, FactorisedEmbedding):
-            std = math.sqrt(0.02) * module.narrow.embedding_dim**-0.25
+            std = math.sqrt(0.02) * module.narrow.embedding_dim**-0.25  # s⁴ · inner = 0.02²
             for factor in (module.narrow, module.widen):
                 nn.init.normal_(factor.weight, std=std)

@@ -67,13 +67,14 @@ def initialise_fixup(model: nn.Module, c: Any) -> None:
     for layer in layers:
         for attention in attentions(layer):
             for part in (attention.query, attention.key, attention.value):
-                nn.init.xavier_uniform_(part.weight, gain=branches ** (-1 / 6))
+                nn.init.xavier_uniform_(part.weight, gain=branches ** (-1 / 6))  # m = 4
         network = getattr(layer, "feed_forward", None)
         if network is not None:
             if not isinstance(getattr(network, "inner", None), nn.Linear):
                 raise TypeError(f"Fixup's first weights need a FixupFeedForward, got {type(network).__name__}")
             nn.init.kaiming_uniform_(network.inner.weight, nonlinearity="relu")
-            network.inner.weight.mul_(branches ** (-1 / 2))
+            network.inner.weight.mul_(branches ** (-1 / 2))  # m = 2
+        # Zero: every branch adds nothing at first, so the network begins as the identity.
         for last in layer.last_matrices():
             nn.init.zeros_(last.weight)
     output = getattr(model, "output", None)

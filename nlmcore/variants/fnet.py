@@ -43,7 +43,7 @@ class FourierMixing(nn.Module):
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         time = check_length(x, self.max_length)
-        whole = F.pad(without_padding(x, mask), (0, 0, 0, self.max_length - time))
+        whole = F.pad(without_padding(x, mask), (0, 0, 0, self.max_length - time))  # (batch, max_length, d_model)
         return fourier(whole)[:, :time] / math.sqrt(self.max_length * x.shape[-1])
 
     def extra_repr(self) -> str:

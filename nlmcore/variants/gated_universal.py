@@ -37,10 +37,10 @@ class GRUGates(PreNorm):
         if y is None:
             return self.norm(x)
         normed = self.norm_y(y)
-        both = torch.cat([self.norm_x(x), normed], -1)
+        both = torch.cat([self.norm_x(x), normed], -1)  # [LN(x); LN(y)], (batch, time, 2 · d_model)
         z, r = torch.sigmoid(self.update(both)), torch.sigmoid(self.reset(both))
         candidate = torch.sigmoid(self.candidate(torch.cat([self.norm_reset(r * x), normed], -1)))
-        return super().forward(x, (1 - z) * y + z * candidate)
+        return super().forward(x, (1 - z) * y + z * candidate)  # (1 − z) ⊙ y + z ⊙ c is what is added
 
 
 class GatedUniversal(nn.ModuleList):
@@ -49,7 +49,7 @@ class GatedUniversal(nn.ModuleList):
     """
 
     def __init__(self, block: nn.Module, n_layers: int, d_model: int, outside: int) -> None:
-        super().__init__([block] * (n_layers + 2 * outside))
+        super().__init__([block] * (n_layers + 2 * outside))  # one block under several numbers
         self.outside = outside
         self.moments = nn.Parameter(torch.empty(n_layers, d_model).normal_(std=0.02 * math.sqrt(d_model)))
 

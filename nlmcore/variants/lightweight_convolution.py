@@ -56,7 +56,7 @@ class LightweightConvolution(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """Every position with its neighbours on both sides."""
         v = without_padding(gated_linear_unit(self.inner(x)), mask)
-        before = self.size // 2
+        before = self.size // 2  # of an even kernel the extra position is one that came before
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
 
     def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*positions head size"]:

@@ -44,7 +44,7 @@ class LinformerAttention(nn.Module):
         time, real = check_length(x, self.E.shape[1]), real_tokens(x, mask)
         keys, values = self.attention.project_source(x)  # (batch, kv_head, time, d_head)
         if real is not None:
-            keys, values = (part * real[:, None, :, None] for part in (keys, values))
+            keys, values = (part * real[:, None, :, None] for part in (keys, values))  # padding adds 0 to the sums
         return self.attention(x, Memory(self.E[:, :time] @ keys, self.F[:, :time] @ values))
 
     def last_matrices(self) -> list[nn.Linear]:

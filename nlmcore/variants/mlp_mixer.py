@@ -35,5 +35,5 @@ class TokenMixing(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         time = check_length(x, self.inner.in_features)
         channels = without_padding(x, mask).mT  # (batch, d_model, time)
-        hidden = F.gelu(self.inner(channels, slice(None), slice(time)))
-        return self.outer(hidden, slice(time)).mT
+        hidden = F.gelu(self.inner(channels, slice(None), slice(time)))  # (batch, d_model, hidden)
+        return self.outer(hidden, slice(time)).mT  # (batch, time, d_model)

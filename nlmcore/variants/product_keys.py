@@ -66,14 +66,15 @@ class ProductKeyMemory(nn.Module):
     def find(self, x: Vectors) -> tuple[Float[Tensor, "batch time head k"], Int[Tensor, "batch time head k"]]:
         """s of the best k pairs, best first, and their rows in `values`: i · n_keys + j."""
         n_heads, n_keys, half = self.half_keys.shape[1:]
-        q = self.norm(self.query(x).unflatten(-1, (n_heads, 2 * half)))
+        q = self.norm(self.query(x).unflatten(-1, (n_heads, 2 * half)))  # (batch, time, head, d_key)
+        # I_1 and I_2: the best k half keys for each half of the query, (batch, time, head, k).
         left, right = (
             torch.einsum("bthd,hnd->bthn", part, keys).topk(self.k, dim=-1)
             for part, keys in zip(q.chunk(2, dim=-1), self.half_keys, strict=True)
         )
         pairs = (left.values.unsqueeze(-1) + right.values.unsqueeze(-2)).flatten(-2)  # (…, k²)
         rows = (left.indices.unsqueeze(-1) * n_keys + right.indices.unsqueeze(-2)).flatten(-2)
-        best = pairs.topk(self.k, dim=-1)
+        best = pairs.topk(self.k, dim=-1)  # I: the best k pairs among the k²
         return best.values, rows.gather(-1, best.indices)
 
     def forward(self, x: Vectors) -> Vectors:

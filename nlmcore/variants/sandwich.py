@@ -50,6 +50,7 @@ class FeedForwardDecoderLayer(FeedForwardLayer):
 
 def build_attention_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
     """s, with cross-attention if there is a source; a part `block`."""
+    # The usual layer without its network.
     return DecoderLayer(c, cross, feed_forward=False) if causal else EncoderLayer(c, feed_forward=False)
 
 

@@ -28,4 +28,4 @@ class SeparableConvolution(nn.Module):
         self.pointwise = Linear(d_in, d_out, bias=False)
 
     def forward(self, x: Float[Tensor, "batch read d_in"]) -> Float[Tensor, "batch time d_out"]:
-        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))
+        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))  # Conv1d has channels second

@@ -87,8 +87,9 @@ class SparseAttention(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
         time, real = check_length(x, self.max_length), real_tokens(x, mask)
-        few = min(self.n_global, time)
+        few = min(self.n_global, time)  # a text may be shorter than its global tokens
         q, k, v = self._heads(self.attention.projection(x))
+        # The global rows of this are thrown away in an encoder: a global query sees all, which the next lines do.
         mixed = self._blocks(q, k, v, real)
         allowed = None if real is None else real[:, None, None, :]
         if few:
@@ -115,7 +116,7 @@ class SparseAttention(nn.Module):
 
     def scores(self, n: int) -> int:
         """How many scores a head computes for a text of n tokens that is read in one call."""
-        blocks, few = -(-n // self.block), min(self.n_global, n)
+        blocks, few = -(-n // self.block), min(self.n_global, n)  # rounded up: the last block may be part of one
         queries = blocks * self.block if blocks > 1 else n
         return queries * (few + self.table.shape[1] * self.block) + (0 if self.causal else few * n)
 

@@ -27,7 +27,7 @@ from nlmcore.variants.shapes import Vectors
 
 def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Tensor, "batch time expert"]:
     """(x · u) W, u uniform in [1 − width, 1 + width]: Fedus et al. (2022), appendix C."""
-    return router(x * torch.empty_like(x).uniform_(1 - width, 1 + width))
+    return router(x * torch.empty_like(x).uniform_(1 - width, 1 + width))  # only the router reads this x
 
 
 @checked

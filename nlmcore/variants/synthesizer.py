@@ -60,7 +60,7 @@ class RandomScores(nn.Module):
             self.register_buffer("table", table)
 
     def forward(self, q: Queries, keys: int) -> Scores:
-        return self.table[None, :, keys - q.shape[2] : keys, :keys]
+        return self.table[None, :, keys - q.shape[2] : keys, :keys]  # the queries are the last of the positions
 
 
 class FactorisedRandomScores(nn.Module):
@@ -71,7 +71,7 @@ class FactorisedRandomScores(nn.Module):
     @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, rank: Size = 16) -> None:
         super().__init__()
-        std = math.sqrt(0.02) * rank**-0.25
+        std = math.sqrt(0.02) * rank**-0.25  # rank · std⁴ = 0.02², the variance of an entry of R1 R2ᵀ
         self.queries, self.keys = (nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std)) for _ in "qk")
 
     def forward(self, q: Queries, keys: int) -> Scores:
@@ -98,12 +98,12 @@ class FactorisedDenseScores(nn.Module):
 
     def __init__(self, n_heads: int, d_head: int, max_length: int) -> None:
         super().__init__()
-        b = math.isqrt(max_length - 1) + 1
+        b = math.isqrt(max_length - 1) + 1  # √max_length, rounded up
         self.block = nn.Linear(d_head, -(-max_length // b), bias=False)
         self.within = nn.Linear(d_head, b, bias=False)
 
     def forward(self, q: Queries, keys: int) -> Scores:
-        hidden = q.relu()
+        hidden = q.relu()  # max(0, q_t), (batch, head, query, d_head)
         return (self.block(hidden).unsqueeze(-1) * self.within(hidden).unsqueeze(-2)).flatten(-2)[..., :keys]
 
 
@@ -175,11 +175,12 @@ class Synthesizer(nn.Module):
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         if k.shape[2] > self.max_length:
             raise ValueError(f"a text has at most max_length={self.max_length} positions here, got {k.shape[2]} tokens")
-        scores = self.scores(q, k.shape[2])
+        scores = self.scores(q, k.shape[2])  # S, (1 or batch, head, query, key)
         if self.joined is not None:
             scores = self.joined(scores, q @ k.mT * self.d_head**-0.5)
         if self.positions is not None:
             scores = scores + self.positions(q, k)
+        # A random S is the same for all texts of the batch.
         output, weights = attend(scores.expand(len(q), -1, -1, -1), v, mask)
         if self.recorder is not None:
             self.recorder(weights)

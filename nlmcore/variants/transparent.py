@@ -57,9 +57,9 @@ class TransparentDecoder(DecoderStack):
                 f" embedding and each of {n - 1} encoder layers), got a width of {source.shape[-1]}. n_encoder_layers"
                 " says how many the encoder has"
             )
-        every = source.unflatten(-1, (n, self.d_model))
+        every = source.unflatten(-1, (n, self.d_model))  # (batch, source, encoder layer, d_model)
         layers: Iterable[Any] = self
-        mixtures = torch.einsum("bsid,ij->jbsd", every, self.shares)
+        mixtures = torch.einsum("bsid,ij->jbsd", every, self.shares)  # z^j for every layer j of the decoder
         return tuple(layer.project_source(z) for layer, z in zip(layers, mixtures, strict=True))
 
 

@@ -49,9 +49,10 @@ class Branches(nn.Module):
         return self.alpha_logits.softmax(0)
 
     def forward(self, heads: Float[Tensor, "batch time width"]) -> Vectors:
-        each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]
+        each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]  # κ_i head_i, (batch, time, head, d_head)
+        # The network reads every branch as a position of its own, (batch, time · head, d_model).
         added = self.feed_forward(self.matrix(each).flatten(1, 2)).unflatten(1, (-1, self.n_heads))
-        return torch.einsum("btmd,m->btd", added, self.alpha)
+        return torch.einsum("btmd,m->btd", added, self.alpha)  # Σ_i α_i
 
     def last_matrices(self) -> list[nn.Linear]:
         return last_matrices(self.feed_forward)

@@ -1,4 +1,4 @@
-"""DeepNorm and Fixup: their equations, and first weights for every depth and order."""
+"""DeepNorm and the first weights of Fixup: their equations, for every depth and order."""
 
 import math
 from dataclasses import replace
