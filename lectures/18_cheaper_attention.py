@@ -44,7 +44,7 @@ from nlmcore.attention import causal_mask, window_mask
 from nlmcore.inspect import capture
 from nlmcore.pretrained import minilm, smollm2
 from nlmcore.transformer import TransformerConfig
-from nlmcore.variants.mixing import LinformerAttention
+from nlmcore.variants.linformer import LinformerAttention
 from nlmcore.variants.sparse import build_longformer
 from lectures import show, stored, widgets
 

@@ -511,7 +511,7 @@ show.predict(
 # $$s^{k} \, (s f)^{n-k} \, f^{k} .$$
 
 # %% slideshow={"slide_type": "fragment"}
-from nlmcore.variants.sublayers import order
+from nlmcore.variants.sandwich import order
 
 print("plain   ", order(6, 0))
 print("sandwich", order(6, 2))

@@ -1,12 +1,12 @@
-"""Checks at the door: a decorator that reads a public function's annotations, and says in words what does not fit.
+"""Checked arguments: a decorator that reads a public function's annotations, and says in words what does not fit.
 
-    @door
+    @checked
     def dot_score(query: Float[Tensor, "*batch query d"], keys: Float[Tensor, "*batch key d"]) -> Tensor: ...
 
     dot_score(torch.ones(1, 2, 3), torch.ones(1, 4, 5))
     ValueError: keys must have shape (*batch, key, d) with d = 3 as in query, got (1, 4, 5)
 
-The signature says once what is allowed; behind the door nothing is checked again. What it understands:
+The signature says once what is allowed; inside the function nothing is checked again. What it understands:
 
     Float[Tensor, "batch time d_model"]   a tensor, its dtype and its axes; an axis that is named twice has one size,
     Int[…], Bool[…]                       "{self.d_model}" is that attribute; nothing is broadcast
@@ -98,28 +98,28 @@ def called(value: object) -> str:
 
 
 @overload
-def door(function: F) -> F: ...
+def checked(function: F) -> F: ...
 @overload
-def door(*, like: str) -> Callable[[F], F]: ...
-def door(function: Any = None, *, like: str | None = None) -> Any:
+def checked(*, like: str) -> Callable[[F], F]: ...
+def checked(function: Any = None, *, like: str | None = None) -> Any:
     """Check a function's arguments against its annotations before it runs.
 
     Floating-point tensors must share one dtype, under autocast any. like: for a method, the attribute of `self` whose
     dtype that is ("projection.weight").
     """
     if function is None:
-        return functools.partial(door, like=like)
+        return functools.partial(checked, like=like)
     parameters = inspect.signature(function).parameters
     checks = {name: check for name, p in parameters.items() if (check := check_for(p.annotation)) is not None}
-    places = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
-    method, weight = "self" in places, attrgetter(like) if like else None
+    positional = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    method, weight = "self" in positional, attrgetter(like) if like else None
 
     @functools.wraps(function)
-    def checked(*given: Any, **named: Any) -> Any:
+    def call(*given: Any, **named: Any) -> Any:
         me = given[0] if method and given else None
         axes: dict[str, tuple[Any, str]] = {}
         dtype = (weight(me).dtype, "the weights") if weight else None
-        for name, value in chain(zip(places, given, strict=False), named.items()):
+        for name, value in chain(zip(positional, given, strict=False), named.items()):
             if name in checks:
                 checks[name](name, value, axes, me)
                 if isinstance(value, Tensor) and value.is_floating_point():
@@ -128,7 +128,7 @@ def door(function: Any = None, *, like: str | None = None) -> Any:
                         raise TypeError(f"{name} must have the dtype of {dtype[1]}, {dtype[0]}, got {value.dtype}")
         return function(*given, **named)
 
-    return checked
+    return call
 
 
 def check_fields(config: Any) -> None:

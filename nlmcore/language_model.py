@@ -28,10 +28,10 @@ P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a consta
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import index
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeGuard, TypeVar, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -43,10 +43,12 @@ __all__ = [
     "LanguageModel",
     "NeuralLanguageModel",
     "State",
-    "ask",
+    "call_model",
     "check_id",
     "check_logits",
     "check_model",
+    "check_source_state",
+    "check_state",
     "evaluation_mode",
     "leaves",
     "map_leaves",
@@ -54,6 +56,7 @@ __all__ = [
     "shows_hidden",
 ]
 
+S = TypeVar("S")
 State = Any  # None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch
 
 
@@ -131,6 +134,42 @@ def select(state: State, indices: Tensor) -> State:
     return map_leaves(gather, state, lambda part: hasattr(part, "select"))
 
 
+def check_state(
+    state: State, shapes: Sequence[tuple[int, ...]], dtype: torch.dtype, names: Sequence[str] = (), axes: str = ""
+) -> tuple[Tensor, ...]:
+    """The tensors of a state, refused unless they have the shapes and the dtype of a fresh state of the same batch.
+
+    For states that are one tensor, or a tuple of them, whose shapes do not depend on what was read. `names` and `axes`
+    are those of the tensors, for the message.
+
+    Raises TypeError for another structure or dtype (under autocast any dtype will do), ValueError for another shape.
+    """
+    parts = state if isinstance(state, tuple) else (state,)
+    if not all(isinstance(part, Tensor) for part in parts):
+        raise TypeError(f"state must be None or what an earlier call gave back, got {described(state)}")
+    if len(parts) != len(shapes):
+        raise TypeError(f"state must hold {len(shapes)} tensors as this model's do, got {len(parts)}")
+    for i, (part, shape) in enumerate(zip(parts, shapes, strict=True)):
+        name = f"{names[i]} of the state" if names else "state" if len(parts) == 1 else f"part {i} of the state"
+        if part.shape != shape:
+            words = f"{shape}, {axes}" if axes else f"{shape}"
+            raise ValueError(f"{name} must have shape {words}, got {tuple(part.shape)}: another batch's or model's")
+        if part.dtype != dtype and not torch.is_autocast_enabled(part.device.type):
+            raise TypeError(f"{name} must be {dtype} as in this model, got {part.dtype}")
+    return parts
+
+
+def check_source_state(state: State, kind: type[S], batch: int) -> S:
+    """The state, refused if it is not from encode(source) (TypeError), or not of one source a text (ValueError)."""
+    if not isinstance(state, kind):
+        raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
+    parts = [part for value in vars(state).values() for part in (value if isinstance(value, tuple) else (value,))]
+    rows = {len(part) for part in parts if isinstance(part, Tensor)}
+    if rows != {batch}:
+        raise ValueError(f"state must have one source per text, got {min(rows - {batch})} for {batch} texts")
+    return state
+
+
 def map_leaves(
     function: Callable[[Any], Any], state: State, is_leaf: Callable[[Any], bool] = lambda part: False
 ) -> State:
@@ -187,7 +226,7 @@ def check_id(token: SupportsIndex | None, vocab_size: int, name: str) -> int | N
     return found
 
 
-def ask(model: LanguageModel, tokens: Tensor, state: State, advice: str = "") -> tuple[Tensor, State]:
+def call_model(model: LanguageModel, tokens: Tensor, state: State, advice: str = "") -> tuple[Tensor, State]:
     """model(tokens, state), refused if that is not logits for every token and a state; `advice` ends the refusal."""
     answer = model(tokens, state)
     if not isinstance(answer, tuple | list) or len(answer) != 2:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, described, door
+from nlmcore.checks import Size, checked, described
 
 __all__ = ["RMSNorm"]
 
@@ -21,7 +21,7 @@ __all__ = ["RMSNorm"]
 class RMSNorm(nn.Module):
     """g ⊙ x / √(mean(x²) + ε) over the last dimension; g (d_model,) starts at 1. Raises ValueError for an ε below 0."""
 
-    @door
+    @checked
     def __init__(self, d_model: Size, eps: float | int = 1e-6) -> None:
         super().__init__()
         if not eps >= 0:

@@ -31,7 +31,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from nlmcore.attention import padding_mask
 from nlmcore.attention.checks import check_token_mask
-from nlmcore.checks import Count, Positive, Size, check_tokens, door
+from nlmcore.checks import Count, Positive, Size, check_tokens, checked
 
 __all__ = ["Example", "SourceAndTarget", "causal", "corrupt_spans", "cut", "hide_tokens", "masked", "prefix"]
 
@@ -53,7 +53,7 @@ class SourceAndTarget(NamedTuple):
     mask: Bool[Tensor, "batch time"]
 
 
-@door
+@checked
 def causal(tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None) -> Example:
     """Every token but the first is predicted from the previous ones. Raises ValueError for texts of one token."""
     if tokens.shape[1] < 2:
@@ -62,7 +62,7 @@ def causal(tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] |
     return Example(tokens[:, :-1], tokens[:, 1:], real[:, 1:])
 
 
-@door
+@checked
 def prefix(
     tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"], mask: Bool[Tensor, "batch time"] | None = None
 ) -> Example:
@@ -77,7 +77,7 @@ def prefix(
     return Example(read, targets, real & ~padding_mask(lengths, tokens.shape[1])[:, 1:])
 
 
-@door
+@checked
 def masked(
     tokens: Tensor,
     hidden_id: Count,
@@ -91,7 +91,7 @@ def masked(
     return Example(read, tokens, guess)
 
 
-@door
+@checked
 def hide_tokens(
     tokens: Tensor,
     hidden_id: Count,
@@ -122,7 +122,7 @@ def hide_tokens(
     return random.where(guess & (fate >= 0.8) & (fate < 0.9), read), guess
 
 
-@door
+@checked
 def corrupt_spans(
     tokens: Int[Tensor, "batch time"],
     sentinels: Sequence[int],

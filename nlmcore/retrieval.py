@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import torch
 
-from nlmcore.checks import Amount, Probability, Size, door
+from nlmcore.checks import Amount, Probability, Size, checked
 
 __all__ = ["BM25", "words"]
 
@@ -27,7 +27,7 @@ def words(text: str) -> list[str]:
 class BM25:
     """An index of passages. Raises ValueError for none, or only empty ones."""
 
-    @door
+    @checked
     def __init__(self, passages: Sequence[str], k: Amount = 1.2, b: Probability = 0.75) -> None:
         self.passages = list(passages)
         counts = [Counter(words(passage)) for passage in self.passages]
@@ -45,7 +45,7 @@ class BM25:
             idf = torch.tensor((len(counts) - len(rows) + 0.5) / (len(rows) + 0.5)).log1p()
             self._weights[word] = found, idf * (k + 1) * f / (f + damping[found])
 
-    @door
+    @checked
     def search(self, query: str, n: Size = 3) -> list[tuple[float, int]]:
         """(score, index into `passages`) of the n best, best first, without those that share no word with the query."""
         scores = torch.zeros(len(self.passages))

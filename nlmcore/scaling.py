@@ -31,7 +31,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from nlmcore.checks import Positive, Probability, Size, door
+from nlmcore.checks import Positive, Probability, Size, checked
 
 __all__ = ["HOFFMANN", "KAPLAN", "PUBLISHED", "REFITTED", "Fit", "Law", "fit_law", "objective"]
 
@@ -77,7 +77,7 @@ class Fit:
     laws: Law  # of the bootstrap samples: each fitted constant is a tensor (sample,)
     residuals: Float[Tensor, " run"]  # ln L_i - ln L(N_i, D_i), widened by √(runs / (runs - constants))
 
-    @door
+    @checked
     def interval(self, quantity: Callable[[Law], Number], coverage: Probability = 0.95) -> tuple[float, float, float]:
         """(low, estimate, high) of anything that follows from the constants, say `lambda law: law.frontier(1e21)[0]`:
         percentiles of the bootstrap samples. They show the noise of the runs, not whether the form is wrong."""
@@ -91,7 +91,7 @@ class Fit:
         return self.interval(lambda law: law.loss(N, D)[:, None] * e if law is self.laws else law.loss(N, D), coverage)
 
 
-@door
+@checked
 def fit_law(
     losses: Float[Tensor, " run"],
     N: Float[Tensor, " run"],

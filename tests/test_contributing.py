@@ -23,7 +23,7 @@ from lectures.show import live, said, slider
 from lectures.show.controls import Live
 from lectures.show.plot import Axis, Plot
 from lectures.show.svg import Canvas
-from nlmcore.checks import Probability, door
+from nlmcore.checks import Probability, checked
 from nlmcore.decoding import sample
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.variants.catalogue import other, plain
@@ -51,7 +51,7 @@ def run(code: str, **known: Any) -> dict[str, Any]:
 
 def test_a_new_sampler() -> None:
     rule, use = example("A new sampler")
-    keep = run(rule, door=door, Probability=Probability)["keep_epsilon"]
+    keep = run(rule, checked=checked, Probability=Probability)["keep_epsilon"]
     torch.manual_seed(0)
     known = {"model": RecurrentLM(7, "gru", d_hidden=4), "prompt": torch.tensor([[1]]), "sample": sample}
     assert run(use, **known, partial=partial, keep_epsilon=keep)["written"].tokens.shape == (1, 50)

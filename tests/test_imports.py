@@ -89,7 +89,7 @@ def refused(paths: Iterable[Path], wrong: Callable[[Path], set[str]]) -> list[st
 def test_a_file_imports_only_what_its_room_may() -> None:
     def wrong(path: Path) -> set[str]:
         room = room_of(path)
-        return rooms_imported(path) - {room, "checks"} - allowed(room)  # the door, checks, stands before every room
+        return rooms_imported(path) - {room, "checks"} - allowed(room)  # every room may check its arguments
 
     assert refused((path for path in files("nlmcore") if path != ROOT / "nlmcore" / "__init__.py"), wrong) == []
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, SupportsIndex
 
 import torch
 
-from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 from nlmcore.decoding import stream
 from nlmcore.decoding.filters import Filter
 from nlmcore.decoding.sampling import Step
@@ -41,7 +41,7 @@ class Completion:
     """What ended it: a stop string, `eos`, or max_new_tokens."""
 
 
-@door
+@checked
 def complete(
     model: LanguageModel,
     tokenizer: Tokenizer,
@@ -77,7 +77,7 @@ def complete(
     return latest
 
 
-@door
+@checked
 def stream_text(
     model: LanguageModel,
     tokenizer: Tokenizer,

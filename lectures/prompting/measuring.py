@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, cast
 
-from nlmcore.checks import Amount, Count, Size, check_fields, described, door
+from nlmcore.checks import Amount, Count, Size, check_fields, described, checked
 from nlmcore.language_model import LanguageModel
 from lectures.prompting.checks import Tokenizer, check_parts
 from lectures.prompting.completing import complete
@@ -112,7 +112,7 @@ def by_writing(max_new_tokens: int = 12, eos: int | None = None) -> Answer:
     ).text.strip()
 
 
-@door
+@checked
 def accuracy(
     model: LanguageModel,
     tokenizer: Tokenizer,
@@ -164,7 +164,7 @@ def offered(task: Task, example: Example, shuffler: random.Random) -> list[str]:
     return options
 
 
-@door
+@checked
 def wilson_interval(right: Count, asked: Size, z: Amount = 1.96) -> tuple[float, float]:
     """An interval for the true fraction, from `right` out of `asked`. Raises ValueError for more right than asked.
 

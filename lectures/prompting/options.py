@@ -32,7 +32,7 @@ from typing import Any, SupportsIndex
 
 import torch
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 from nlmcore.decoding.reading import next_log_probs, prefill
 from nlmcore.language_model import LanguageModel, State, select
 from lectures.prompting.checks import Tokenizer, as_tokens, check_parts, check_strings, prefix
@@ -70,7 +70,7 @@ NORMALISATIONS: dict[str, Callable[[Sequence[ScoredOption], Baseline], list[floa
 """The rules by name: (options, baseline) -> scores."""
 
 
-@door
+@checked
 @torch.no_grad()
 def score_options(
     model: LanguageModel,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nlmcore.checks import check_fields, described, door
+from nlmcore.checks import check_fields, described, checked
 
 
 class _Pair(NamedTuple):
@@ -25,7 +25,7 @@ class Example(_Pair):
 
     __slots__ = ()
 
-    @door
+    @checked
     def __new__(cls, input: str, output: str) -> "Example":
         return super().__new__(cls, input, output)
 
@@ -79,7 +79,7 @@ class Template:
         return self.form[: self.form.index("{output}")].format(input=query).rstrip(" ")
 
 
-@door
+@checked
 def few_shot_prompt(examples: Iterable[Example | tuple[str, str]], query: str, template: Template | None = None) -> str:
     """The instruction, the examples (input, output), and the question, which ends where its answer begins.
 

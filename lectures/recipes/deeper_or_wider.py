@@ -17,8 +17,8 @@ from typing import Any
 
 from nlmcore.metrics.significance import against, summary
 from nlmcore.variants import CATALOGUE, Variant
-from nlmcore.variants.experts import MixtureOfExperts, balance_loss
-from nlmcore.variants.sharing import share_blocks
+from nlmcore.variants.albert import share_blocks
+from nlmcore.variants.mixture_of_experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.variant import RELU, Times
 from torch import Tensor, nn
 

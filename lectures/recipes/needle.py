@@ -25,7 +25,8 @@ from typing import Any
 import torch
 from nlmcore.positions import SinusoidalPositions
 from nlmcore.transformer import MaskedLM, TransformerConfig
-from nlmcore.variants.mixing import LinformerAttention, in_encoder
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.parts import in_encoder
 from nlmcore.variants.sparse import CausalSparseAttention, SparseAttention, sparse_stack
 from torch import Tensor, nn
 from torch.nn import functional as F

@@ -7,7 +7,7 @@ a whole attention layer with its projections, as an encoder runs it, without a m
     full, fused        PyTorch's kernel, which never holds them (Dao et al. 2022)
     Longformer         a window of 512 and one global token          ours, `nlmcore.variants.sparse`
     BigBird            blocks of 64: three neighbours, three random, two global; the paper's table 8
-    Linformer          256 mixed keys                                ours, `nlmcore.variants.mixing`
+    Linformer          256 mixed keys                                ours, `nlmcore.variants.linformer`
     feed-forward       the other half of a layer, for comparison: SwiGLU, 3 · d_model · 1,536
 
 Seconds are medians of the process clock; the power law of each is fitted to the long texts. Forward only, one text,
@@ -23,7 +23,7 @@ import torch
 from nlmcore.attention import MultiHeadAttention
 from nlmcore.inspect import capture
 from nlmcore.transformer import GatedFeedForward, TransformerConfig
-from nlmcore.variants.mixing import LinformerAttention
+from nlmcore.variants.linformer import LinformerAttention
 from nlmcore.variants.sparse import build_bigbird, build_longformer
 from torch import nn
 

@@ -18,7 +18,7 @@ from statistics import mean
 from nlmcore.metrics.significance import against, rank_correlation, summary
 from nlmcore.positions import SinusoidalPositions
 from nlmcore.transformer import TransformerConfig, TransformerLM
-from nlmcore.variants.sublayers import build_order, order
+from nlmcore.variants.sandwich import build_order, order
 
 from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import train_model

@@ -46,8 +46,8 @@ from nlmcore.ngram import NGramLM
 from nlmcore.training import clip_gradients, cosine_schedule
 from nlmcore.transformer import EncoderDecoder, TransformerConfig
 from nlmcore.transformer.config import initialise_normal
-from nlmcore.variants import CATALOGUE, embeddings
-from nlmcore.variants.experts import MixtureOfExperts, balance_loss
+from nlmcore.variants import CATALOGUE, factorised
+from nlmcore.variants.mixture_of_experts import MixtureOfExperts, balance_loss
 from torch import Tensor, nn
 
 from lectures import FOLDER
@@ -236,7 +236,7 @@ def _first_weights(config: TransformerConfig) -> Any:
     own = config.initialise
 
     def initialise(model: nn.Module, config: TransformerConfig) -> None:
-        if own in (initialise_normal, embeddings.initialise_factorised):
+        if own in (initialise_normal, factorised.initialise_factorised):
             initialise_glorot(model, config)
         else:  # Fixup: its rule for the matrices, the usual variance for the embeddings
             own(model, config)
@@ -244,7 +244,7 @@ def _first_weights(config: TransformerConfig) -> Any:
                 if isinstance(part, nn.Embedding):
                     nn.init.normal_(part.weight, std=config.d_model**-0.5)
         for part in model.modules():  # two factors whose product has the variance of an embedding, 1 / d_model
-            if isinstance(part, embeddings.FactorisedEmbedding):
+            if isinstance(part, factorised.FactorisedEmbedding):
                 for factor in (part.narrow, part.widen):
                     nn.init.normal_(factor.weight, std=(config.d_model * part.narrow.embedding_dim) ** -0.25)
 

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from nlmcore.positions import SinusoidalPositions
 from nlmcore.transformer import TransformerConfig, TransformerLM
-from nlmcore.variants.depth import DeepNorm, initialise_deepnorm
+from nlmcore.variants.deepnorm import DeepNorm, initialise_deepnorm
 from torch import Tensor, nn
 
 from lectures.recipes import positions

@@ -28,8 +28,9 @@ import torch
 from nlmcore.corpora import load
 from nlmcore.positions import SinusoidalPositions
 from nlmcore.transformer import MaskedLM, TransformerConfig
-from nlmcore.variants.experts import stack_of_two_kinds
-from nlmcore.variants.mixing import FourierMixing, TokenMixing, in_encoder
+from nlmcore.variants.fnet import FourierMixing
+from nlmcore.variants.mlp_mixer import TokenMixing
+from nlmcore.variants.parts import in_encoder, stack_of_two_kinds
 from nlmcore.variants.shapes import without_padding
 from torch import Tensor, nn
 from torch.nn import functional as F

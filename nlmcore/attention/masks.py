@@ -13,31 +13,31 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 
 
-@door
+@checked
 def causal_mask(n: Size, past_length: Count = 0, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
     """True where query i may look, at key j ≤ i; (n, past_length + n), with `past_length` keys before query 0."""
     return torch.ones(n, past_length + n, dtype=torch.bool, device=device).tril(past_length)
 
 
-@door
+@checked
 def window_mask(
     n: Size, window: Size | None, past_length: Count = 0, device: torch.device | str | None = None
 ) -> Bool[Tensor, "query key"]:
     """True where query i may look: at the `window` keys that end with itself; None: `causal_mask(n, past_length)`."""
     mask = torch.ones(n, past_length + n, dtype=torch.bool, device=device).tril(past_length)
-    return mask if window is None else mask & ~mask.tril(past_length - window)
+    return mask if window is None else mask & ~mask.tril(past_length - window)  # without j ≤ i − window
 
 
-@door
+@checked
 def prefix_mask(lengths: Int[Tensor, " batch"], n: Size) -> Bool[Tensor, "batch query key"]:
     """Causal, but the first lengths[b] positions see one another both ways. Raises ValueError outside [0, n]."""
     return causal_mask(n, device=lengths.device) | padding_mask(lengths, n)[:, None, :]
 
 
-@door
+@checked
 def padding_mask(lengths: Int[Tensor, " batch"], length: Count | None = None) -> Bool[Tensor, "batch time"]:
     """True where a token is real; length: the largest unless given. Raises ValueError outside [0, length]."""
     if not len(lengths):
@@ -46,4 +46,4 @@ def padding_mask(lengths: Int[Tensor, " batch"], length: Count | None = None) ->
     length = largest if length is None else length
     if int(lengths.min()) < 0 or largest > length:
         raise ValueError(f"lengths must lie in [0, {length}], got {int(lengths.min())} to {largest}")
-    return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)
+    return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)  # (time) < (batch, 1)

@@ -24,7 +24,7 @@ from nlmcore.attention.cache import KeyValueCache, check_cache
 from nlmcore.attention.checks import check_heads, check_mask, check_memory, check_positions, check_text
 from nlmcore.attention.masks import window_mask
 from nlmcore.attention.scores import masked_softmax
-from nlmcore.checks import Rate, Size, door
+from nlmcore.checks import Rate, Size, checked
 from nlmcore.fast import Linear, fused_attention
 from nlmcore.fast.attention import view_of_rows
 
@@ -48,7 +48,7 @@ class Heads(nn.Module):
     Raises ValueError for widths or heads that do not divide, TypeError for positions with none of the three methods.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         d_model: Size,
@@ -75,7 +75,7 @@ class Heads(nn.Module):
     query, key, value = view_of_rows(0), view_of_rows(1), view_of_rows(2)  # W^Q, W^K, W^V: `query(x)`, `query.weight`
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls: type[H], module: nn.MultiheadAttention) -> H:
         """PyTorch's weights and numbers (batch first). Raises ValueError for kdim or vdim, bias_k and add_zero_attn."""
         if module.in_proj_weight is None or module.bias_k is not None or module.add_zero_attn:
@@ -133,7 +133,7 @@ class MultiHeadAttention(Heads):
     `attention(x)` looks both ways, `attention(x, source)` at a source; sizes and errors as in `Heads`.
     """
 
-    @door(like="projection.weight")
+    @checked(like="projection.weight")
     def forward(
         self,
         query: Float[Tensor, "batch query {self.d_model}"],
@@ -152,7 +152,7 @@ class MultiHeadAttention(Heads):
         check_memory(memory, q, self.n_kv_heads)
         return self._mix(self.positions(q, 0) if self._rotates else q, *memory, mask)
 
-    @door(like="projection.weight")
+    @checked(like="projection.weight")
     def project_source(self, source: Float[Tensor, "batch key {self.d_model}"]) -> Memory:
         """k = h W^K, v = h W^V of a source, once for all that attend to it: cross-attention's state."""
         k, v = (self._heads("source", source, part) for part in (self.key, self.value))
@@ -167,7 +167,7 @@ class CausalAttention(Heads):
     `Heads`. State: the keys and values of what was read.
     """
 
-    @door
+    @checked
     def __init__(self, *sizes: Any, window: Size | None = None, **more: Any) -> None:
         super().__init__(*sizes, **more)
         self.window = window

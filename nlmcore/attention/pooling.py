@@ -19,59 +19,60 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention.scores import attend, dot_score
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 
 States = Float[Tensor, "batch time d_model"]
 Pooled = Float[Tensor, "batch d_model"]
 Real = Bool[Tensor, "batch time"]
 
 
-@door
+@checked
 def mean_pool(states: States, mask: Real | None = None) -> Pooled:
     """The mean over real tokens."""
     if mask is None:
         return states.mean(1)
-    return (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+    return (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)  # no real token: 0 / 1
 
 
-@door
+@checked
 def last_pool(states: States, mask: Real | None = None) -> Pooled:
     """The state of the last real token."""
     if mask is None:
         return states[:, -1]
-    last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).argmax(1)
+    last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).argmax(1)  # (batch); padding counts 0
     return states[torch.arange(len(states)), last] * mask.any(1, keepdim=True)
 
 
 class FixedPool(nn.Module):
     """Σ_j h_j W_j, W (max_length, d_model, d_model), at first I / max_length."""
 
-    @door
+    @checked
     def __init__(self, d_model: Size, max_length: Size) -> None:
         super().__init__()
-        self.W = nn.Parameter(torch.eye(d_model).repeat(max_length, 1, 1) / max_length)
+        self.W = nn.Parameter(torch.eye(d_model).repeat(max_length, 1, 1) / max_length)  # of a full text: the mean
 
-    @door(like="W")
+    @checked(like="W")
     def forward(self, states: States, mask: Real | None = None) -> Pooled:
         """Raises ValueError for a text longer than max_length."""
         time, most = states.shape[1], len(self.W)
         if time > most:
             raise ValueError(f"states must have at most {most} positions, one for each W_j, got {time}")
         real = states if mask is None else states * mask.unsqueeze(-1)
-        return torch.einsum("btd,ted->be", real, self.W[:time])
+        return torch.einsum("btd,ted->be", real, self.W[:time])  # each W_j is stored transposed, as in torch.nn
 
 
 class AttentionPool(nn.Module):
     """Σ_j α_j h_j with a learned query, at first 0, which makes it the mean. `nlmcore.inspect.capture` sees α."""
 
-    @door
+    @checked
     def __init__(self, d_model: Size) -> None:
         super().__init__()
         self.query = nn.Parameter(torch.zeros(d_model))
         self.recorder = None  # set by nlmcore.inspect.capture
 
-    @door(like="query")
+    @checked(like="query")
     def forward(self, states: States, mask: Real | None = None) -> Pooled:
+        # One query for each text, (batch, d_model): the states are keys and values alike.
         context, weights = attend(dot_score(self.query.expand(len(states), -1), states), states, mask)
         if self.recorder is not None:
             self.recorder(weights[:, None, None])  # (batch, head, query, key)

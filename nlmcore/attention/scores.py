@@ -13,21 +13,21 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from nlmcore.attention.checks import check_mask
-from nlmcore.checks import door
+from nlmcore.checks import checked
 
 
-@door
+@checked
 def dot_score(query: Float[Tensor, "*queries d"], keys: Float[Tensor, "*batch key d"]) -> Tensor:
     """s_j = q · k_j, of query and keys of one width d. Luong et al. (2015), section 3.1, "dot".
 
     One query (..., d) gives scores (..., key), many (..., query, d) give (..., query, key); nothing is broadcast.
     """
     if _one_query(query, keys):
-        return (keys @ query.unsqueeze(-1)).squeeze(-1)
-    return query @ keys.mT
+        return (keys @ query.unsqueeze(-1)).squeeze(-1)  # (..., key, d) @ (..., d, 1)
+    return query @ keys.mT  # (..., query, d) @ (..., d, key)
 
 
-@door
+@checked
 def bilinear_score(
     query: Float[Tensor, "*queries d_query"], keys: Float[Tensor, "*batch key d_key"], W: Float[Tensor, "d_query d_key"]
 ) -> Tensor:
@@ -35,7 +35,7 @@ def bilinear_score(
     return dot_score(query @ W, keys)
 
 
-@door
+@checked
 def additive_score(
     query: Float[Tensor, "*queries d_query"],
     keys: Float[Tensor, "*batch key d_key"],
@@ -51,10 +51,10 @@ def additive_score(
     from_keys = keys @ W_key.T  # (..., key, d_score)
     if not _one_query(query, keys):
         from_keys = from_keys.unsqueeze(-3)  # (..., 1, key, d_score)
-    return torch.tanh(from_query + from_keys) @ v
+    return torch.tanh(from_query + from_keys) @ v  # (..., [query,] key, d_score) @ (d_score): every pair is scored
 
 
-@door
+@checked
 def masked_softmax(scores: Float[Tensor, "*any key"], mask: Bool[Tensor, "..."] | None = None) -> Tensor:
     """Softmax over the last dimension, only over the allowed entries; a row with none allowed is all zeros.
 
@@ -69,7 +69,7 @@ def masked_softmax(scores: Float[Tensor, "*any key"], mask: Bool[Tensor, "..."] 
     return torch.softmax(scores.masked_fill(~allowed, lowest), dim=-1) * allowed
 
 
-@door
+@checked
 def attend(
     scores: Float[Tensor, "*queries key"],
     values: Float[Tensor, "*batch key d_value"],
@@ -83,11 +83,11 @@ def attend(
     one_query = _one_query(scores, values, "scores", "values")
     weights = masked_softmax(scores, mask)
     if one_query:
-        return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
+        return (weights.unsqueeze(-2) @ values).squeeze(-2), weights  # (..., 1, key) @ (..., key, d_value)
     return weights @ values, weights
 
 
-@door
+@checked
 def scaled_dot_product_attention(
     q: Float[Tensor, "*batch query d_head"],
     k: Float[Tensor, "*batch key d_head"],

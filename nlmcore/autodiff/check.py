@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from nlmcore.autodiff.value import Value
-from nlmcore.checks import Positive, described, door
+from nlmcore.checks import Positive, checked, described
 
 STEP = 5e-6
 
 
-@door
+@checked
 def numerical_gradient(
     function: Callable[..., Any], point: Sequence[float | int], step: Positive = STEP
 ) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ import math
 from numbers import Real
 
 from nlmcore.autodiff.graph import Edge, Graph, Node
-from nlmcore.checks import described, door
+from nlmcore.checks import checked, described
 
 
 class Value:
@@ -52,7 +52,7 @@ class Value:
         result.local_gradients = tuple(local for _, local in operands)
         return result
 
-    @door
+    @checked
     def named(self, label: str) -> "Value":
         """Give it a name for drawings and traces, and return it: `q = (x + y).named("q")`."""
         self.label = label
@@ -153,7 +153,7 @@ class Value:
 
     # --- The backward pass -------------------------------------------------------------------------------
 
-    @door
+    @checked
     def backward(self, upstream: float | int = 1.0) -> None:
         """Add ∂self/∂v, times `upstream`, to the gradient of every value v that self was computed from."""
         order = self.forward_order()

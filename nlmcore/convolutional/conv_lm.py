@@ -27,7 +27,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_sizes, check_tokens, door
+from nlmcore.checks import Rate, Size, check_sizes, check_tokens, checked
+from nlmcore.language_model import check_state
 
 
 def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch half"]:
@@ -57,7 +58,7 @@ class GatedConvolution(nn.Module):
     keeps, because a half-open gate lets a quarter of the variance through (Gehring et al., section 3.5).
     """
 
-    @door
+    @checked
     def __init__(self, d_model: Size, kernel_size: Size, dilation: Size = 1, dropout: Rate = 0.0) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.dropout = kernel_size, dilation, dropout
@@ -86,7 +87,7 @@ class ConvLM(nn.Module):
     `dilations` gives each layer's δ, by default 1; `tie_embeddings` uses the embedding as U.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,
@@ -122,9 +123,8 @@ class ConvLM(nn.Module):
         """h^L (batch, time, d_model), whose `output` is the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
         h = self.embedding(tokens)  # (batch, time, d_model)
-        if state is None:
-            state = tuple(h.new_zeros(len(tokens), past, self.d_model) for past in self.past)
-        self._check_state(state, h)
+        shapes = [(len(tokens), past, self.d_model) for past in self.past]
+        state = tuple(map(h.new_zeros, shapes)) if state is None else check_state(state, shapes, h.dtype)
         kept = []
         for layer, past in zip(self.layers, state, strict=True):
             inputs, past = causal_inputs(h, past)
@@ -135,12 +135,3 @@ class ConvLM(nn.Module):
     def receptive_field(self) -> int:
         """How many tokens, the newest included, a prediction can depend on."""
         return 1 + sum(self.past)
-
-    def _check_state(self, state: tuple[Tensor, ...], h: Tensor) -> None:
-        if not isinstance(state, tuple) or not all(isinstance(past, Tensor) for past in state):
-            raise TypeError(f"state must be None or a tuple of tensors from this model, got {type(state).__name__}")
-        expected, shapes = [(len(h), past, self.d_model) for past in self.past], [tuple(past.shape) for past in state]
-        if shapes != expected:
-            raise ValueError(f"state must have shapes {expected}, got {shapes}")
-        if any(past.dtype != h.dtype for past in state):
-            raise TypeError(f"state must be {h.dtype}, like the embedding, got {[past.dtype for past in state]}")

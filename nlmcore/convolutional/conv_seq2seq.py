@@ -38,8 +38,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_tokens, door
+from nlmcore.checks import Rate, Size, check_tokens, checked
 from nlmcore.convolutional.conv_lm import GatedConvolution, causal_inputs
+from nlmcore.language_model import check_source_state, check_state
 
 HALF = math.sqrt(0.5)  # √½: the sum of two independent values of variance 1, times this, has variance 1
 
@@ -47,7 +48,7 @@ HALF = math.sqrt(0.5)  # √½: the sum of two independent values of variance 1,
 class ConvEncoder(nn.Module):
     """Ids and mask (batch, source) -> keys and values (batch, source, d_model). `kernel_size` must be odd."""
 
-    @door
+    @checked
     def __init__(
         self, vocab_size: Size, d_model: Size, n_layers: Size, kernel_size: Size, max_length: Size, dropout: Rate
     ) -> None:
@@ -61,7 +62,7 @@ class ConvEncoder(nn.Module):
         for table in (self.embedding, self.positions):
             nn.init.normal_(table.weight, std=0.1)
 
-    @door
+    @checked
     def forward(
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Float[Tensor, "batch source d_model"]]:
@@ -83,7 +84,7 @@ class ConvEncoder(nn.Module):
 class MultiStepAttention(nn.Module):
     """The context c of every decoder position. Passes its weights (batch, 1, query, key) to `recorder`, if set."""
 
-    @door
+    @checked
     def __init__(self, d_model: Size) -> None:
         super().__init__()
         self.query = nn.Linear(d_model, d_model)
@@ -140,7 +141,7 @@ class ConvSeq2Seq(nn.Module):
     `vocab_size` is the target's. `nlmcore.inspect.capture` sees the attention weights as `layers.{l}.attention`.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         source_vocab_size: Size,
@@ -163,7 +164,7 @@ class ConvSeq2Seq(nn.Module):
         for table in (self.embedding, self.positions):
             nn.init.normal_(table.weight, std=0.1)
 
-    @door
+    @checked
     def encode(
         self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
     ) -> ConvSeq2SeqState:
@@ -182,7 +183,10 @@ class ConvSeq2Seq(nn.Module):
     def hidden_states(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
         """h^L (batch, time, d_model), whose `output` is the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
-        state = self._check_state(state, len(tokens))
+        state = check_source_state(state, ConvSeq2SeqState, len(tokens))
+        dtype = self.output.weight.dtype
+        check_state(state.past, [(len(tokens), self.past, self.d_model)] * len(self.layers), dtype)
+        check_state((state.keys, state.values), [(*state.mask.shape, self.d_model)] * 2, dtype, ("keys", "values"))
         length = state.length + tokens.shape[1]
         if (longest := int(length.max())) > self.max_length:
             raise ValueError(f"tokens must come to at most max_length = {self.max_length} tokens, got {longest}")
@@ -198,21 +202,3 @@ class ConvSeq2Seq(nn.Module):
     def receptive_field(self) -> int:
         """How many target tokens, the newest included, a prediction can depend on; of the source, all."""
         return 1 + len(self.layers) * self.past
-
-    def _check_state(self, state: ConvSeq2SeqState | None, batch: int) -> ConvSeq2SeqState:
-        if not isinstance(state, ConvSeq2SeqState):
-            raise TypeError(f"state must come from encode(source): there is no source yet, got {type(state).__name__}")
-        rows = {len(part) for part in (state.keys, state.values, state.mask, state.length, *state.past)}
-        if rows != {batch}:
-            raise ValueError(f"state must have one source per text, got {sorted(rows)} for {batch} texts")
-        parts = (state.keys, state.values, *state.past)
-        lengths, widths = [past.shape[1] for past in state.past], {part.shape[-1] for part in parts}
-        if lengths != [self.past] * len(self.layers) or widths != {self.d_model}:
-            raise ValueError(
-                f"state must have {len(self.layers)} pasts of {self.past} positions and d_model = {self.d_model} as"
-                f" this model, got pasts of {lengths} and widths {sorted(widths)}"
-            )
-        dtype, given = self.output.weight.dtype, state.keys.dtype
-        if given != dtype and not torch.is_autocast_enabled(state.keys.device.type):
-            raise TypeError(f"state must be {dtype}, like the weights, got {given}")
-        return state

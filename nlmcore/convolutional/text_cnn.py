@@ -24,13 +24,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_sizes, check_tokens, door
+from nlmcore.checks import Rate, Size, check_sizes, check_tokens, checked
 
 
 class TextCNN(nn.Module):
     """`logits = model(tokens, mask)`: (batch, time) -> (batch, n_classes). Raises ValueError for no widths."""
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,
@@ -54,7 +54,7 @@ class TextCNN(nn.Module):
         """tokens and mask (batch, time), True = a real token (None: all are) -> logits (batch, n_classes)."""
         return self.output(self.dropout(self.features(tokens, mask)))
 
-    @door
+    @checked
     def features(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
     ) -> Float[Tensor, "batch feature"]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.corpora.corpus import Document
 
 PAD, BOS, EOS = 0, 1, 2
@@ -28,7 +28,7 @@ class StreamBatches:
     `length` are one batch, as short as they are.
     """
 
-    @door
+    @checked
     def __init__(self, tokens: Tensor | Sequence[int], batch_size: Size, length: Size):
         tokens = _stream(tokens, batch_size + 1)
         self.length = length
@@ -70,7 +70,7 @@ class PairBatches:
     A source or a target may be empty: the model then reads, or predicts, only `<eos>`.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         pairs: Iterable[tuple[Sequence[int], Sequence[int]]],
@@ -126,7 +126,7 @@ def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return padded, mask
 
 
-@door
+@checked
 def passages(documents: Iterable[Document], characters: Size = 1000) -> list[Document]:
     """Cut documents at empty lines into passages of at least so many characters, with their labels: for classifying.
 

@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, in_splits, split_by_hash, with_alternatives
 from nlmcore.corpora.shakespeare import GENRES, LICENCE, SOURCE, read_work, which_split
 
@@ -49,7 +49,7 @@ class LinePair(NamedTuple):
     words: list[tuple[str, str]]  # the words that answer each other one to one
 
 
-@door
+@checked
 def load(unit: Literal["line", "word"] = "line") -> Corpus:
     """`unit="line"`: lines; `unit="word"`: distinct words in lower case, with their modern spellings."""
     lines: list[Document] = []

@@ -3,7 +3,7 @@
 import datetime
 import random
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash
 from nlmcore.corpora.packaged import imported
 
@@ -11,7 +11,7 @@ NUM2WORDS, BABEL = "num2words>=0.5.13,<0.6", "babel>=2.14,<3"
 DATE_FORMATS = ("medium", "long", "full")  # "short" leaves open which is the day and which the month
 
 
-@door
+@checked
 def numbers(source: str = "en", target: str = "de", size: Size = 10_000, seed: int = 0) -> Corpus:
     """Numbers from 0 to 999,999 from one language into another; "digits" is a language too ("4723").
 
@@ -51,7 +51,7 @@ def numbers(source: str = "en", target: str = "de", size: Size = 10_000, seed: i
     )
 
 
-@door
+@checked
 def dates(
     locales: tuple[str, ...] = ("en_US", "en_GB", "de", "fr", "es", "it", "nl"), size: Size = 10_000, seed: int = 0
 ) -> Corpus:

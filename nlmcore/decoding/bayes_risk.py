@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex
 
 import torch
 
-from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 from nlmcore.decoding.filters import Filter
 from nlmcore.decoding.reading import Prompt
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, with_tree
@@ -35,7 +35,7 @@ def shared_words(hypothesis: Sequence[int], reference: Sequence[int]) -> float:
     return 2 * shared / (len(hypothesis) + len(reference))
 
 
-@door
+@checked
 @torch.no_grad()
 def minimum_bayes_risk(
     model: LanguageModel,
@@ -82,12 +82,14 @@ def minimum_bayes_risk(
         for i in range(row * num_samples, (row + 1) * num_samples):
             text = tuple(sampled.tokens[i].tolist())
             if sampled.finished[i]:
+                # Without the padding behind <eos>, so that equal texts are equal.
                 text = text[: text.index(eos) + 1]
-            votes[text] += 1
+            votes[text] += 1  # equal samples are one candidate, and a reference that counts several times
             log_probs[text] = sampled.log_probs[i, : len(text)].tolist()
         words = {text: list(text[:-1] if text and text[-1] == eos else text) for text in votes}
         hypotheses = []
         for text in votes:
+            # 1/S Σ_s utility(h, y_s), summed over the distinct texts: equal samples are compared once.
             score = float(sum(n * utility(words[text], words[other]) for other, n in votes.items()) / num_samples)
             if math.isnan(score):
                 raise ValueError(f"utility must return numbers, got an average of nan for the hypothesis {words[text]}")

@@ -32,7 +32,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Count, Size, door
+from nlmcore.checks import Amount, Count, Size, checked
 from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Kind, Ranked, SearchTree, best_first, score, with_tree
@@ -43,7 +43,7 @@ Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 (flat indices of the k best (search, k), their objective). In plain beam search the objective is the log-probability."""
 
 
-@door
+@checked
 @torch.no_grad()
 def beam_search(
     model: LanguageModel,
@@ -71,7 +71,7 @@ def beam_search(
     return with_tree([pool.ranked for pool in pools], tree)
 
 
-@door
+@checked
 @torch.no_grad()
 def diverse_beam_search(
     model: LanguageModel,

@@ -14,7 +14,6 @@ sample is not one of the model given that the text matches: a prefix may force t
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Count, door
+from nlmcore.checks import Count, checked
 from nlmcore.decoding.expressions import DEAD, START, Automaton, accepts
 from nlmcore.language_model import LanguageModel, State
 
@@ -46,11 +45,11 @@ class Constrained(nn.Module):
     not allowed). Raises ValueError for other tokenizers and patterns, and in a state where no token can continue.
     """
 
-    @door
+    @checked
     def __init__(self, model: LanguageModel, tokenizer: Any, pattern: str, after: Count) -> None:
         super().__init__()
-        texts, special = list(tokenizer.vocabulary), tokenizer.special
-        *_, a, b = range(len(texts))
+        texts = list(tokenizer.vocabulary)
+        *_, a, b = range(len(texts))  # any two will do: the last ones
         if tokenizer.decode([a, b]) != tokenizer.decode([a]) + tokenizer.decode([b]):
             raise ValueError(
                 f"tokenizer must write its tokens side by side, but {tokenizer!r} puts spaces between them"
@@ -58,8 +57,9 @@ class Constrained(nn.Module):
         self.model, self.vocab_size, self.eos, self.after = model, model.vocab_size, tokenizer.eos, after
         self._automaton, self._allowed = Automaton(pattern), dict[int, Tensor]()
         self._bytes = [text.encode() if isinstance(text, str) else text for text in texts]
-        for i in special.values() if isinstance(special, Mapping) else range(len(special)):
-            self._bytes[i] = b""
+        for i in tokenizer.special_ids.values():
+            self._bytes[i] = b""  # a special token writes nothing
+        # By first byte: most states allow few of those, and the tokens behind all others need not be tried.
         self._starting: defaultdict[bytes, list[int]] = defaultdict(list)
         for token, text in enumerate(self._bytes):
             self._starting[text[:1]].append(token)
@@ -89,6 +89,7 @@ class Constrained(nn.Module):
             if t >= free:
                 texts = [self._bytes[token] for token in column]  # none of a special token: it ends the match
                 rows = [self._automaton.read(q, text) if text else DEAD for q, text in zip(rows, texts, strict=True)]
+            # Logits at t choose the token t + 1, so they are limited from one position earlier than what is read.
             if t >= free - 1:
                 possible[:, t] = torch.stack([self.allowed(q) for q in rows])
         logits = logits.masked_fill(~possible.to(logits.device), -torch.inf)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from nlmcore.checks import Count, Probability, Size, door
+from nlmcore.checks import Count, Probability, Size, checked
 from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import (
     Prompt,
@@ -38,7 +38,7 @@ from nlmcore.language_model import LanguageModel, State, check_logits, select, s
 Hidden = Callable[[Tensor, State], tuple[Tensor, Tensor, State]]
 
 
-@door
+@checked
 @torch.no_grad()
 def contrastive_search(
     model: LanguageModel,
@@ -56,7 +56,7 @@ def contrastive_search(
     prompt, end = check_request(model, prompt, eos, state)
     read = _reader(model, hidden)
     batch = len(prompt)
-    rows = torch.arange(batch, device=prompt.device)
+    rows = torch.arange(batch, device=prompt.device)  # every row goes on until all have ended
     watch = Watcher(batch, end) if trace else None
     finished = torch.zeros(batch, dtype=torch.bool, device=prompt.device)
     steps: list[Step] = []
@@ -66,11 +66,13 @@ def contrastive_search(
     while len(steps) < max_new_tokens and not finished.all():
         candidates = highest(log_probs, k)  # (batch, k)
         each = rows.repeat_interleave(candidates.shape[1])
+        # h_w is known only once w was read: all k candidates of every row in one call, (batch · k, 1).
         after, vectors, states = read(candidates.reshape(-1, 1), select(state, each))
-        vectors = vectors.view(*candidates.shape, -1)
+        vectors = vectors.view(*candidates.shape, -1)  # (batch, k, d_model)
         similarity = (vectors @ seen.transpose(1, 2)).amax(dim=2)  # to the nearest vector of the text so far
         candidate_log_probs = log_probs.gather(1, candidates)
-        scores = (1 - alpha) * candidate_log_probs.exp() - alpha * similarity
+        scores = (1 - alpha) * candidate_log_probs.exp() - alpha * similarity  # equation 5, (batch, k)
+        # Where fewer than k tokens are possible, the others are no candidates, however new their vectors are.
         scores = scores.masked_fill(candidate_log_probs == -torch.inf, -torch.inf)
         winner = scores.argmax(dim=1)
         chosen = candidates[rows, winner]
@@ -102,7 +104,7 @@ def _reader(model: LanguageModel, hidden: Hidden | None) -> Hidden:
             logits = logits_of(model, vectors[:, -1:])  # type: ignore[arg-type]
         else:
             log_probs, state = prefill(model, tokens, state)
-            return log_probs[:, -1], (log_probs / 2).exp(), state
+            return log_probs[:, -1], (log_probs / 2).exp(), state  # √P has length 1, since P sums to 1
         return log_probabilities(logits[:, -1]), F.normalize(vectors.float(), dim=-1), state
 
     return read

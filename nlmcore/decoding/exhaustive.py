@@ -12,13 +12,13 @@ from typing import SupportsIndex
 
 import torch
 
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Kind, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 
-@door
+@checked
 @torch.no_grad()
 def exhaustive_search(
     model: LanguageModel,
@@ -38,6 +38,7 @@ def exhaustive_search(
     """
     prompt, end = check_request(model, prompt, eos, state)
     check_length_penalty(length_penalty, max_new_tokens)
+    # In logarithms: V ** n need not be a number that a float holds.
     if math.log(len(prompt)) + max_new_tokens * math.log(model.vocab_size) > math.log(limit) + 1e-9:
         raise ValueError(
             f"exhaustive_search would score {len(prompt)} × {model.vocab_size} ** {max_new_tokens} texts, more than"
@@ -51,8 +52,8 @@ def exhaustive_search(
     texts, total, unread = prompt[:, :0], torch.zeros(len(prompt), device=prompt.device), prompt
     for length in range(1, max_new_tokens + 1):
         log_probs, state = next_log_probs(model, unread, state)  # (text, vocab)
-        totals = total[:, None] + log_probs
-        parent, word = (totals > -math.inf).nonzero(as_tuple=True)
+        totals = total[:, None] + log_probs  # (text, vocab): ln P of every text with one more word
+        parent, word = (totals > -math.inf).nonzero(as_tuple=True)  # impossible texts are not followed
         texts = torch.cat([texts[parent], word[:, None]], dim=1)
         owner, total = owner[parent], totals[parent, word]
         done = torch.full_like(word, length == max_new_tokens, dtype=torch.bool)
@@ -64,7 +65,7 @@ def exhaustive_search(
             node = [n for n, over in zip(node, done.tolist(), strict=True) if not over]
         ended = (values[done].tolist() for values in (texts, owner, total))
         for text, row, log_prob in zip(*ended, strict=True):
-            complete[row].append(Hypothesis(text, log_prob, score(log_prob, length, length_penalty)))
+            complete[row].append(Hypothesis(text, log_prob, score(log_prob, length, length_penalty)))  # <eos> counts
         going = (~done).nonzero()[:, 0]
         if len(going) == 0:
             break

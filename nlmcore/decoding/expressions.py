@@ -65,6 +65,7 @@ def step(state: State, byte: int) -> State:
         return either(step(option, byte) for option in state.of)
     if isinstance(state, Many):
         return both(step(state.of, byte), state)
+    # ∂(r s) = ∂r s, or ∂s too if r may be empty: Brzozowski's rule for one after another.
     longer = both(step(state.first, byte), state.second)
     return either([longer, step(state.second, byte)]) if accepts(state.first) else longer
 
@@ -144,6 +145,7 @@ def parse(pattern: str) -> State:
         low, comma, high = {"*": "0,", "+": "1,", "?": "0,1"}.get(sign, sign[1:-1]).partition(",")
         rest = Many(once) if comma and not high else EMPTY
         for _ in range(int(high or low or 0) - int(low or 0)):
+            # r{0,2} is (r(r)?)?: nested, so that every state has one way on.
             rest = either([EMPTY, both(once, rest)])
         return row([once] * int(low or 0) + [rest])
 

@@ -21,12 +21,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Probability, Size, described, door
+from nlmcore.checks import Amount, Probability, Size, checked, described
 
 ROUNDING = 1e-6  # masses that are equal on paper (0.5 + 0.4 and 0.9) count as equal
 
 
-@door
+@checked
 def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: Amount) -> Float[Tensor, "row vocab"]:
     """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the first of the highest.
 
@@ -42,7 +42,7 @@ def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: Amoun
     return (logits - logits.amax(dim=-1, keepdim=True)) / min(max(temperature, limits.tiny), limits.max)
 
 
-@door
+@checked
 def keep_top_k(logits: Float[Tensor, "row vocab"], k: Size) -> Float[Tensor, "row vocab"]:
     """The k most probable tokens."""
     if k >= logits.shape[-1]:
@@ -53,7 +53,7 @@ def keep_top_k(logits: Float[Tensor, "row vocab"], k: Size) -> Float[Tensor, "ro
     return logits.masked_fill(dropped, -math.inf)
 
 
-@door
+@checked
 def keep_top_p(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Tensor, "row vocab"]:
     """The nucleus: the fewest most probable tokens that hold at least p of the mass."""
     if p >= 1:
@@ -61,14 +61,14 @@ def keep_top_p(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Tens
     return logits.masked_fill(~_nucleus(logits.softmax(dim=-1), p, 256), -math.inf)
 
 
-@door
+@checked
 def keep_min_p(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Tensor, "row vocab"]:
     """Every token at least p times as probable as the most probable one."""
     threshold = logits.amax(dim=-1, keepdim=True) + (math.log(p) if p else -math.inf) - ROUNDING
     return logits.masked_fill(logits < threshold, -math.inf)
 
 
-@door
+@checked
 def keep_typical(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Tensor, "row vocab"]:
     """The fewest tokens holding p of the mass whose surprise -ln q is nearest the distribution's entropy."""
     if p >= 1:
@@ -194,7 +194,7 @@ def chooser(
     return lambda log_probs: sample_index(reshaped(log_probs).softmax(dim=-1), generator)
 
 
-@door
+@checked
 def reshape(
     log_probs: Float[Tensor, "*batch vocab"],
     *,

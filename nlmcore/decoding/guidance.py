@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 from nlmcore.language_model import LanguageModel, State
 
 
@@ -24,7 +24,7 @@ class Guided(nn.Module):
     sample(guided, prompt, 50, state=state)
     """
 
-    @door
+    @checked
     def __init__(self, model: LanguageModel, gamma: float | int) -> None:
         super().__init__()
         self.model, self.vocab_size, self.gamma = model, model.vocab_size, gamma
@@ -45,11 +45,13 @@ class Guided(nn.Module):
     ) -> tuple[Float[Tensor, "batch time vocab"], State]:
         """Logits as in the equation. Without a state both texts are the same, and so is the model."""
         before, before_plain, instead = state or (None, None, None)
+        # The first token after `begin` is the prompt's last; the other text reads the negative prompt's last instead.
         tokens_plain = tokens if instead is None or not tokens.shape[1] else torch.cat([instead, tokens[:, 1:]], dim=1)
         both = [self.model(tokens, before), self.model(tokens_plain, before_plain)]
         prompted, plain = (logits.log_softmax(dim=-1) for logits, _ in both)
+        # −∞ + γ · ∞ and −∞ − −∞ are NaN: the equation says nothing about these tokens.
         impossible = (prompted == -torch.inf) | (plain == -torch.inf)
-        guided = plain + self.gamma * (prompted - plain)
+        guided = plain + self.gamma * (prompted - plain)  # equation 7, for every token of the vocabulary
         return guided.masked_fill(impossible, -torch.inf), (
             both[0][1],
             both[1][1],

@@ -16,7 +16,7 @@ from nlmcore.language_model import (
     LanguageModel,
     NeuralLanguageModel,
     State,
-    ask,
+    call_model,
     check_id,
     check_logits,
     check_model,
@@ -37,6 +37,7 @@ def check_request(
     check_model(model, name)
     check_tokens(prompt, model.vocab_size, "prompt")
     end = check_id(eos, model.vocab_size, "eos")
+    # The first tensor speaks for all: its first dimension is the batch.
     rows = next((len(leaf) for leaf in leaves(state) if isinstance(leaf, Tensor) and leaf.ndim), len(prompt))
     if rows != len(prompt):
         raise ValueError(f"state remembers {rows} texts but prompt has {len(prompt)}; both need the same batch")
@@ -61,7 +62,7 @@ def next_log_probs(
     if tokens.shape[1] > 1 and shows_hidden(model):
         hidden, state = hidden_states(model, tokens, state)
         return log_probabilities(logits_of(model, hidden[:, -1:])[:, -1]), state
-    logits, state = in_evaluation_mode(model, ask, model, tokens, state)
+    logits, state = in_evaluation_mode(model, call_model, model, tokens, state)
     return log_probabilities(logits[:, -1]), state
 
 
@@ -69,7 +70,7 @@ def prefill(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
 ) -> tuple[Float[Tensor, "batch time vocab"], State]:
     """ln P(next token) after every position, and the state after the last one."""
-    logits, state = in_evaluation_mode(model, ask, model, tokens, state)
+    logits, state = in_evaluation_mode(model, call_model, model, tokens, state)
     return log_probabilities(logits), state
 
 
@@ -81,7 +82,7 @@ def all_but_last(model: LanguageModel, prompt: Int[Tensor, "batch time"], state:
     if prompt.shape[1] > 1 and shows_hidden(model):
         _, state = hidden_states(model, prompt[:, :-1], state)
     elif prompt.shape[1] > 1:
-        _, state = in_evaluation_mode(model, ask, model, prompt[:, :-1], state)
+        _, state = in_evaluation_mode(model, call_model, model, prompt[:, :-1], state)
     return prompt[:, -1:], state
 
 

@@ -104,6 +104,7 @@ class SearchTree:
         Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: a `Kind` each;
         an absent candidate gets its parent's id.
         """
+        # First the ids of the parents; each candidate that exists then puts its own in that place.
         ids = [[texts[i] for i in which] for texts, which in zip(nodes, parent.tolist(), strict=True)]
         for row, c in kinds.nonzero().tolist():
             status: Any = Kind(int(kinds[row, c])).name.lower()

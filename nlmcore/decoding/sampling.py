@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 from nlmcore.decoding.filters import Filter, chooser, compose
 from nlmcore.decoding.reading import Prompt, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Generation, SearchTree, Status
@@ -47,7 +47,7 @@ def greedy(
     return sample(model, prompt, max_new_tokens, eos=eos, state=state, trace=trace, temperature=0)
 
 
-@door
+@checked
 @torch.no_grad()
 def sample(
     model: LanguageModel,
@@ -79,14 +79,16 @@ def sample(
     given = (temperature, top_k, top_p, min_p, typical_p)
     reshaped = compose(*given, filters)
     choose = chooser(reshaped, temperature, generator)
+    # The prompt is read once for all its samples: a state is a value, so copies of it may part.
     if num_samples > 1:
         prompt, state = copies(model, prompt, state, num_samples)
+    # Then tokens are sampled by their own log-probabilities, and a trace need not show two numbers.
     as_it_is = temperature == 0 or (given == (1, None, None, None, None) and not filters)
     watch = Watcher(len(prompt), end, None if as_it_is else reshaped) if trace else None
     return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
 
-@door
+@checked
 def stream(
     model: LanguageModel,
     prompt: Prompt,
@@ -131,23 +133,26 @@ def write(
     batch = len(prompt)
     going = torch.arange(batch, device=prompt.device)  # rows that have not ended
     finished = torch.zeros(batch, dtype=torch.bool, device=prompt.device)
-    unread = prompt
+    unread = prompt  # (row, time) at first, then (row, 1): what the model has not read yet
     for _ in range(max_new_tokens):
         with torch.no_grad():  # but not around the yield: between two steps gradients are as the caller has them
             log_probs, state = next_log_probs(model, unread, state)
-            chosen = choose(log_probs)
+            chosen = choose(log_probs)  # (row)
         unread = chosen[:, None]
         chosen_log_probs = log_probs.gather(1, unread)[:, 0]
         if watch is not None:
             watch.see(going, log_probs, chosen)
         if eos is not None:
             ended = chosen == eos
+            # Copied, not written: the Step that was yielded last holds the old one.
             finished = finished.index_copy(0, going, ended)
         if len(going) < batch:
+            # Rows that had ended are no longer computed; in the result they are padding.
             chosen = chosen.new_zeros(batch).index_copy(0, going, chosen)
             chosen_log_probs = log_probs.new_zeros(batch).index_copy(0, going, chosen_log_probs)
         yield Step(chosen, chosen_log_probs, finished)
         if eos is not None and ended.any():
+            # From here on only the rows that go on are read, state included.
             rest = (~ended).nonzero()[:, 0]
             if len(rest) == 0:
                 return
@@ -181,7 +186,7 @@ class Watcher:
         sampled_from = None if self.reshaped is None else self.reshaped(log_probs).log_softmax(dim=-1)
         best = log_probs.topk(min(ALTERNATIVES, log_probs.shape[1]), dim=1).indices
         for i, row in enumerate(rows.tolist()):
-            candidates = dict.fromkeys([int(chosen[i]), *best[i].tolist()])
+            candidates = dict.fromkeys([int(chosen[i]), *best[i].tolist()])  # once each, the chosen one first
             scores = None if sampled_from is None else sampled_from[i]
             found = [(t, float(log_probs[i, t]), None if scores is None else float(scores[t])) for t in candidates]
             self.add(row, found, int(chosen[i]))

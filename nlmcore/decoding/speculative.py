@@ -24,14 +24,14 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from nlmcore.checks import Amount, Count, Probability, Size, door
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 from nlmcore.decoding.filters import Filter, compose, sample_index
 from nlmcore.decoding.reading import Prompt, all_but_last, check_request, next_log_probs, prefill
 from nlmcore.decoding.results import Generation, SearchTree
 from nlmcore.language_model import LanguageModel, State, select
 
 
-@door
+@checked
 @torch.no_grad()
 def speculative_sample(
     model: LanguageModel,
@@ -92,6 +92,7 @@ def speculative_sample(
             # itself, so drafting up to the limit would be in vain.
             short = text and unread.shape[1] <= 2 * (lookahead + 1)
             ahead = min(lookahead, max_new_tokens - len(text) - 1) if short else 0
+            # The draft writes its tokens one by one; the target then reads all of them in one call.
             drafted, q, draft_states = propose(*draft_at, ahead)
             log_probs, after = prefill(model, torch.cat([unread, unread.new_tensor([drafted])], dim=1), before)
             log_probs = log_probs[0, -1 - len(drafted) :]  # (drafted + 1, vocab): before each drafted token, and after
@@ -131,8 +132,9 @@ def accept(
     q holds the draft's distribution (vocab) of every drafted token, p (drafted + 1, vocab) the target's.
     """
     for i, x in enumerate(drafted):
+        # u < p/q, written without a division: q may be tiny.
         if not torch.rand((), generator=generator, device=p.device) * q[i][x] < p[i, x]:
-            left = (p[i] - q[i]).clamp(min=0)
+            left = (p[i] - q[i]).clamp(min=0)  # max(0, p − q), what q gives too little to
             weights = left if left.any() else p[i]  # nothing is left only by rounding, when p equals q
             return drafted[:i], [int(sample_index(weights[None], generator))]
     return drafted, [] if drafted[-1:] == [eos] else [int(sample_index(p[-1:], generator))]

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 from nlmcore.decoding.beams import extend
 from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import Prompt, check_request, next_log_probs
@@ -49,7 +49,7 @@ def condition_on_maximum(
     return shifted.masked_fill(values == -math.inf, -math.inf)
 
 
-@door
+@checked
 @torch.no_grad()
 def stochastic_beam_search(
     model: LanguageModel,

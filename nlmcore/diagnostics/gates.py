@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 
 
 class GateTape(Mapping[str, dict[str, Tensor]]):
@@ -70,7 +70,7 @@ def gate_activations(model: nn.Module, *inputs: Any) -> dict[str, dict[str, Tens
     return dict(tape)
 
 
-@door
+@checked
 def saturation(
     activations: Float[Tensor, "batch time hidden"], low: float | int = 0.1, high: float | int = 0.9
 ) -> tuple[Float[Tensor, " hidden"], Float[Tensor, " hidden"]]:

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_tokens, door
+from nlmcore.checks import check_tokens, checked
 from nlmcore.language_model import LanguageModel, State, evaluation_mode, leaves, map_leaves
 
 Step = Callable[[Tensor, State], State]  # state_t = step(x_t, state_{t-1}), x_t (batch, features): a recurrent cell
@@ -38,7 +38,7 @@ class GradientNorms:
     parts: tuple[Float[Tensor, "batch state_time"], ...]  # `state` for each of its tensors alone: an LSTM's h, then c
 
 
-@door
+@checked
 def gradient_norms(
     step: Step,
     inputs: Float[Tensor, "batch time features"],
@@ -117,7 +117,7 @@ class JacobianNorms:
     products: Float[Tensor, "batch time"]  # ‖∂s_T/∂s_t‖, T the last of the inputs' states, for every t before it
 
 
-@door
+@checked
 def jacobian_norms(step: Step, inputs: Float[Tensor, "batch time features"], state: State = None) -> JacobianNorms:
     """Run a cell over at least two finite inputs, and take every step's Jacobian.
 

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Spectrum:
     radius: float  # the largest |λ|: the growth per step in the long run
 
 
-@door
+@checked
 def spectrum(matrix: Float[Tensor, "n n"]) -> Spectrum:
     """Eigenvalues, singular values and spectral radius of a finite square matrix."""
     if not matrix.numel() or not torch.isfinite(matrix).all():
@@ -36,7 +36,7 @@ def spectrum(matrix: Float[Tensor, "n n"]) -> Spectrum:
     return Spectrum(eigenvalues[order], torch.linalg.svdvals(matrix), float(eigenvalues.abs().max()))
 
 
-@door
+@checked
 def rescale(matrix: Float[Tensor, "n n"], radius: float | int) -> Tensor:
     """The matrix times the factor that gives it this spectral radius.
 

@@ -122,8 +122,8 @@ def _single_on_cpu(x: Tensor, weight: Tensor) -> bool:
 def _onednn() -> Callable[[Tensor, Tensor, Tensor | None], Tensor] | None:
     """x Wᵀ + b by PyTorch's entry point to it, which torch.compile also uses; None if this build lacks it."""
     try:
-        door = torch.ops.mkldnn._linear_pointwise.default
-        two = door(torch.ones(1, 2), torch.ones(1, 2), None, "none", [], "")
+        kernel = torch.ops.mkldnn._linear_pointwise.default
+        two = kernel(torch.ones(1, 2), torch.ones(1, 2), None, "none", [], "")
     except (AttributeError, RuntimeError, TypeError):
         return None
-    return (lambda x, weight, bias: door(x, weight, bias, "none", [], "")) if two.tolist() == [[2.0]] else None
+    return (lambda x, weight, bias: kernel(x, weight, bias, "none", [], "")) if two.tolist() == [[2.0]] else None

@@ -1,5 +1,6 @@
 """Feed-forward networks: the multilayer perceptron, and language models that read a window of words."""
 
+from nlmcore.feedforward.model import BagOfWordsLM, FeedForwardLM
 from nlmcore.feedforward.multilayer_perceptron import (
     RELU,
     SIGMOID,
@@ -11,7 +12,6 @@ from nlmcore.feedforward.multilayer_perceptron import (
     cross_entropy,
     forward,
 )
-from nlmcore.feedforward.window_models import BagOfWordsLM, FeedForwardLM
 
 __all__ = [
     "RELU",

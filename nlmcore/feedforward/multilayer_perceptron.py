@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes, door
+from nlmcore.checks import check_sizes, checked
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def forward(
     return h
 
 
-@door
+@checked
 def cross_entropy(
     scores: Float[Tensor, "batch label"], targets: Int[Tensor, " batch"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, "batch label"]]:
@@ -90,7 +90,7 @@ def backward(h: Sequence[Tensor], delta: Tensor, weights: Sequence[Tensor], f: A
 class MultiLayerPerceptron(nn.Module):
     """Layers of `sizes`, as (d_in, d_hidden, …, d_out), with the activation f between them."""
 
-    @door
+    @checked
     def __init__(self, sizes: Sequence[int], activation: Activation = SIGMOID) -> None:
         super().__init__()
         if len(sizes) < 2:
@@ -101,13 +101,13 @@ class MultiLayerPerceptron(nn.Module):
         self.weights = nn.ParameterList([layer.weight for layer in layers])  # with nn.Linear's initialisation
         self.biases = nn.ParameterList([layer.bias for layer in layers])
 
-    @door
+    @checked
     def forward(self, x: Float[Tensor, "batch {self.d_in}"]) -> Tensor:
         """x (batch, d_in) -> scores (batch, d_out)."""
         _check_not_empty(x)
         return forward(x, list(self.weights), list(self.biases), self.activation)[-1]
 
-    @door
+    @checked
     @torch.no_grad()
     def backpropagate(self, x: Float[Tensor, "batch {self.d_in}"], targets: Int[Tensor, " batch"]) -> Tensor:
         """Mean log loss of labels `targets`; adds its gradient to every `.grad`, as loss.backward() would."""

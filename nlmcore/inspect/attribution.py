@@ -38,22 +38,24 @@ def direct_logits(
         model.hidden_states(tokens)
     start, last = branches[0].x, branches[-1].result
     norm: Any = model.final_norm
+    # Post-norm, dropout or a scaled pathway would make the sum below say something that is not so.
     if not torch.allclose(start + sum(branch.y for branch in branches), last, rtol=1e-3, atol=1e-3):
         raise ValueError("model must have a residual pathway that is a plain sum (pre-norm, no dropout)")
     if not isinstance(norm, nn.LayerNorm | RMSNorm):
         raise ValueError(f"model.final_norm must be RMSNorm or LayerNorm, got {type(norm).__name__}")
-    gain: Tensor = norm.weight * direction  # type: ignore[operator]
+    gain: Tensor = norm.weight * direction  # type: ignore[operator]  # g ⊙ u
     if isinstance(norm, nn.LayerNorm):
+        # LayerNorm subtracts the mean of x; so does a direction without its mean: u · (x − x̄) = (u − ū) · x.
         last, gain = last - last.mean(-1, keepdim=True), gain - gain.mean(-1, keepdim=True)
-    u = gain / (last.square().mean(-1, keepdim=True) + norm.eps).sqrt()
+    u = gain / (last.square().mean(-1, keepdim=True) + norm.eps).sqrt()  # ũ, (batch, time, d_model)
     parts = {"embedding": (u * start).sum(-1)}
     for branch in branches:
         name = branch.name.replace("residual_", "")
         if seen := inputs.get(f"{name}."):
             attention: Any = attentions[f"{name}."]
-            by_feature = seen.pop(0) * (u @ attention.output.weight)
+            by_feature = seen.pop(0) * (u @ attention.output.weight)  # z ⊙ (W^O ũ), (batch, time, head · d_head)
             for k, head in enumerate(by_feature.split(attention.d_head, dim=-1)):
-                parts[f"{name}.{k}"] = head.sum(-1)
+                parts[f"{name}.{k}"] = head.sum(-1)  # ũ · z_k W^O_k
             if attention.output.bias is not None:
                 parts[f"{name}.bias"] = u @ attention.output.bias
         else:

@@ -14,18 +14,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 
 Weights = Float[Tensor, "batch head query key"]
 
 
-@door
+@checked
 def attention_at(weights: Weights, distance: Count, first: Count = 0) -> Float[Tensor, " head"]:
     """The mean weight from position t to t − distance, over the batch and t ≥ first. Raises ValueError if none is."""
+    # Entry i of this diagonal is α[i + distance, i], the weight of query t = i + distance.
     diagonal = weights.diagonal(-distance, dim1=-2, dim2=-1)[..., max(0, first - distance) :]
     if not diagonal.shape[-1]:
         raise ValueError(f"distance must leave a query from {first} on, got {distance} in {weights.shape[-2]} queries")
-    return diagonal.mean((0, 2))
+    return diagonal.mean((0, 2))  # (batch, head, query) -> (head)
 
 
 def previous_token_score(weights: Weights) -> Float[Tensor, " head"]:
@@ -38,13 +39,13 @@ def induction_score(weights: Weights, period: Size) -> Float[Tensor, " head"]:
     return attention_at(weights, period - 1, period)
 
 
-@door
+@checked
 def first_token_score(weights: Weights) -> Float[Tensor, " head"]:
     """How much each head attends to the first token, on average over the later ones."""
     return weights[..., 1:, 0].mean((0, 2))
 
 
-@door
+@checked
 def repeated(
     ids: Int[Tensor, " choice"], batch: Size, period: Size, generator: torch.Generator | None = None
 ) -> Int[Tensor, "batch time"]:

@@ -79,6 +79,7 @@ def visited(model: nn.Module, place: Place, visit: Callable[[Tensor], Tensor]) -
 
     Of a module with several names only the calls in the turn of `place.module` count.
     """
+    # A module with several names (shared layers) is called once for each, in the order of the model.
     wanted = submodule(model, place.module)
     turns = cycle([name for name, module in model.named_modules(remove_duplicate=False) if module is wanted])
 
@@ -88,7 +89,7 @@ def visited(model: nn.Module, place: Place, visit: Callable[[Tensor], Tensor]) -
     def after(module: nn.Module, args: Any, result: Any) -> Any:
         if next(turns) != place.module:
             return None
-        return (visit(result[0]), *result[1:]) if isinstance(result, tuple) else visit(result)
+        return (visit(result[0]), *result[1:]) if isinstance(result, tuple) else visit(result)  # (x, state): x is meant
 
     if place.side == "input":  # of nested ones the inner one acts first on an input, last on an output
         handle = wanted.register_forward_pre_hook(before, prepend=True)

@@ -84,9 +84,10 @@ def capture(model: nn.Module) -> Iterator[Tape]:
 
     def listener(outer: Any, turns: Iterator[str]) -> Callable[[Tensor], None]:
         def record(weights: Tensor) -> None:
+            # A shared module is called once under each of its names, in the order of the model.
             tape.record(next(turns), weights)
             if callable(outer):
-                outer(weights)
+                outer(weights)  # a capture around this one sees them too
 
         return record
 

@@ -20,7 +20,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from nlmcore.checks import Size, described, door
+from nlmcore.checks import Size, checked, described
 
 _ESCAPES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 _SPLITS = (
@@ -42,7 +42,7 @@ def tokenize_13a(text: str) -> list[str]:
     return text.split()
 
 
-@door
+@checked
 def corpus_bleu(
     hypotheses: Sequence[str],
     references: Sequence[str] | Sequence[Sequence[str | None]],

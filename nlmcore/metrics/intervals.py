@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 
 # fmt: off
 T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -23,7 +23,7 @@ T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2
 """The 97.5 % points of Student's t for 1 to 30 degrees of freedom."""
 
 
-@door
+@checked
 def mean_interval(values: Iterable[float | int]) -> tuple[float, float]:
     """(mean, half the width of its 95 % interval) of independent runs, for example one loss per seed.
 
@@ -36,7 +36,7 @@ def mean_interval(values: Iterable[float | int]) -> tuple[float, float]:
     return mean, T_95[min(n - 1, len(T_95)) - 1] * math.sqrt(variance / n)
 
 
-@door
+@checked
 def bootstrap_interval(values: Iterable[float | int], draws: Size = 2000) -> tuple[float, float, float]:
     """(mean, low, high): the mean, and the 95 % bootstrap interval. Raises as `mean_interval` does."""
     found = np.array(_checked(values))

@@ -19,8 +19,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from nlmcore.checks import Size, check_tokens, door
-from nlmcore.language_model import LanguageModel, State, ask, check_id, check_model, evaluation_mode
+from nlmcore.checks import Size, check_tokens, checked
+from nlmcore.language_model import LanguageModel, State, call_model, check_id, check_model, evaluation_mode
 
 
 class Likelihood(NamedTuple):
@@ -30,7 +30,7 @@ class Likelihood(NamedTuple):
     predicted: int
 
 
-@door
+@checked
 def log_likelihood(
     model: LanguageModel,
     tokens: Int[Tensor, "batch time"],
@@ -78,7 +78,7 @@ def perplexity(model: LanguageModel, tokens: Int[Tensor, "batch time"], **option
     return math.exp(mean) if not mean > 700 else math.inf  # e^710 is beyond a float
 
 
-@door
+@checked
 def bits_per_character(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], characters: Size, **options: Any
 ) -> float:
@@ -92,7 +92,7 @@ def bits_per_character(
 def _read(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, State]:
     """model(tokens, state); a refusal of too long a text is told with what to do about it."""
     try:
-        return ask(model, tokens, state)
+        return call_model(model, tokens, state)
     except ValueError as error:
         if not re.search(r"this model knows \d+ positions", str(error)):
             raise

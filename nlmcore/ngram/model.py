@@ -147,7 +147,7 @@ class NGramLM:
         new = tokens.cpu().numpy().astype(np.int64)
         if state is None:
             return new, 0
-        # By hand: it is asked at every step of decoding, where the door would add 4 µs.
+        # By hand: it is asked at every step of decoding, where `checked` would add 4 µs.
         if not isinstance(state, Tensor) or state.dtype not in (torch.int64, torch.int32):
             raise TypeError(f"state must be a LongTensor (batch, context) or None, got {type(state).__name__}")
         if state.ndim != 2 or state.shape[0] != tokens.shape[0] or state.shape[1] >= self.order:

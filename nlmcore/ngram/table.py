@@ -43,8 +43,8 @@ class BackoffTable:
         return log_p
 
     def dense(self, tokens: ndarray, first: int, dtype: type) -> ndarray:
-        """(batch, time) -> log P(· | h) (batch, time + 1 - first, vocab), h the words before places first to time."""
-        contexts = [context for _, context, _ in walk(self.levels, tokens)]  # per order, its id before every place
+        """(batch, time) -> log P(· | h) (batch, time + 1 - first, vocab), h the words before first to time."""
+        contexts = [context for _, context, _ in walk(self.levels, tokens)]  # per order, its id before every position
         if not self.chained:  # only the longest context speaks, whether it was seen or not
             longest = np.minimum(np.arange(tokens.shape[1] + 1), len(self.levels) - 1)
             contexts = [np.where(longest == i, context, -1) for i, context in enumerate(contexts)]

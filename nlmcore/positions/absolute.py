@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 from nlmcore.positions.checks import check_length
 
 
@@ -18,13 +18,13 @@ class LearnedPositions(nn.Module):
     Raises ValueError for a text longer than max_length: positions beyond it have no trained vector.
     """
 
-    @door
+    @checked
     def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
         self.max_length, self.d_model = max_length, d_model
         self.weight = nn.Parameter(torch.empty(max_length, d_model).normal_(std=0.02))
 
-    @door
+    @checked
     def forward(
         self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
     ) -> Float[Tensor, "batch time d_model"]:
@@ -40,12 +40,12 @@ class NoPositions(nn.Module):
     count the t tokens that it sees (Haviv et al. 2022). Without a causal mask a text is a bag of words.
     """
 
-    @door
+    @checked
     def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
         self.d_model = d_model
 
-    @door
+    @checked
     def forward(
         self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
     ) -> Float[Tensor, "batch time d_model"]:

@@ -36,12 +36,12 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.positions.checks import check_lengths
 from nlmcore.positions.relative import BiasedScores, K, Q, offsets
 
 
-@door
+@checked
 def alibi_slopes(n_heads: Size) -> Float[Tensor, " head"]:
     """m_h for h = 1 … n_heads."""
     power = 2 ** int(math.log2(n_heads))
@@ -50,7 +50,7 @@ def alibi_slopes(n_heads: Size) -> Float[Tensor, " head"]:
     return torch.tensor((slopes + between)[:n_heads])
 
 
-@door
+@checked
 def alibi(n_heads: Size, query_length: Size, key_length: Size) -> Float[Tensor, "1 head query key"]:
     """−m_h |i − j|, to be added to the scores. The queries are the last of the keys, and no more of them."""
     check_lengths(query_length, key_length)
@@ -75,7 +75,7 @@ class ALiBi(BiasedScores):
         return _linear(self.slopes, q.shape[2], k.shape[2]).to(q.dtype)
 
 
-@door
+@checked
 def relative_buckets(
     offset: Int[Tensor, "*shape"], n_buckets: Size = 32, bidirectional: bool = True, max_distance: Size = 128
 ) -> Int[Tensor, "*shape"]:
@@ -94,7 +94,7 @@ def relative_buckets(
     return bucket + n * (offset > 0) if bidirectional else bucket
 
 
-@door
+@checked
 def relative_bias(
     table: Float[Tensor, "bucket head"],
     query_length: Size,
@@ -137,7 +137,7 @@ def _check_buckets(n_buckets: int, bidirectional: bool, max_distance: int) -> No
 class RelativeBias(BiasedScores):
     """`relative_bias` for attention, of a learned table `weight` (bucket, head). Raises as `relative_buckets` does."""
 
-    @door
+    @checked
     def __init__(
         self,
         n_heads: Size,

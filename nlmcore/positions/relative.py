@@ -60,7 +60,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.positions.checks import check_lengths, check_pair, check_waves
 from nlmcore.positions.sinusoids import frequencies, waves
 
@@ -68,7 +68,7 @@ Q = Float[Tensor, "batch head query d_head"]
 K = Float[Tensor, "batch kv_head key d_head"]
 
 
-@door
+@checked
 def relative_shift(
     x: Float[Tensor, "*batch query distance"], key_length: Size | None = None
 ) -> Float[Tensor, "*batch query key"]:
@@ -119,7 +119,7 @@ def rows_of_distances(
 class BiasedScores(nn.Module):
     """The base of positions with a `bias(q, k)`. No length is too long, and few use max_length."""
 
-    @door
+    @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__()
         self.n_heads, self.d_head, self.causal = n_heads, d_head, causal
@@ -157,7 +157,7 @@ class ClippedDistances(BiasedScores):
 class ShawPositions(ClippedDistances):
     """`bias(q, k)`: q_i · a^K_ij / √d_head; `values(weights)`: Σ_j α_ij a^V_ij."""
 
-    @door
+    @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool, *, max_distance: Size = 16) -> None:
         super().__init__(n_heads, d_head, max_length, causal, max_distance)
         self.key_vectors, self.value_vectors = self.vectors(), self.vectors()
@@ -179,7 +179,7 @@ class ShawPositions(ClippedDistances):
 class MusicTransformerPositions(ClippedDistances):
     """`bias(q, k)`: q_i · E_{i−j} / √d_head; max_distance: max_length − 1 unless given."""
 
-    @door
+    @checked
     def __init__(
         self, n_heads: Size, d_head: Size, max_length: Size, causal: bool, *, max_distance: Size | None = None
     ) -> None:

@@ -17,7 +17,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.positions.checks import check_waves
 from nlmcore.positions.relative import BiasedScores, K, Q, relative_shift
 from nlmcore.positions.sinusoids import frequencies, waves
@@ -28,7 +28,7 @@ class SinusoidalDistances(BiasedScores):
 
     frequency: Tensor  # (d_head / 2,), radians per position
 
-    @door
+    @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__(n_heads, d_head, max_length, causal)
         check_waves("d_head", d_head)

@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.positions.checks import check_waves
 from nlmcore.positions.sinusoids import frequencies
 
@@ -39,7 +39,7 @@ _LAYOUTS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], Callable[[Tensor],
 }
 
 
-@door
+@checked
 def rotary(
     x: Float[Tensor, "batch head time d_head"],
     positions: Tensor,
@@ -93,7 +93,7 @@ class Rotary(nn.Module):
     All layers share the sines and cosines of a stretch of text, so one more token costs each layer three operations.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         n_heads: Size,

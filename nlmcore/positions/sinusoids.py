@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 from nlmcore.fast import Linear
 from nlmcore.positions.checks import check_length, check_waves
 
@@ -32,7 +32,7 @@ def frequencies(d_model: int, base: float | int) -> Float[Tensor, " pair"]:
     return base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
-@door
+@checked
 def sinusoidal(length: Size, d_model: Size, base: float | int = 10_000.0) -> Float[Tensor, "length d_model"]:
     """PE(0), …, PE(length − 1). The first pair of columns turns once in 2π positions, the last in nearly 2π · base.
 
@@ -55,12 +55,12 @@ class PositionsByTable(nn.Module):
     Raises ValueError for a text longer than max_length: the model was not trained that far.
     """
 
-    @door
+    @checked
     def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
         self.max_length, self.d_model = max_length, d_model
 
-    @door
+    @checked
     def forward(
         self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
     ) -> Float[Tensor, "batch time d_model"]:
@@ -93,7 +93,7 @@ class LearnableSinusoidal(PositionsByTable):
     not tell position 257 from 256.
     """
 
-    @door
+    @checked
     def __init__(self, max_length: Size, d_model: Size, base: float | int = 10_000.0) -> None:
         super().__init__(max_length, d_model)
         check_waves("d_model", d_model, base)
@@ -110,7 +110,7 @@ class ConcatenatedPositions(PositionsByTable):
 
     table: Tensor
 
-    @door
+    @checked
     def __init__(self, max_length: Size, d_model: Size, d_position: Size | None = None) -> None:
         super().__init__(max_length, d_model)
         d_position = d_model if d_position is None else d_position
@@ -122,7 +122,7 @@ class ConcatenatedPositions(PositionsByTable):
         return self.mix(torch.cat([x, positions], dim=-1))
 
 
-@door
+@checked
 def binary_counter(length: Size, bits: Size | None = None) -> Int[Tensor, "length bits"]:
     """The numbers 0 … length − 1 in binary, one per row, lowest bit first; bits: None, as many as the largest needs.
 

@@ -20,10 +20,10 @@ a program; we read the one sentence in it that differs between models and refuse
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, SupportsIndex, final
+from typing import Any, final
 
 from nlmcore.tokens.bytepairs import BYTE_ORDER
-from nlmcore.tokens.tokenizer import checked_ids, encode_around
+from nlmcore.tokens.tokenizer import Tokenizer, encode_around
 
 ROLES = ("system", "user", "assistant")
 
@@ -35,10 +35,11 @@ TEMPLATE = (
 
 
 @final
-class BytePairTokenizer:
-    """Text to ids and back. `vocabulary`: token -> id, bytes written in GPT-2's alphabet of 256 printable characters.
+class BytePairTokenizer(Tokenizer):
+    r"""`vocabulary`: token -> id, bytes written in GPT-2's alphabet of 256 printable characters.
 
-    Text never turns into a special id unless `allow_special=True`.
+    `encode` raises ValueError for invalid Unicode (half of a surrogate pair). `decode` writes bytes that are not valid
+    UTF-8 as U+FFFD, the replacement character; `pieces` writes the bytes of a character in several ids as \xf0\x9f.
     """
 
     def __init__(
@@ -53,47 +54,36 @@ class BytePairTokenizer:
         split_digits: bool = False,
         system: str | None = None,
     ) -> None:
-        from tokenizers import Tokenizer, models, pre_tokenizers
+        import tokenizers
+        from tokenizers import models, pre_tokenizers
 
         words = pre_tokenizers.ByteLevel(add_prefix_space=False)
         digits = pre_tokenizers.Digits(individual_digits=True)
-        self._tokenizer = Tokenizer(models.BPE(dict(vocabulary), list(merges)))
+        self._tokenizer = tokenizers.Tokenizer(models.BPE(dict(vocabulary), list(merges)))
         self._tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, words] if split_digits else [words])
         self.special = {name: vocabulary[name] for name in sorted(special, key=len, reverse=True)}  # longest first
         self.bos, self.eos, self.pad = bos, eos, pad
         self.system = system  # what `chat` tells the model about itself if no message does; None: it cannot chat
         byte_of = dict(zip(sorted(pre_tokenizers.ByteLevel.alphabet()), BYTE_ORDER, strict=True))
-        self.vocab_size = max(vocabulary.values()) + 1  # special tokens included
-        self.vocabulary = [b""] * self.vocab_size
+        self.vocabulary = [b""] * (max(vocabulary.values()) + 1)  # special tokens included
         for token, i in vocabulary.items():
             self.vocabulary[i] = token.encode() if token in self.special else bytes([byte_of[c] for c in token])
 
-    def encode(self, text: str, allow_special: bool = False) -> list[int]:
-        """The ids of a text. With `allow_special`, "<|im_end|>" written out in it becomes the id of that token.
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        return self.special
 
-        Raises TypeError for anything but a str, ValueError for invalid Unicode (half of a surrogate pair).
-        """
+    def _encode(self, text: str, allow_special: bool) -> list[int]:
         check_unicode(text)
         if allow_special and self.special:
             return encode_around(self.special, text, self.encode)
         return self._tokenizer.encode(text).ids
 
-    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
-        """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped.
+    def _decode(self, ids: list[int]) -> str:
+        return b"".join([self.vocabulary[i] for i in ids]).decode("utf-8", "replace")
 
-        Bytes that are not valid UTF-8 become U+FFFD, the replacement character.
-        """
-        skipped = set(self.special.values()) if skip_special else set()
-        kept = [self.vocabulary[i] for i in checked_ids(ids, self.vocab_size) if i not in skipped]
-        return b"".join(kept).decode("utf-8", "replace")
-
-    def pieces(self, text: str | Iterable[SupportsIndex], allow_special: bool = False) -> list[str]:
-        r"""What each id of `encode(text)`, or of some ids, stands for: for tables and for the labels of pictures.
-
-        A character may be spread over several ids; their bytes are then written as \xf0\x9f.
-        """
-        ids = self.encode(text, allow_special) if isinstance(text, str) else checked_ids(text, self.vocab_size)
-        return [self.vocabulary[i].decode("utf-8", "backslashreplace") for i in ids]
+    def _piece(self, i: int) -> str:
+        return self.vocabulary[i].decode("utf-8", "backslashreplace")
 
     def chat(self, messages: Sequence[Mapping[str, str]], reply: bool = True) -> list[int]:
         """The ids of a conversation, up to where the model continues; text inside messages never produces special ids.
@@ -118,18 +108,13 @@ class BytePairTokenizer:
             ids += [start, *self.encode(f"{message['role']}\n{message['content']}"), end, *self.encode("\n")]
         return [*ids, start, *self.encode("assistant\n")] if reply else ids
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(vocab_size={self.vocab_size})"
 
-
-def check_unicode(text: object) -> None:
-    """Raise TypeError for anything but a str, and ValueError for half of a surrogate pair."""
-    if not isinstance(text, str):
-        raise TypeError(f"text must be a str, got {type(text).__name__} {text!r:.60}")
+def check_unicode(text: str) -> None:
+    """Raise ValueError for half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"text must be Unicode, got half of a surrogate pair at place {error.start}") from None
+        raise ValueError(f"text must be Unicode, got half of a surrogate pair at position {error.start}") from None
 
 
 def system_message(template: str) -> str:

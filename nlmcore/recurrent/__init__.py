@@ -10,7 +10,7 @@ logits = classifier(tokens, mask)                    SequenceClassifier: one ans
 from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState, Unrolled, unroll
 from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
 from nlmcore.recurrent.labelling import SequenceClassifier, SequenceTagger, last_state, mean_output
-from nlmcore.recurrent.language_model import RecurrentLM
+from nlmcore.recurrent.model import RecurrentLM
 from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
 
 __all__ = [

@@ -27,7 +27,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
+from nlmcore.language_model import check_state
 
 C = TypeVar("C", bound="Cell")
 
@@ -60,7 +61,7 @@ class Cell(nn.Module, ABC):
     parts: ClassVar[tuple[str, ...]] = ("h",)  # the vectors of the state: ("h",), or the LSTM's ("h", "c")
     kernel: str | None = None  # the name in `nlmcore.fast.recurrent` of PyTorch's own loop over time, if there is one
 
-    @door
+    @checked
     def __init__(self, input_size: Size, d_hidden: Size, two_biases: bool = True) -> None:
         super().__init__()
         self.input_size, self.d_hidden = input_size, d_hidden
@@ -90,7 +91,7 @@ class Cell(nn.Module, ABC):
         """x W + b for any number of inputs: (..., input) to (..., blocks · hidden)."""
         return F.linear(x, self.weight_ih, self.input_bias())
 
-    @door(like="weight_hh")
+    @checked(like="weight_hh")
     def forward(self, x: Float[Tensor, "batch {self.input_size}"], state: AnyState | None = None) -> CellState:
         """state_t from x_t and state_{t-1}; None is a state of zeros.
 
@@ -136,12 +137,12 @@ class Cell(nn.Module, ABC):
         real = None if mask is None else mask.unsqueeze(-1).unbind(0)
         for t in reversed(range(len(inputs))) if reverse else range(len(inputs)):
             new, gates[t] = self.call(inputs[t], state) if watched else self.step(inputs[t], state, U)
-            # A padded place reads nothing: those texts keep their old state.
+            # A padded position reads nothing: those texts keep their old state.
             state = new if real is None else each(lambda n, o, keep=real[t]: torch.where(keep, n, o), new, state)
             states[t] = state
         return states, gates
 
-    @door(like="weight_hh")
+    @checked(like="weight_hh")
     def unroll(
         self, x: Float[Tensor, "batch time {self.input_size}"], state: AnyState | None = None, reverse: bool = False
     ) -> Unrolled:
@@ -161,19 +162,9 @@ class Cell(nn.Module, ABC):
         """Nothing read yet: zeros (batch, hidden), with the batch, dtype and device of `like` (batch, …)."""
         return as_state([like.new_zeros(len(like), self.d_hidden)] * len(self.parts))
 
-    def check_state(self, state: AnyState, shape: tuple[int, ...], axes: str = "batch, d_hidden") -> CellState:
+    def check_state(self, state: AnyState, shape: tuple[int, ...], axes: str = "(batch, d_hidden)") -> CellState:
         """Refuse a state that is not this cell's: TypeError for another structure or dtype, ValueError for a shape."""
-        parts = state if isinstance(state, tuple) else (state,)
-        if len(parts) != len(self.parts) or not all(isinstance(part, Tensor) for part in parts):
-            what = "a pair (h, c) of tensors" if len(self.parts) == 2 else "one tensor"
-            raise TypeError(f"state of {type(self).__name__} must be {what}, got {type(state).__name__}")
-        for name, part in zip(self.parts, parts, strict=True):
-            if part.shape != shape:
-                raise ValueError(f"{name} of the state must be ({axes}) = {shape}, got {tuple(part.shape)}")
-            if part.dtype != self.weight_hh.dtype and not torch.is_autocast_enabled(part.device.type):
-                ours = self.weight_hh.dtype
-                raise TypeError(f"{name} of the state must be {ours}, like the weights, got {part.dtype}")
-        return as_state(parts)
+        return as_state(check_state(state, [shape] * len(self.parts), self.weight_hh.dtype, self.parts, axes))
 
     def recurrent_matrices(self) -> dict[str, Tensor]:
         """U's blocks by name, each (hidden, hidden), transposed as stored: what multiplies h_{t-1} in each equation."""

@@ -10,7 +10,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from nlmcore.checks import door
+from nlmcore.checks import checked
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, Gates, LSTMState
 
 
@@ -28,7 +28,7 @@ class RNNCell(Cell):
 
     blocks = ("hidden",)
 
-    @door
+    @checked
     def __init__(self, input_size: int, d_hidden: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
         super().__init__(input_size, d_hidden)
         self.activation = activation
@@ -40,7 +40,7 @@ class RNNCell(Cell):
         return h, {"hidden": h}
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.RNNCell) -> "RNNCell":
         """This cell with the weights of a torch.nn.RNNCell, tanh or relu."""
         activation = {"tanh": torch.tanh, "relu": torch.relu}[module.nonlinearity]
@@ -110,7 +110,7 @@ class GRUCell(Cell):
         return self.bias_ih  # d = bias_hh has to wait: its part in n is multiplied by r
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.GRUCell) -> "GRUCell":
         """This cell with the weights of a torch.nn.GRUCell."""
         return cls(module.input_size, module.hidden_size).copy_weights(module)
@@ -151,7 +151,7 @@ class LSTMCell(Cell):
         return LSTMState(h, c), {"input": i, "forget": f, "candidate": g, "output": o, "memory": memory}
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.LSTMCell) -> "LSTMCell":
         """This cell with the weights of a torch.nn.LSTMCell."""
         return cls(module.input_size, module.hidden_size).copy_weights(module)

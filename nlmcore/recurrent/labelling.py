@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_tokens, door
+from nlmcore.checks import Rate, Size, check_tokens, checked
 from nlmcore.recurrent.cell import hidden_of
 from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
 
@@ -25,7 +25,7 @@ from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
 class SequenceTagger(nn.Module):
     """Logits (batch, time, tags) for the tag of every token."""
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,
@@ -45,7 +45,7 @@ class SequenceTagger(nn.Module):
         self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, bidirectional, residual, dropout, fused)
         self.output = nn.Linear(self.recurrent.output_size, n_tags)
 
-    @door
+    @checked
     def forward(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
     ) -> Float[Tensor, "batch time tag"]:
@@ -76,7 +76,7 @@ POOLS: dict[str, Pool] = {"last": last_state, "mean": mean_output}
 class SequenceClassifier(nn.Module):
     """Logits (batch, classes). `pool` is "last", "mean", or any function like those two."""
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,
@@ -102,7 +102,7 @@ class SequenceClassifier(nn.Module):
         self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, bidirectional, residual, dropout, fused)
         self.output = nn.Linear(self.recurrent.output_size, n_classes)
 
-    @door
+    @checked
     def forward(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
     ) -> Float[Tensor, "batch classes"]:

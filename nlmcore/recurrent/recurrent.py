@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_sizes, door
+from nlmcore.checks import Rate, Size, check_sizes, checked
 from nlmcore.fast.recurrent import flatten_weights, run_kernel, run_lstm
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, Unrolled, as_state, check_not_empty, each, hidden_of
 from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
@@ -52,7 +52,7 @@ class Recurrent(nn.Module):
     `cells` holds the cells layer by layer, in each layer forward before backward, as torch.nn orders its weights.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         cell: CellName,
@@ -72,7 +72,7 @@ class Recurrent(nn.Module):
         sizes = [input_size] + [self.output_size] * (n_layers - 1)
         self.cells = nn.ModuleList(build_cell(cell, size, d_hidden) for size in sizes for _ in range(self.directions))
 
-    @door(like="cells.0.weight_hh")
+    @checked(like="cells.0.weight_hh")
     def forward(
         self,
         x: Float[Tensor, "batch time {self.input_size}"],
@@ -103,7 +103,7 @@ class Recurrent(nn.Module):
             final += last
         return hidden.transpose(0, 1), each(lambda *cells: torch.stack(cells, dim=1), *final)
 
-    @door(like="cells.0.weight_hh")
+    @checked(like="cells.0.weight_hh")
     def unroll(self, x: Float[Tensor, "batch time {self.input_size}"], state: AnyState | None = None) -> list[Unrolled]:
         """Everything that happens while reading x: each cell's states and gates at all times, in the order of `cells`.
 
@@ -127,7 +127,7 @@ class Recurrent(nn.Module):
         return as_state([zeros] * len(cell.parts))
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.RNNBase, fused: bool = True) -> "Recurrent":
         """The same network with the weights of a torch.nn.RNN, GRU or LSTM; ours is batch first, whatever theirs is.
 
@@ -168,7 +168,7 @@ class Recurrent(nn.Module):
         if state is None:
             return [cell.zero_state(x) for cell in cells]
         shape = (len(x), len(cells), self.d_hidden)  # batch first, as every state: `select` gathers its rows
-        state = cells[0].check_state(state, shape, "batch, layers · directions, d_hidden")
+        state = cells[0].check_state(state, shape, "(batch, layers · directions, d_hidden)")
         return [each(lambda part, k=k: part[:, k], state) for k in range(len(cells))]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Recurrent":
@@ -192,7 +192,7 @@ def _run(cell: Cell, x: Tensor, state: CellState, mask: Tensor | None, reverse: 
     states, gates = cell.through_time(x, state, mask, reverse)
     cell.record(gates)
     outputs = torch.stack([hidden_of(state) for state in states])
-    # Backwards, the state after everything is read is that of the first place.
+    # Backwards, the state after everything is read is that of the first position.
     return outputs if mask is None else outputs * mask.unsqueeze(-1), states[0 if reverse else -1]
 
 

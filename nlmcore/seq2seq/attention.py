@@ -17,13 +17,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import attend, dot_score
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 
 
 class Score(nn.Module, ABC):
     """score(s, h_j) for every j, in two parts: `keys = project_source(h)` once, `score(s, keys)` for every query s."""
 
-    @door
+    @checked
     def __init__(self, d_hidden: Size) -> None:
         super().__init__()
 

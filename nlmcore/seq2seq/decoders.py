@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, door
+from nlmcore.checks import Rate, Size, checked
 from nlmcore.recurrent import Recurrent, RecurrentState
 from nlmcore.recurrent.cell import each, hidden_of
 from nlmcore.recurrent.recurrent import CellName, build_cell
@@ -39,11 +39,6 @@ class Seq2SeqState:
     keys: Float[Tensor, "batch source d_key"] | None = None  # for attention: what the score compares
     values: Float[Tensor, "batch source hidden"] | None = None  # for attention: the encoder states h_1 … h_n
     mask: Bool[Tensor, "batch source"] | None = None  # True where the source has a real token
-
-    def batches(self) -> set[int]:
-        """The first dimensions of all its tensors: one number, unless parts of two batches were put together."""
-        recurrent = self.recurrent if isinstance(self.recurrent, tuple) else (self.recurrent,)
-        return {len(t) for t in (*recurrent, self.constant, self.keys, self.values, self.mask) if t is not None}
 
 
 class Decoder(nn.Module, ABC):
@@ -85,7 +80,7 @@ class EveryStepDecoder(InitialStateDecoder):
 class AttentionDecoder(Decoder):
     """Attention: a separate context at every step. `constant_size`: what else is fed at every step, if anything."""
 
-    @door
+    @checked
     def __init__(
         self,
         cell: CellName,

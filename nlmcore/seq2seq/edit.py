@@ -28,7 +28,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Probability, Size, check_sizes, check_tokens, door
+from nlmcore.checks import Probability, Size, check_sizes, check_tokens, checked
 from nlmcore.seq2seq.attention import SCORES
 from nlmcore.seq2seq.decoders import AttentionDecoder, Seq2SeqState
 from nlmcore.seq2seq.model import Seq2Seq
@@ -60,7 +60,7 @@ class Retriever:
             for word in words:
                 self._holders.setdefault(word, []).append(index)
 
-    @door
+    @checked
     def nearest(
         self, query: Words, k: Size = 1, at_least: Probability = 0.0, exclude: Sequence[int] = ()
     ) -> list[tuple[int, float]]:
@@ -93,7 +93,7 @@ def edit_pairs(
             yield prototype, target, similarity
 
 
-@door
+@checked
 def edited_words(
     prototype: Int[Tensor, "batch source"],
     target: Int[Tensor, "batch time"],
@@ -157,7 +157,7 @@ class NeuralEditor(nn.Module):
         """e: the words of an edit are summed in it; the embedding of the text itself."""
         return self.seq2seq.embedding
 
-    @door(like="edits.weight")
+    @checked(like="edits.weight")
     def encode(
         self,
         prototype: Int[Tensor, "batch source"],
@@ -182,7 +182,7 @@ class NeuralEditor(nn.Module):
         words = edited_words(prototype, target, self.vocab_size, prototype_mask, target_mask)
         return torch.cat([which.to(self.edits.weight.dtype) @ self.edits.weight for which in words], dim=-1)
 
-    @door
+    @checked
     def words_to_edit(
         self, insert: Int[Tensor, "batch inserted"], delete: Int[Tensor, "batch deleted"]
     ) -> Float[Tensor, "batch edit"]:
@@ -192,7 +192,7 @@ class NeuralEditor(nn.Module):
                 check_tokens(words, self.vocab_size, name)
         return torch.cat([self.edits(insert.long()).sum(1), self.edits(delete.long()).sum(1)], dim=-1)
 
-    @door(like="edits.weight")
+    @checked(like="edits.weight")
     def perturb(
         self, f: Float[Tensor, "batch {self.d_edit}"], generator: torch.Generator | None = None
     ) -> Float[Tensor, "batch edit"]:

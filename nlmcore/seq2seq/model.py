@@ -29,7 +29,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_tokens, door
+from nlmcore.checks import Rate, Size, check_tokens, checked
+from nlmcore.language_model import check_source_state
 from nlmcore.recurrent import Recurrent, RecurrentState
 from nlmcore.recurrent.cell import each
 from nlmcore.recurrent.recurrent import CellName
@@ -40,7 +41,7 @@ from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder
 class Encoder(nn.Module):
     """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each."""
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,
@@ -62,7 +63,7 @@ class Encoder(nn.Module):
         width = d_hidden // 2 if bidirectional else d_hidden
         self.recurrent = Recurrent(cell, d_embedding, width, n_layers, bidirectional, False, dropout, fused)
 
-    @door
+    @checked
     def forward(
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"] | None = None
     ) -> tuple[Tensor, RecurrentState]:
@@ -86,7 +87,7 @@ class Seq2Seq(nn.Module):
     Raises ValueError for an odd d_hidden with a bidirectional encoder, TypeError for both or neither of the two.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         source_vocab_size: Size | None,
@@ -122,7 +123,7 @@ class Seq2Seq(nn.Module):
             self.decoder = {"initial": InitialStateDecoder, "every_step": EveryStepDecoder}[context](*sizes)
         self.output = nn.Linear(d_hidden, target_vocab_size)
 
-    @door
+    @checked
     def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> Seq2SeqState:
         """Read a source (batch, source), or what an own encoder reads; source_mask: True = a real token, None: all."""
         outputs, state = self.encoder(source, source_mask)
@@ -144,11 +145,7 @@ class Seq2Seq(nn.Module):
     ) -> tuple[Float[Tensor, "batch time hidden"], Seq2SeqState]:
         """s_i at every time (logits are their `output`), and the state after them. Raises as `forward` does."""
         check_tokens(tokens, self.vocab_size)
-        if not isinstance(state, Seq2SeqState):
-            raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
-        for batch in state.batches():
-            if batch != len(tokens):
-                raise ValueError(f"state must have one source per text, got {batch} for {len(tokens)} texts")
+        state = check_source_state(state, Seq2SeqState, len(tokens))
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, recurrent = self.decoder(embedded, state)
         hidden = F.dropout(hidden, self.dropout, self.training)

@@ -29,8 +29,8 @@ from typing import Any, NamedTuple, final
 
 import regex
 
-from nlmcore.checks import Count, door
-from nlmcore.tokens.tokenizer import Tokenizer, check_texts, encode_around
+from nlmcore.checks import Count, checked
+from nlmcore.tokens.tokenizer import TrainedTokenizer, check_texts, encode_around
 
 # GPT-2's split: English clitics; letters, digits or other signs, each with one space before them; white space.
 SPLIT = regex.compile(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
@@ -121,7 +121,7 @@ def _merge_in_word(
 
 
 @final
-class BPETokenizer(Tokenizer):
+class BPETokenizer(TrainedTokenizer):
     """Ids: `<pad>`, `<bos>`, `<eos>`, the 256 bytes, then one for every merge. There is no `<unk>`.
 
     Covers every str: `decode(encode(x)) == x`, lone surrogates included (written as their three bytes). Ids
@@ -152,7 +152,7 @@ class BPETokenizer(Tokenizer):
         self._cache: dict[str, list[int]] = {}
 
     @classmethod
-    @door
+    @checked
     def train(cls, texts: str | Iterable[str], vocab_size: int) -> "BPETokenizer":
         """Learn merges until there are `vocab_size` ids, or no pair is left to merge."""
         smallest = len(cls.special) + 256
@@ -196,7 +196,7 @@ class BPETokenizer(Tokenizer):
 
     def _encode(self, text: str, allow_special: bool) -> list[int]:
         if allow_special:
-            return encode_around({token: i for i, token in enumerate(self.special)}, text, self.encode)
+            return encode_around(self.special_ids, text, self.encode)
         ids: list[int] = []
         known = self._cache.get
         for word in SPLIT.findall(text):
@@ -226,7 +226,7 @@ class TrainingStep(NamedTuple):
     words: dict[bytes, list[bytes]]
 
 
-@door
+@checked
 def trace_training(texts: str | Iterable[str], steps: Count) -> Iterator[TrainingStep]:
     """Train one merge at a time, for the lecture. Ask for it on a few lines of text, not on a library."""
     word_counts = count_words(check_texts(texts))

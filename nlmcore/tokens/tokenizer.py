@@ -1,9 +1,9 @@
-"""What every tokenizer here is: text to ids and back, with the special tokens first.
+"""What every tokenizer here is: text to ids and back.
 
-Ids 0, 1, 2 are `<pad>`, `<bos>`, `<eos>`; id 3 is `<unk>` in tokenizers that can meet something unknown. Text
-never turns into a special id unless `allow_special=True`: "<eos>" in a student's essay is five characters.
+Text never turns into a special id unless `allow_special=True`: "<eos>" in a student's essay is five characters.
 
-**The round trip.** `decode(encode(x)) == x` for every string the tokenizer covers.
+In those that we train, special tokens come first: ids 0, 1, 2 are `<pad>`, `<bos>`, `<eos>`; id 3 is `<unk>` where
+something can be unknown. **The round trip.** `decode(encode(x)) == x` for every string that such a tokenizer covers.
 """
 
 import json
@@ -11,28 +11,65 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import index
-from typing import Any, ClassVar, Protocol, SupportsIndex, TypeVar, runtime_checkable
+from typing import Any, ClassVar, SupportsIndex, TypeVar
 
 from nlmcore.checks import described
 
 PAD, BOS, EOS, UNK = range(4)
 SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
 
-T = TypeVar("T", bound="Tokenizer")
+T = TypeVar("T", bound="TrainedTokenizer")
 
 
 class Tokenizer(ABC):
-    """The part that all tokenizers share. A subclass says how plain text becomes ids and ids become text."""
+    """Text to ids and back. A subclass says how text becomes ids and ids become text."""
 
-    special: ClassVar[tuple[str, ...]] = SPECIAL  # the first entries of the vocabulary
-    pad, bos, eos = PAD, BOS, EOS
     vocabulary: Sequence[Any]  # what each id stands for, special tokens included: strings, or bytes
+
+    @property
+    @abstractmethod
+    def special_ids(self) -> Mapping[str, int]:
+        """The special tokens and their ids."""
 
     @abstractmethod
     def _encode(self, text: str, allow_special: bool) -> list[int]: ...
 
     @abstractmethod
     def _decode(self, ids: list[int]) -> str: ...
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids there are, special tokens included."""
+        return len(self.vocabulary)
+
+    def encode(self, text: str, allow_special: bool = False) -> list[int]:
+        """The ids of a text. With `allow_special`, "<eos>" written out in the text becomes the id of `<eos>`."""
+        if not isinstance(text, str):  # by hand: `checked` takes longer than a word
+            raise TypeError(f"text must be a string, got {described(text)}")
+        return self._encode(text, allow_special)
+
+    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
+        """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped."""
+        skipped = frozenset(self.special_ids.values()) if skip_special else frozenset()
+        return self._decode([i for i in checked_ids(ids, self.vocab_size) if i not in skipped])
+
+    def pieces(self, text: str | Iterable[SupportsIndex], allow_special: bool = False) -> list[str]:
+        """What each id of `encode(text)`, or of some ids, stands for: for tables and for the labels of pictures."""
+        ids = self.encode(text, allow_special) if isinstance(text, str) else checked_ids(text, self.vocab_size)
+        return [self._piece(i) for i in ids]
+
+    def _piece(self, i: int) -> str:
+        return self._decode([i])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
+class TrainedTokenizer(Tokenizer):
+    """A tokenizer that learned its vocabulary from texts of ours, and can be written to JSON."""
+
+    special: ClassVar[tuple[str, ...]] = SPECIAL  # the first entries of the vocabulary
+    pad, bos, eos = PAD, BOS, EOS
 
     @abstractmethod
     def _fields(self) -> dict[str, Any]:
@@ -43,31 +80,13 @@ class Tokenizer(ABC):
         return cls(**fields)
 
     @property
-    def vocab_size(self) -> int:
-        """How many ids there are, special tokens included."""
-        return len(self.vocabulary)
+    def special_ids(self) -> Mapping[str, int]:
+        return {name: i for i, name in enumerate(self.special)}
 
     @property
     def unk(self) -> int | None:
         """The id of `<unk>`; None where nothing can be unknown."""
         return UNK if "<unk>" in self.special else None
-
-    def encode(self, text: str, allow_special: bool = False) -> list[int]:
-        """The ids of a text. With `allow_special`, "<eos>" written out in the text becomes the id of `<eos>`."""
-        if not isinstance(text, str):  # by hand: the door takes longer than a word
-            raise TypeError(f"text must be a string, got {described(text)}")
-        return self._encode(text, allow_special)
-
-    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
-        """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped."""
-        checked = checked_ids(ids, self.vocab_size)
-        if skip_special:
-            checked = [i for i in checked if i >= len(self.special)]
-        return self._decode(checked)
-
-    def pieces(self, text: str) -> list[str]:
-        """The text of each id of `encode(text)`: for tables and for the labels of pictures."""
-        return [self._decode([i]) for i in self.encode(text)]
 
     def to_json(self) -> str:
         """All that `from_json` needs, as text."""
@@ -88,18 +107,8 @@ class Tokenizer(ABC):
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"text is no complete {cls.__name__}: {error!r}") from error
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(vocab_size={self.vocab_size})"
 
-
-@runtime_checkable
-class Decodes(Protocol):
-    """Any tokenizer, a pretrained model's too."""
-
-    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str: ...
-
-
-def decode_stream(tokenizer: Decodes, ids: Iterable[SupportsIndex], skip_special: bool = False) -> Iterator[str]:
+def decode_stream(tokenizer: Tokenizer, ids: Iterable[SupportsIndex], skip_special: bool = False) -> Iterator[str]:
     """The text of ids that arrive one by one: after each id what it adds, "" while a character is incomplete.
 
     ids = (step.tokens.item() for step in stream(model, prompt, 50))

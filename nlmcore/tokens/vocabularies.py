@@ -22,8 +22,8 @@ from typing import Any, final
 
 import regex
 
-from nlmcore.checks import Size, described, door
-from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_texts, encode_around
+from nlmcore.checks import Size, checked, described
+from nlmcore.tokens.tokenizer import SPECIAL, UNK, TrainedTokenizer, check_texts, encode_around
 
 _LETTER = r"[\p{L}\p{M}\p{N}]"
 _SPECIAL = "|".join(SPECIAL)
@@ -41,7 +41,7 @@ _NO_SPACE_AFTER = frozenset("([{“‘'\"#$£€@&_-–—/")
 
 
 @final
-class CharTokenizer(Tokenizer):
+class CharTokenizer(TrainedTokenizer):
     """One id per character (Unicode code point) seen when fitted; any other character is `<unk>`.
 
     Covers the strings over its characters: for them `decode(encode(x)) == x`.
@@ -57,7 +57,7 @@ class CharTokenizer(Tokenizer):
         self._ids = {c: i for i, c in enumerate(self.vocabulary)}
 
     @classmethod
-    @door
+    @checked
     def fit(cls, texts: str | Iterable[str], min_count: Size = 1) -> "CharTokenizer":
         """The characters that occur at least `min_count` times, sorted by code point."""
         counts: Counter[str] = Counter()
@@ -67,7 +67,7 @@ class CharTokenizer(Tokenizer):
 
     def _encode(self, text: str, allow_special: bool) -> list[int]:
         if allow_special:
-            return encode_around({c: self._ids[c] for c in SPECIAL}, text, self.encode)
+            return encode_around(self.special_ids, text, self.encode)
         return [self._ids.get(c, UNK) for c in text]
 
     def _decode(self, ids: list[int]) -> str:
@@ -78,7 +78,7 @@ class CharTokenizer(Tokenizer):
 
 
 @final
-class WordTokenizer(Tokenizer):
+class WordTokenizer(TrainedTokenizer):
     """One id per word or punctuation mark; `<unk>` for any other.
 
     Ids: the special tokens, "" (no space here), " ", "\\n", then the words, most frequent first. Covers the
@@ -101,7 +101,7 @@ class WordTokenizer(Tokenizer):
         self.lowercase = lowercase
 
     @classmethod
-    @door
+    @checked
     def fit(
         cls, texts: str | Iterable[str], min_count: Size = 1, vocab_size: Size | None = None, lowercase: bool = False
     ) -> "WordTokenizer":

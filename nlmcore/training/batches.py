@@ -66,7 +66,7 @@ class BatchStream:
         self.position = 0  # how many batches of this epoch were returned
         self._random = random
         self._iterator: Iterator[Any] = iter(())
-        self._ahead: Any = _NOTHING
+        self._ahead: Any = _NOTHING  # fetched, not yet returned; a batch may itself be None
 
     @property
     def epoch_is_over(self) -> bool:
@@ -75,8 +75,9 @@ class BatchStream:
 
     def begin_epoch(self, epoch: int) -> None:
         """Start over."""
-        self.start = EpochStart(epoch, self._random)
+        self.start = EpochStart(epoch, self._random)  # with these an epoch can be replayed
         self.position = 0
+        # The iterator may draw when it is made (a shuffle) and at every batch.
         with self._own_randomness():
             self._iterator = iter(self.batches(epoch) if callable(self.batches) else self.batches)
             self._ahead = next(self._iterator, _NOTHING)
@@ -100,16 +101,17 @@ class BatchStream:
         for _ in range(position):
             if self.epoch_is_over:
                 raise ValueError(f"batches ended after {self.position}, but the checkpoint was made after {position}")
+            # Every batch is made again: only then are the random numbers after it the same.
             last = self.next()
         return last
 
     @contextmanager
     def _own_randomness(self) -> Iterator[None]:
         """Meanwhile the global generators are the data's."""
-        outside = RandomState.now()
+        outside = RandomState.now()  # the model's: dropout, sampling
         self._random.restore()
         try:
             yield
         finally:
-            self._random = RandomState.now()
+            self._random = RandomState.now()  # the data's go on from here the next time
             outside.restore()

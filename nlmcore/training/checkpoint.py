@@ -1,4 +1,4 @@
-"""A training run in one file: weights, optimiser, random numbers, the place in the data, history.
+"""A training run in one file: weights, optimiser, random numbers, the position in the data, history.
 
 The file is PyTorch's (`torch.save`) and read with `weights_only=True`, which builds tensors, numbers, strings and
 containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before
@@ -49,6 +49,7 @@ def load_checkpoint(path: str | Path) -> dict[str, Any]:
     """What was saved, on the CPU; FileNotFoundError, IsADirectoryError, ValueError if a byte is missing or changed."""
     data = Path(path).read_bytes()
     whole, digest = data[:-DIGEST], data[-DIGEST:]
+    # Before unpacking: PyTorch reads a file with a flipped bit in a weight without a word.
     if hashlib.sha256(whole).digest() != digest:
         raise ValueError(f"{path} is not a checkpoint of nlmcore.training, or it was cut short or damaged")
     content: dict[str, Any] = torch.load(io.BytesIO(whole), map_location="cpu", weights_only=True)
@@ -80,7 +81,7 @@ def save_run(run: Run, path: str | Path) -> None:
     """Write the run to one file."""
     start = run.stream.start
     content = {
-        "made_with": _made_with(run, run.history.steps),
+        "made_with": _made_with(run, run.history.steps),  # what a resumed run is compared with
         "last_batch": fingerprint(run.last_batch),
         "model": run.model.state_dict(),
         "best": run.best,

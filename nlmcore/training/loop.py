@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from nlmcore.checks import Amount, Size, described, door
+from nlmcore.checks import Amount, Size, checked, described
 from nlmcore.language_model import evaluation_mode
 from nlmcore.training.batches import BatchStream, RandomState
 from nlmcore.training.checkpoint import Run, load_run, save_run
@@ -32,7 +32,7 @@ from nlmcore.training.optimisation import clip_gradients
 from nlmcore.training.through_time import detach
 
 
-@door
+@checked
 def fit(
     model: nn.Module,
     batches: Iterable[Any] | Callable[[int], Iterable[Any]],

@@ -25,8 +25,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.checks import check_tokens, door
-from nlmcore.language_model import LanguageModel, State, ask, check_model, evaluation_mode, map_leaves
+from nlmcore.checks import check_tokens, checked
+from nlmcore.language_model import LanguageModel, State, call_model, check_model, evaluation_mode, map_leaves
 
 ADVICE = "; to train any other model give fit a loss, loss(model, batch) -> tensor"
 
@@ -51,7 +51,7 @@ def teacher_forcing_loss(
     return read(model, *prepare(model, tokens, targets, mask, state, source, source_mask)).loss
 
 
-@door
+@checked
 def next_token_loss(
     logits: Float[Tensor, "batch time vocab"],
     targets: Int[Tensor, "batch time"],
@@ -68,6 +68,7 @@ def mean_loss(logits: Tensor, targets: Tensor, mask: Tensor | None) -> Tensor:
     wanted = targets.long()
     if mask is not None:
         wanted = wanted.masked_fill(~mask, -100)  # cross_entropy's own sign for "not counted"
+    # (batch · time, vocab) and (batch · time): the mean over all targets that count, whichever text they are of.
     return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=-100)
 
 
@@ -85,11 +86,11 @@ class Piece(NamedTuple):
 
 def read(model: LanguageModel, inputs: Tensor, targets: Tensor, mask: Tensor | None, state: State) -> Piece:
     """Read `inputs` and predict `targets`, of arguments that were checked."""
-    logits, state = ask(model, inputs, state, ADVICE)
+    logits, state = call_model(model, inputs, state, ADVICE)
     return Piece(mean_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
 
 
-@door
+@checked
 def prepare(
     model: LanguageModel,
     tokens: Int[Tensor, "batch time"],
@@ -107,6 +108,7 @@ def prepare(
     elif tokens.shape[1] < 2:
         raise ValueError(f"tokens must hold a token to read and one to predict, got shape {tuple(tokens.shape)}")
     else:
+        # Each token is the target of those before it; the mask says which targets are real.
         tokens, targets, mask = tokens[:, :-1], tokens[:, 1:], None if mask is None else mask[:, 1:]
     check_any(mask)
     if source is None:
@@ -142,12 +144,12 @@ def scorer(loss: Callable | None, carry_state: bool) -> Score:
         value, state = loss(model, batch, state) if carry_state else (loss(model, batch), None)
         if not isinstance(value, Tensor) or value.numel() != 1:
             raise TypeError(f"loss must return a tensor with one number, got {value!r:.80}")
-        return Piece(value.reshape(()), 1, state)
+        return Piece(value.reshape(()), 1, state)  # what it averages is not known: one batch, one vote
 
     return score
 
 
-@door
+@checked
 @torch.no_grad()
 def evaluate(
     model: nn.Module, batches: Iterable[Any], loss: Callable | None = None, *, carry_state: bool = False
@@ -159,9 +161,10 @@ def evaluate(
     with evaluation_mode(model):
         for batch in batches:
             piece = score(model, to_device(batch, device), state)
+            # Weighted by their predictions, so that short batches do not count more per token than long ones.
             total += float(piece.loss) * piece.predictions
             predictions += piece.predictions
-            state = piece.state if carry_state else None
+            state = piece.state if carry_state else None  # a batch continues the one before it, or begins anew
     if not predictions:
         raise ValueError("batches to evaluate on must hold at least one prediction, got none")
     return total / predictions
@@ -182,7 +185,7 @@ def _arguments(batch: Any) -> dict[str, Tensor]:
     elif isinstance(batch, dict):
         fields = batch
     elif isinstance(batch, tuple | list) and 2 <= len(batch) <= 3:
-        return dict(zip(ARGUMENTS, batch, strict=False))
+        return dict(zip(ARGUMENTS, batch, strict=False))  # (tokens, targets) or (tokens, targets, mask)
     else:
         raise TypeError(
             "batches must be tensors, (tokens, targets[, mask]), or have the fields tokens, targets, mask, source,"

@@ -17,29 +17,30 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from nlmcore.checks import Count, Probability, Size, door
+from nlmcore.checks import Count, Probability, Size, checked
 
 
-@door
+@checked
 def clip_gradients(parameters: Iterable[Tensor], max_norm: float | int) -> float:
     """Scale all gradients in place so that their common norm is at most `max_norm`; return the unclipped norm.
 
     Parameters without a gradient are left out. A norm that is not finite is returned, and nothing is scaled.
     """
     if isinstance(parameters, Tensor):
-        parameters = [parameters]
+        parameters = [parameters]  # a tensor is iterable, but not what is meant
     if not max_norm > 0:
         raise ValueError(f"max_norm must be greater than 0, got {max_norm}")
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if not gradients:
         return 0.0
     norm = float(torch.nn.utils.get_total_norm(gradients))
+    # One factor for all parameters: the direction of the step stays, only its length changes.
     if math.isfinite(norm) and norm > max_norm:
-        torch._foreach_mul_(gradients, max_norm / norm)
+        torch._foreach_mul_(gradients, max_norm / norm)  # all in one call: many small tensors
     return norm
 
 
-@door
+@checked
 def noam_schedule(step: Count, d_model: Size, warmup: Size = 4_000) -> float:
     """d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): a learning rate that rises for `warmup` steps, then falls.
 
@@ -49,7 +50,7 @@ def noam_schedule(step: Count, d_model: Size, warmup: Size = 4_000) -> float:
     return 0.0 if step == 0 else d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-@door
+@checked
 def cosine_schedule(step: Count, total: Count, warmup: Count = 0, floor: Probability = 0.0) -> float:
     """A factor of the learning rate: 0 to 1 linearly in `warmup` steps, then half a cosine down to `floor` at `total`.
 
@@ -60,5 +61,5 @@ def cosine_schedule(step: Count, total: Count, warmup: Count = 0, floor: Probabi
         raise ValueError(f"warmup must be less than total, got warmup={warmup} and total={total}")
     if step < warmup:
         return step / warmup
-    done = min(1.0, (step - warmup) / (total - warmup))
-    return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2
+    done = min(1.0, (step - warmup) / (total - warmup))  # the fraction of the way down
+    return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2  # equation 5: from 1 down to floor

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.language_model import LanguageModel, State, map_leaves
 from nlmcore.training.losses import Piece, prepare, read
 
@@ -26,7 +26,7 @@ def detach(state: State) -> State:
     return map_leaves(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, state)
 
 
-@door
+@checked
 def truncated_backpropagation(
     model: LanguageModel,
     tokens: Int[Tensor, "batch time"],
@@ -41,14 +41,16 @@ def truncated_backpropagation(
     `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not
     yielded. `state` is where to begin; it is cut as well. Arguments are checked immediately, not at the first piece.
     """
+    # Outside the generator below, whose body would run only when the first piece is asked for.
     inputs, targets, mask, state = prepare(model, tokens, targets, mask, detach(state))
 
     def pieces(state: State) -> Iterator[Piece]:
         for start in range(0, inputs.shape[1], length):
+            # The state is cut between two pieces: its values go on, the graph behind it is freed.
             here = slice(start, start + length)
             piece = read(model, inputs[:, here], targets[:, here], None if mask is None else mask[:, here], state)
             state = detach(piece.state)
-            if piece.predictions:
+            if piece.predictions:  # a mean over no target is not a number; its tokens were read all the same
                 yield piece._replace(state=state)
 
     return pieces(state)

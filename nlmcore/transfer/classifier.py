@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention.pooling import mean_pool
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.inspect import outputs
 from nlmcore.language_model import evaluation_mode
 
@@ -57,7 +57,7 @@ class Classifier(nn.Module):
     `nlmcore.attention.pooling`. frozen: the model is unchanged, runs without dropout, and no gradient reaches it.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         model: nn.Module,

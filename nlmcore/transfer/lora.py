@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from nlmcore.checks import Positive, Size, door
+from nlmcore.checks import Positive, Size, checked
 from nlmcore.positions import LearnedPositions
 from nlmcore.positions.relative import BiasedScores
 
@@ -55,7 +55,7 @@ class LoRA(nn.Module):
     Raises ValueError if nothing is left to adapt.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         model: nn.Module,

@@ -28,7 +28,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.checks import Positive, Size, door
+from nlmcore.checks import Positive, Size, checked
 from nlmcore.language_model import State
 
 
@@ -95,7 +95,7 @@ def preferences(reference: Any, chosen: Answers, rejected: Answers) -> Preferenc
     return Preferences(chosen, rejected, log_probs(reference, chosen) - log_probs(reference, rejected))
 
 
-@door
+@checked
 def preference_loss(model: Any, pairs: Preferences, beta: Positive = 0.1) -> Float[Tensor, ""]:
     """The mean over the pairs, in nats; ln 2 where π = π_ref."""
     margin = log_probs(model, pairs.chosen) - log_probs(model, pairs.rejected) - pairs.reference
@@ -108,7 +108,7 @@ class Tail(nn.Module):
     Raises ValueError if the model does not have more layers than that.
     """
 
-    @door
+    @checked
     def __init__(self, model: Any, n_layers: Size) -> None:
         super().__init__()
         if n_layers >= len(model.layers):

@@ -24,9 +24,10 @@ from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
 from nlmcore.transformer.from_torch import block_from_torch
-from nlmcore.transformer.model import TransformerLM, TransformerState, Trunk
+from nlmcore.transformer.model import Backbone, TransformerLM, TransformerState
 
 __all__ = [
+    "Backbone",
     "DecoderLayer",
     "DecoderStack",
     "EncoderDecoder",
@@ -42,7 +43,6 @@ __all__ = [
     "TransformerEncoder",
     "TransformerLM",
     "TransformerState",
-    "Trunk",
     "block_from_torch",
     "hide_tokens",
 ]

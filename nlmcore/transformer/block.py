@@ -24,7 +24,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import Rate, Size, door
+from nlmcore.checks import Rate, Size, checked
 from nlmcore.fast import Linear
 from nlmcore.transformer.checks import check_layers, self_attention
 
@@ -57,7 +57,7 @@ class FeedForward(nn.Module):
 
     matrices = 1  # how many lie in `inner`, one above the other
 
-    @door
+    @checked
     def __init__(self, d_model: Size, d_ff: Size, activation: Callable = F.gelu, bias: bool = True) -> None:
         super().__init__()
         self.inner = Linear(d_model, self.matrices * d_ff, bias=bias)  # one product, also where there are two matrices

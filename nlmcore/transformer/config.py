@@ -52,7 +52,7 @@ def build_output(c: Any, embedding: nn.Module) -> nn.Module:
     output = Linear(c.d_model, c.vocab_size, bias=False)
     if c.tie_embeddings:
         check_tied(embedding, output.weight)
-        output.weight = embedding.weight  # type: ignore[assignment]
+        output.weight = embedding.weight  # type: ignore[assignment]  # one parameter under two names
     return output
 
 
@@ -153,7 +153,7 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         for name, arguments in PARTS.items():
-            if name != "attention_positions" or self.attention_positions is not None:
+            if name != "attention_positions" or self.attention_positions is not None:  # the one part that may be None
                 check_part(name, getattr(self, name), arguments)
         check_fields(self)
         check_heads(self.d_model, self.n_heads, self.n_kv_heads, self.d_head)

@@ -20,22 +20,22 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention.checks import check_token_mask
-from nlmcore.checks import check_tokens, door
+from nlmcore.checks import check_tokens, checked
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
-from nlmcore.transformer.model import Trunk
+from nlmcore.transformer.model import Backbone
 
 
-class TransformerEncoder(Trunk):
+class TransformerEncoder(Backbone):
     """tokens (batch, time) -> hidden vectors (batch, time, d_model)."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config, causal=False)
         config.initialise(self, config)
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.TransformerEncoder, embedding: nn.Embedding) -> "TransformerEncoder":
         """PyTorch's encoder of these embeddings: its weights and its numbers. See `from_torch`."""
         ours = cls(config_of_stack(module, embedding)).to(embedding.weight)
@@ -53,6 +53,7 @@ class TransformerEncoder(Trunk):
         """
         check_tokens(tokens, self.config.vocab_size)
         check_token_mask(mask, tokens, pairs=True)
+        # (batch, 1, 1, key) for padding, (batch, 1, query, key) for pairs: the same for every head and layer
         keys_allowed = None if mask is None else mask[:, None, None] if mask.ndim == 2 else mask[:, None]
         return self.final_norm(self.layers(self.embed(tokens), keys_allowed))
 
@@ -60,15 +61,15 @@ class TransformerEncoder(Trunk):
 class MaskedLM(nn.Module):
     """tokens (batch, time) -> logits (batch, time, vocab): for each position, the token that stands there."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.encoder = TransformerEncoder(config)
         self.config, self.vocab_size = config, config.vocab_size
-        self.transform = nn.Linear(config.d_model, config.d_model)
+        self.transform = nn.Linear(config.d_model, config.d_model)  # W and b
         self.norm = config.norm(config.d_model)
         self.output = config.output(config, self.encoder.embedding)
-        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))  # c: E may be the embedding, which has no shift
         config.initialise(self, config)
 
     def forward(
@@ -76,4 +77,5 @@ class MaskedLM(nn.Module):
     ) -> Float[Tensor, "batch time vocab"]:
         """mask as in TransformerEncoder (hidden tokens are real; padding is not)."""
         hidden = self.encoder(tokens, mask)
+        # LN(φ(h W + b)) Eᵀ + c, at every position: the loss chooses the hidden ones
         return self.output(self.norm(F.gelu(self.transform(hidden)))) + self.bias

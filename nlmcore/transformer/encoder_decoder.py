@@ -25,12 +25,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import check_tokens, door
+from nlmcore.checks import check_tokens, checked
+from nlmcore.language_model import check_source_state
 from nlmcore.transformer.checks import check_state
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
-from nlmcore.transformer.model import TransformerState, Trunk
+from nlmcore.transformer.model import Backbone, TransformerState
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class EncoderDecoder(nn.Module):
     Raises ValueError if the widths differ or there are two encoders.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         config: TransformerConfig,
@@ -68,7 +69,7 @@ class EncoderDecoder(nn.Module):
             raise ValueError("encoder_config or encoder, not both: encoder is finished, encoder_config is to build one")
         if encoder is None:
             self.encoder: Any = TransformerEncoder(encoder_config or config)
-        self.decoder = Trunk(config, causal=True, cross=True)
+        self.decoder = Backbone(config, causal=True, cross=True)
         source = getattr(self.encoder if encoder is None else encoder, "config", None)
         if isinstance(source, TransformerConfig) and source.d_model != config.d_model:
             raise ValueError(
@@ -86,17 +87,17 @@ class EncoderDecoder(nn.Module):
         self.source_vocab_size: int | None = self.encoder.config.vocab_size if reads_tokens else None
 
     @classmethod
-    @door
+    @checked
     def from_torch(cls, module: nn.Transformer, source: nn.Embedding, target: nn.Embedding) -> "EncoderDecoder":
         """PyTorch's Transformer of these embeddings: its weights, and its numbers under a causal target mask.
 
         Logits are hidden vectors times the target's embedding matrix.
         """
-        theirs = ((module.encoder, source), (module.decoder, target))
+        theirs = ((module.encoder, source), (module.decoder, target))  # (stack, its embedding)
         configs = [config_of_stack(stack, embedding) for stack, embedding in theirs]
         ours = cls(configs[1], configs[0]).to(target.weight)
-        for trunk, (stack, embedding) in zip((ours.encoder, ours.decoder), theirs, strict=True):
-            copy_stack(trunk, stack, embedding)
+        for side, (stack, embedding) in zip((ours.encoder, ours.decoder), theirs, strict=True):
+            copy_stack(side, stack, embedding)
         return ours.train(module.training)
 
     def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> EncoderDecoderState:
@@ -109,6 +110,7 @@ class EncoderDecoder(nn.Module):
             raise ValueError(f"source_mask must have shape (batch, source), got {tuple(source_mask.shape)}")
         encoded = self.encoder(source, source_mask)
         mask = source_mask if source_mask is not None else encoded.new_ones(encoded.shape[:2]).bool()
+        # k = h K and v = h V of every decoder layer, once for the whole target.
         return EncoderDecoderState(self.decoder.layers.project_source(encoded), mask, encoded)
 
     def forward(
@@ -126,16 +128,12 @@ class EncoderDecoder(nn.Module):
         Raises TypeError for a state without a source, ValueError for one of another batch or another model.
         """
         check_tokens(tokens, self.vocab_size)
-        if not isinstance(state, EncoderDecoderState):
-            raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
-        if len(state.source_mask) != len(tokens):
-            raise ValueError(
-                f"state must have one source per text, got {len(state.source_mask)} for {len(tokens)} texts"
-            )
+        state = check_source_state(state, EncoderDecoderState, len(tokens))
         check_state(state.target, TransformerState, len(tokens))
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
+        # (batch, 1, 1, source): one mask for every head and query, and none where nothing is padded.
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
-        x = self.decoder.embed(tokens, position)
+        x = self.decoder.embed(tokens, position)  # (batch, time, d_model), from where the last call ended
         x, layers = self.decoder.layers(x, layers, state.memories, keys_allowed)
         target = TransformerState(layers, position + tokens.shape[1])
         return self.decoder.final_norm(x), replace(state, target=target)

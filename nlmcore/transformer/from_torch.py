@@ -23,13 +23,13 @@ from nlmcore.transformer.config import TransformerConfig
 
 def config_from_torch(layer: Any, n_layers: int = 1, vocab_size: int = 1, norm: Any = None) -> TransformerConfig:
     """The configuration that agrees with layers like this one; norm: what ends their stack, or None."""
-    bias = layer.linear1.bias is not None
+    bias = layer.linear1.bias is not None  # their one switch is for all matrices and norms
     return TransformerConfig(
         vocab_size=vocab_size,
         d_model=layer.self_attn.embed_dim,
         n_heads=layer.self_attn.num_heads,
         n_layers=n_layers,
-        max_length=1,
+        max_length=1,  # without positions of its own, any length will do
         d_ff=layer.linear1.out_features,
         dropout=layer.dropout1.p,
         attention_bias=bias,
@@ -61,11 +61,11 @@ def block_from_torch(
 def copy_layer(ours: Any, theirs: Any) -> None:
     """Give a block the weights of PyTorch's layer."""
     ours.attention.load_state_dict(type(ours.attention).from_torch(theirs.self_attn).state_dict())
-    rules = [ours.residual_attention, ours.residual_feed_forward]
+    rules = [ours.residual_attention, ours.residual_feed_forward]  # norm1, norm2 in an encoder
     if hasattr(theirs, "multihead_attn"):
         cross = type(ours.cross_attention).from_torch(theirs.multihead_attn)
         ours.cross_attention.load_state_dict(cross.state_dict())
-        rules.insert(1, ours.residual_cross_attention)
+        rules.insert(1, ours.residual_cross_attention)  # in a decoder norm2 is that of cross-attention
     for rule, norm in zip(rules, ("norm1", "norm2", "norm3"), strict=False):
         rule.norm.load_state_dict(getattr(theirs, norm).state_dict())
     ours.feed_forward.inner.load_state_dict(theirs.linear1.state_dict())
@@ -79,7 +79,7 @@ def config_of_stack(stack: Any, embedding: nn.Embedding) -> TransformerConfig:
 
 @torch.no_grad()
 def copy_stack(ours: Any, theirs: Any, embedding: nn.Embedding) -> None:
-    """Give a Trunk the embedding and the weights of all layers."""
+    """Give a Backbone the embedding and the weights of all layers."""
     ours.embedding.load_state_dict(embedding.state_dict())
     for block, layer in zip(ours.layers, theirs.layers, strict=True):
         copy_layer(block, layer)

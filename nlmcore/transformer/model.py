@@ -19,15 +19,15 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_tokens, door
+from nlmcore.checks import check_tokens, checked
 from nlmcore.transformer.checks import check_causal, check_state
 from nlmcore.transformer.config import PARTS, TransformerConfig
 
 
-class Trunk(nn.Module):
+class Backbone(nn.Module):
     """What every Transformer has before its output: embeddings, positions, layers, a last norm."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig, causal: bool, cross: bool = False) -> None:
         super().__init__()
         self.config = c = config
@@ -36,14 +36,14 @@ class Trunk(nn.Module):
         self.embedding_norm = c.embedding_norm(c.d_model)
         self.dropout = nn.Dropout(c.dropout)
         self.layers: Any = c.stack(c, causal, cross)
-        c.share(self.layers)
+        c.share(self.layers)  # now that all are built: a layer may take the modules of another
         self.final_norm = c.final_norm(c)
 
     def embed(self, tokens: Tensor, first: int = 0) -> Float[Tensor, "batch time d_model"]:
         """h⁰ of tokens (batch, time) whose first one stands at position `first`."""
-        x = self.embedding(tokens)
+        x = self.embedding(tokens)  # (batch, time, d_model)
         if self.config.scale_embeddings:
-            x = x * math.sqrt(self.config.d_model)
+            x = x * math.sqrt(self.config.d_model)  # Vaswani et al. (2017), section 3.4
         return self.dropout(self.embedding_norm(self.positions(x, first)))
 
 
@@ -55,16 +55,16 @@ class TransformerState:
     position: int  # how many tokens were read
 
 
-class TransformerLM(Trunk):
+class TransformerLM(Backbone):
     """A language model. Raises ValueError for a configuration with a part that only an encoder can have."""
 
-    @door
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         check_causal(config, PARTS)
         super().__init__(config, causal=True)
         self.vocab_size = config.vocab_size
-        self.output = config.output(config, self.embedding)
-        config.initialise(self, config)
+        self.output = config.output(config, self.embedding)  # the embedding too: it may have the same matrix
+        config.initialise(self, config)  # last: it sees every matrix and the depth
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], state: TransformerState | None = None
@@ -83,5 +83,5 @@ class TransformerLM(Trunk):
         check_tokens(tokens, self.vocab_size)
         check_state(state, TransformerState, len(tokens))
         position, layers = (0, None) if state is None else (state.position, state.layers)
-        x, layers = self.layers(self.embed(tokens, position), layers)
+        x, layers = self.layers(self.embed(tokens, position), layers)  # each layer reads on from its own state
         return self.final_norm(x), TransformerState(layers, position + tokens.shape[1])

@@ -10,7 +10,7 @@
 Most rows are those of Narang et al. (2021), table 1. A model without a row replaces a field of `TransformerConfig`.
 Where what has no row belongs:
 
-    Vision Transformer                           embedding = nn.Linear on patches, in a separate Trunk; for captions,
+    Vision Transformer                           embedding = nn.Linear on patches, in a separate Backbone; for captions,
                                                  pass it to EncoderDecoder as its encoder
 
 A loss that a part adds (`balance_loss`, `ponder_cost`) is an attribute of the part, set when it is called; the `loss`

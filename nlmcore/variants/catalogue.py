@@ -48,19 +48,32 @@ from nlmcore.positions import (
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward, MaskedLM, TransformerLM
 from nlmcore.transformer.config import build_attention, build_cross_attention
 from nlmcore.variants import (
-    convolution,
-    depth,
-    embeddings,
-    encoders,
+    adaptive_softmax,
+    albert,
+    deepnorm,
     evolved,
-    experts,
-    mixing,
+    factorised,
+    fixup,
+    fnet,
+    funnel,
+    gated_universal,
+    lightweight_convolution,
+    linformer,
+    mixture_of_experts,
+    mixture_of_softmaxes,
+    mlp_mixer,
+    parts,
     product_keys,
-    sharing,
+    rezero,
+    sandwich,
     sparse,
-    sublayers,
+    switch,
     synthesizer,
     transformer_xl,
+    transparent,
+    universal,
+    weighted,
+    widenet,
 )
 from nlmcore.variants.variant import RELU, Catalogue, Times, Variant, share_positions
 
@@ -69,33 +82,43 @@ SHAZEER, LAN, TAY = "Shazeer (2020), section 2", "Lan et al. (2020), section 3.1
 WU = "Wu et al. (2019), section "
 NARANG, BACHLECHNER = "Narang et al. (2021), section ", "Bachlechner et al. (2021), section 3"
 
-REZERO, NO_NORM = {"residual": depth.ReZero}, {"norm": nn.Identity}
-FIXUP = {"residual": depth.Fixup, "feed_forward": depth.FixupFeedForward, "initialise": depth.initialise_fixup}
-DEEPNORM = {"norm_position": "post", "residual": depth.DeepNorm, "initialise": depth.initialise_deepnorm}
-SHARED_BLOCKS = {"share": sharing.share_blocks}
-SHARED_IN_ENCODER, SHARED_IN_DECODER = {"stack": sharing.share_in_encoder}, {"stack": sharing.share_in_decoder}
-OWN_SOFTMAX, SHARED_SOFTMAX = {"tie_embeddings": False}, {"output": embeddings.FactorisedOutput}
-FACTORISED = {"embedding": embeddings.FactorisedEmbedding, "initialise": embeddings.initialise_factorised}
-ADAPTIVE = {"embedding": embeddings.AdaptiveEmbedding, "initialise": embeddings.initialise_factorised}
-UNPROJECTED = {"embedding": partial(embeddings.AdaptiveEmbedding, narrowing=(1, 1, 1))}
-USUAL_SOFTMAX, ADAPTIVE_SOFTMAX = {"output": embeddings.AdaptiveOutput}, {"output": embeddings.AdaptiveSoftmax}
-TRANSPARENT = {"stack": encoders.build_transparent, "final_norm": encoders.NormOfEach}
+REZERO, NO_NORM = {"residual": rezero.ReZero}, {"norm": nn.Identity}
+FIXUP = {"residual": fixup.Fixup, "feed_forward": fixup.FixupFeedForward, "initialise": fixup.initialise_fixup}
+DEEPNORM = {"norm_position": "post", "residual": deepnorm.DeepNorm, "initialise": deepnorm.initialise_deepnorm}
+SHARED_BLOCKS = {"share": albert.share_blocks}
+SHARED_IN_ENCODER, SHARED_IN_DECODER = {"stack": albert.share_in_encoder}, {"stack": albert.share_in_decoder}
+OWN_SOFTMAX, SHARED_SOFTMAX = {"tie_embeddings": False}, {"output": factorised.FactorisedOutput}
+FACTORISED = {"embedding": factorised.FactorisedEmbedding, "initialise": factorised.initialise_factorised}
+ADAPTIVE = {"embedding": adaptive_softmax.AdaptiveEmbedding, "initialise": factorised.initialise_factorised}
+UNPROJECTED = {"embedding": partial(adaptive_softmax.AdaptiveEmbedding, narrowing=(1, 1, 1))}
+USUAL_SOFTMAX = {"output": adaptive_softmax.AdaptiveOutput}
+ADAPTIVE_SOFTMAX = {"output": adaptive_softmax.AdaptiveSoftmax}
+SOFTMAXES = {"output": mixture_of_softmaxes.MixtureOfSoftmaxes}
+TRANSPARENT = {"stack": transparent.build_transparent, "final_norm": transparent.NormOfEach}
 SHARED_BIAS = partial(share_positions, names=("attention", "wide_attention"))
 EVOLVED = {"block": evolved.build_evolved, "n_layers": Times(HALF), "share": SHARED_BIAS}
 WEIGHTED = {
-    "block": sublayers.build_attention_layer,
-    "attention": partial(sublayers.branched, build_attention),
-    "cross_attention": partial(sublayers.branched, build_cross_attention),
+    "block": sandwich.build_attention_layer,
+    "attention": partial(weighted.branched, build_attention),
+    "cross_attention": partial(weighted.branched, build_cross_attention),
 }
 SINUSOIDS, NO_BIAS = {"positions": SinusoidalPositions}, {"attention_positions": None}
-LIGHTWEIGHT = {"attention": convolution.build_lightweight}
-DYNAMIC = {"attention": convolution.build_dynamic}
-UNIVERSAL = {"stack": sharing.build_universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
-GATED_UNIVERSAL = {"stack": sharing.build_gated_universal, "residual": sharing.GRUGates, "n_layers": Times(2)}
+LIGHTWEIGHT = {"attention": lightweight_convolution.build_lightweight}
+DYNAMIC = {"attention": lightweight_convolution.build_dynamic}
+UNIVERSAL = {"stack": universal.build_universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
+GATED_UNIVERSAL = {
+    "stack": gated_universal.build_gated_universal,
+    "residual": gated_universal.GRUGates,
+    "n_layers": Times(2),
+}
 LONGFORMER = {"stack": partial(sparse.sparse_stack, sparse.build_longformer)}
 BIGBIRD = {"stack": partial(sparse.sparse_stack, sparse.build_bigbird)}
 UNTRAINED = partial(synthesizer.RandomScores, trained=False)
-WIDENET = {"share": experts.share_all_but_norms, "feed_forward": partial(experts.MixtureOfExperts, expert=RELU)}
+EXPERTS = {"stack": mixture_of_experts.build_mixture}
+WIDENET = {
+    "share": widenet.share_all_but_norms,
+    "feed_forward": partial(mixture_of_experts.MixtureOfExperts, expert=RELU),
+}
 SEGMENTS = {
     "attention": transformer_xl.build_transformer_xl,
     "attention_positions": TransformerXLPositions,
@@ -143,7 +166,7 @@ def other(name: str, changes: dict[str, Any], source: str, family: Any = Transfo
 
 def mixed(name: str, part: Any, source: str, **changes: Any) -> Variant:
     """Another such row, with the part instead of the encoder's attention; a decoder keeps its own."""
-    return other(name, {"attention": partial(mixing.in_encoder, part)} | changes, source, EncoderDecoder)
+    return other(name, {"attention": partial(parts.in_encoder, part)} | changes, source, EncoderDecoder)
 
 
 ROWS = (
@@ -181,10 +204,10 @@ ROWS = (
     Variant("Adaptive input embeddings", ADAPTIVE | USUAL_SOFTMAX, "Baevski & Auli (2019), section 3"),
     Variant("Adaptive softmax", ADAPTIVE | ADAPTIVE_SOFTMAX, "Grave et al. (2017), section 4"),
     Variant("Adaptive softmax without projection", UNPROJECTED | ADAPTIVE_SOFTMAX, NARANG + "2.6"),
-    Variant("Mixture of softmaxes", {"output": embeddings.MixtureOfSoftmaxes}, "Yang et al. (2018), section 2"),
+    Variant("Mixture of softmaxes", SOFTMAXES, "Yang et al. (2018), section 2"),
     Variant("Transparent attention", TRANSPARENT, "Bapna et al. (2018)", EncoderDecoder),
     Variant("Evolved Transformer", EVOLVED, "So, Liang & Le (2019), figure 3"),
-    Variant("Funnel Transformer", {"stack": encoders.build_funnel}, "Dai et al. (2020), section 2", EncoderDecoder),
+    Variant("Funnel Transformer", {"stack": funnel.build_funnel}, "Dai et al. (2020), section 2", EncoderDecoder),
     Variant("Weighted Transformer", WEIGHTED, "Ahmed, Keskar & Socher (2017), section 3"),
     Variant("Synthesizer (dense)", synthetic(synthesizer.DenseScores), TAY),
     Variant("Synthesizer (dense plus)", synthetic(synthesizer.DenseScores, joined=synthesizer.Plus), TAY),
@@ -193,8 +216,8 @@ ROWS = (
     Variant("Synthesizer (random)", synthetic(synthesizer.RandomScores), TAY),
     Variant("Synthesizer (random plus)", synthetic(synthesizer.RandomScores, joined=synthesizer.Plus), TAY),
     Variant("Synthesizer (random plus alpha)", synthetic(synthesizer.RandomScores, joined=synthesizer.PlusAlpha), TAY),
-    Variant("Mixture of experts", {"stack": experts.build_mixture}, "Shazeer et al. (2017); Lepikhin et al. (2020)"),
-    Variant("Switch Transformer", {"stack": experts.build_switch}, "Fedus et al. (2022), section 2"),
+    Variant("Mixture of experts", EXPERTS, "Shazeer et al. (2017); Lepikhin et al. (2020)"),
+    Variant("Switch Transformer", {"stack": switch.build_switch}, "Fedus et al. (2022), section 2"),
     Variant("Product key memory", {"stack": product_keys.build_with_memory}, "Lample et al. (2019), section 3"),
     Variant("Universal Transformer", GATED_UNIVERSAL | OWN_SOFTMAX, "Dehghani et al. (2019)", unknown=HALTING),
     Variant("Lightweight convolution", per_channel(LIGHTWEIGHT), WU + "3", unknown=LEARNED),
@@ -205,13 +228,13 @@ ROWS = (
     other("Lightweight convolution (Wu et al.)", LIGHTWEIGHT | NO_BIAS, WU + "3"),
     other("Dynamic convolution (Wu et al.)", DYNAMIC | NO_BIAS, WU + "4"),
     Variant("DeepNorm", DEEPNORM, "Wang et al. (2022), section 3", paper="Wang et al. (2022), figure 2"),
-    other("Sandwich", {"stack": sublayers.build_sandwich}, "Press, Smith & Levy (2020), section 4"),
+    other("Sandwich", {"stack": sandwich.build_sandwich}, "Press, Smith & Levy (2020), section 4"),
     other("WideNet", WIDENET, "Xue et al. (2022), section 2"),
-    mixed("Linformer", mixing.LinformerAttention, "Wang et al. (2020), section 4", **SINUSOIDS),
+    mixed("Linformer", linformer.LinformerAttention, "Wang et al. (2020), section 4", **SINUSOIDS),
     other("Longformer", LONGFORMER | SINUSOIDS, "Beltagy et al. (2020), section 3.1", EncoderDecoder),
     other("BigBird", BIGBIRD | SINUSOIDS, "Zaheer et al. (2020), section 2", EncoderDecoder),
-    mixed("FNet", mixing.FourierMixing, "Lee-Thorp et al. (2022), section 3", **SINUSOIDS),
-    mixed("MLP-Mixer", mixing.TokenMixing, "Tolstikhin et al. (2021), equation 1"),
+    mixed("FNet", fnet.FourierMixing, "Lee-Thorp et al. (2022), section 3", **SINUSOIDS),
+    mixed("MLP-Mixer", mlp_mixer.TokenMixing, "Tolstikhin et al. (2021), equation 1"),
     other("Transformer-XL", SEGMENTS, "Dai et al. (2019), section 3"),
 )
 

@@ -34,7 +34,7 @@ from nlmcore.convolutional import causal_inputs
 from nlmcore.fast import Linear
 from nlmcore.transformer.block import last_matrices
 from nlmcore.transformer.checks import self_attention
-from nlmcore.variants.convolution import SeparableConvolution
+from nlmcore.variants.separable_convolution import SeparableConvolution
 from nlmcore.variants.shapes import Mask, Vectors, without_padding
 
 
@@ -57,8 +57,10 @@ class EncoderCell(nn.Module):
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """Convolutions read zeros at padding."""
+        # x ← x + h V ⊙ σ(h G): a gated linear unit instead of a sublayer of the usual kind.
         h = self.residual_gate(x)
         x = self.residual_gate(x, self.value(h) * torch.sigmoid(self.gate(h)))
+        # x ← x + pad(sep₉(LN(max(0, h W) + pad(max(0, conv₃ h))))), in `_convolve`.
         h = self.residual_convolution(x)
         x = self.residual_convolution(x, self._convolve(without_padding(h, mask), mask))
         x = self.residual_attention(x, self.attention(self.residual_attention(x), mask=mask))
@@ -68,10 +70,10 @@ class EncoderCell(nn.Module):
         return last_matrices(self.value, self.separable.pointwise, self.attention, self.feed_forward)
 
     def _convolve(self, h: Tensor, mask: Mask) -> Tensor:
-        near = F.relu(self.near(h.transpose(1, 2)).transpose(1, 2))
+        near = F.relu(self.near(h.transpose(1, 2)).transpose(1, 2))  # (batch, time, d / 2); Conv1d has channels second
         both = without_padding(self.norm(_padded_sum(F.relu(self.wide(h)), near)), mask)
-        y = self.separable(F.pad(both, (0, 0, 4, 4)))
-        return F.pad(y, (0, h.shape[-1] - y.shape[-1]))
+        y = self.separable(F.pad(both, (0, 0, 4, 4)))  # width 9: four neighbours on either side
+        return F.pad(y, (0, h.shape[-1] - y.shape[-1]))  # from d / 2 to d with zeros
 
 
 class CellState(NamedTuple):
@@ -108,17 +110,20 @@ class DecoderCell(nn.Module):
         """Continue from `state`, attending twice to `memory`, the source as `project_source` gave it."""
         first, second = (None, None) if memory is None else _apart(memory)
         wide, inputs, sums, seen = state or (None, None, None, None)
+        # x ← x + attention of twice the heads(h) + cross-attention(h): side by side, on one h.
         h = self.residual_wide_attention(x)
         y, wide = self.wide_attention(h, wide)
         if first is not None:
             y = y + self.first_cross_attention(h, first, memory_mask)
         x = self.residual_wide_attention(x, y)
 
+        # x ← x + sep₇(LN(max(0, sep₁₁ h) + pad(sep₇' h)))
         h, inputs = _after(self.residual_convolution(x), inputs, self.left.width)
         right = self.right(h[:, self.left.width - self.right.width :])
         both, sums = _after(self.norm(_padded_sum(F.relu(self.left(h)), right)), sums, self.last.width)
         x = self.residual_convolution(x, self.last(both))
 
+        # The three last lines of the cell: attention, cross-attention and the network with φ = Swish.
         y, seen = self.attention(self.residual_attention(x), seen)
         x = self.residual_attention(x, y)
         if second is not None:

@@ -25,8 +25,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
-from nlmcore.variants.experts import stack_of_two_kinds
+from nlmcore.checks import Size, checked
+from nlmcore.variants.parts import stack_of_two_kinds
 from nlmcore.variants.shapes import Vectors
 
 
@@ -38,7 +38,7 @@ class ProductKeyMemory(nn.Module):
     Raises ValueError for an odd d_key or a k above n_keys.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         d_model: Size,
@@ -66,19 +66,20 @@ class ProductKeyMemory(nn.Module):
     def find(self, x: Vectors) -> tuple[Float[Tensor, "batch time head k"], Int[Tensor, "batch time head k"]]:
         """s of the best k pairs, best first, and their rows in `values`: i · n_keys + j."""
         n_heads, n_keys, half = self.half_keys.shape[1:]
-        q = self.norm(self.query(x).unflatten(-1, (n_heads, 2 * half)))
+        q = self.norm(self.query(x).unflatten(-1, (n_heads, 2 * half)))  # (batch, time, head, d_key)
+        # I_1 and I_2: the best k half keys for each half of the query, (batch, time, head, k).
         left, right = (
             torch.einsum("bthd,hnd->bthn", part, keys).topk(self.k, dim=-1)
             for part, keys in zip(q.chunk(2, dim=-1), self.half_keys, strict=True)
         )
         pairs = (left.values.unsqueeze(-1) + right.values.unsqueeze(-2)).flatten(-2)  # (…, k²)
-        places = (left.indices.unsqueeze(-1) * n_keys + right.indices.unsqueeze(-2)).flatten(-2)
-        best = pairs.topk(self.k, dim=-1)
-        return best.values, places.gather(-1, best.indices)
+        rows = (left.indices.unsqueeze(-1) * n_keys + right.indices.unsqueeze(-2)).flatten(-2)
+        best = pairs.topk(self.k, dim=-1)  # I: the best k pairs among the k²
+        return best.values, rows.gather(-1, best.indices)
 
     def forward(self, x: Vectors) -> Vectors:
-        scores, places = self.find(x)
-        return torch.einsum("bthk,bthkd->btd", scores.softmax(-1), self.values(places))
+        scores, rows = self.find(x)
+        return torch.einsum("bthk,bthkd->btd", scores.softmax(-1), self.values(rows))
 
 
 def build_with_memory(

@@ -34,5 +34,5 @@ def without_padding(x: Vectors, mask: Mask) -> Vectors:
 def check_length(x: Vectors, max_length: int, first: int = 0) -> int:
     """The length of a text that ends with x, `first` tokens before it. Raises ValueError if it exceeds max_length."""
     if first + x.shape[1] > max_length:
-        raise ValueError(f"a text may have {max_length} places, max_length, got {first + x.shape[1]}")
+        raise ValueError(f"a text may have {max_length} positions, max_length, got {first + x.shape[1]}")
     return first + x.shape[1]

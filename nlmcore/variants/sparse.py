@@ -41,7 +41,7 @@ from torch import Tensor, nn
 from nlmcore.attention import KeyValueCache, scaled_dot_product_attention
 from nlmcore.attention.cache import check_cache
 from nlmcore.attention.multi_head import Heads
-from nlmcore.checks import Count, Size, door
+from nlmcore.checks import Count, Size, checked
 from nlmcore.fast import Linear
 from nlmcore.transformer.block import build_stack
 from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
@@ -60,7 +60,7 @@ class SparseAttention(nn.Module):
     causal = False  # whether a query sees no later key
     table: Int[Tensor, "block seen"]
 
-    @door
+    @checked
     def __init__(
         self,
         c: Any,
@@ -87,8 +87,9 @@ class SparseAttention(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
         time, real = check_length(x, self.max_length), real_tokens(x, mask)
-        few = min(self.n_global, time)
+        few = min(self.n_global, time)  # a text may be shorter than its global tokens
         q, k, v = self._heads(self.attention.projection(x))
+        # The global rows of this are thrown away in an encoder: a global query sees all, which the next lines do.
         mixed = self._blocks(q, k, v, real)
         allowed = None if real is None else real[:, None, None, :]
         if few:
@@ -115,7 +116,7 @@ class SparseAttention(nn.Module):
 
     def scores(self, n: int) -> int:
         """How many scores a head computes for a text of n tokens that is read in one call."""
-        blocks, few = -(-n // self.block), min(self.n_global, n)
+        blocks, few = -(-n // self.block), min(self.n_global, n)  # rounded up: the last block may be part of one
         queries = blocks * self.block if blocks > 1 else n
         return queries * (few + self.table.shape[1] * self.block) + (0 if self.causal else few * n)
 
@@ -206,7 +207,7 @@ def draw_blocks(blocks: int, n_global: int, n_random: int, causal: bool = False)
     return torch.tensor(rows)
 
 
-@door
+@checked
 def build_longformer(c: Any, causal: bool, window: Size | None = None, n_global: Count = 1) -> nn.Module:
     """A part `attention`; window: w, max_length / 8 unless given; half of it on either side, or before if causal."""
     window = max(2, c.max_length // 8) if window is None else window
@@ -215,7 +216,7 @@ def build_longformer(c: Any, causal: bool, window: Size | None = None, n_global:
     return kind(c, max(1, max_distance), n_global, max_distance=max_distance, own_global=True)
 
 
-@door
+@checked
 def build_bigbird(c: Any, causal: bool, block: Size | None = None, n_global: Count = 2, n_random: Count = 3) -> Any:
     """A part `attention`; block: max_length / 64 unless given; n_global, n_random: in blocks."""
     block = max(1, c.max_length // 64) if block is None else block

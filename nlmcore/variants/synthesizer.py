@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
 from nlmcore.attention.checks import check_mask
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.variants.shapes import Mask, Vectors
 from nlmcore.variants.variant import Times
@@ -50,7 +50,7 @@ class RandomScores(nn.Module):
 
     reads = False  # whether S depends on the queries
 
-    @door
+    @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, trained: bool = True) -> None:
         super().__init__()
         table = torch.empty(n_heads, max_length, max_length).normal_(std=0.02 if trained else 1.0)
@@ -60,7 +60,7 @@ class RandomScores(nn.Module):
             self.register_buffer("table", table)
 
     def forward(self, q: Queries, keys: int) -> Scores:
-        return self.table[None, :, keys - q.shape[2] : keys, :keys]
+        return self.table[None, :, keys - q.shape[2] : keys, :keys]  # the queries are the last of the positions
 
 
 class FactorisedRandomScores(nn.Module):
@@ -68,10 +68,10 @@ class FactorisedRandomScores(nn.Module):
 
     reads = False
 
-    @door
+    @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, rank: Size = 16) -> None:
         super().__init__()
-        std = math.sqrt(0.02) * rank**-0.25
+        std = math.sqrt(0.02) * rank**-0.25  # rank · std⁴ = 0.02², the variance of an entry of R1 R2ᵀ
         self.queries, self.keys = (nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std)) for _ in "qk")
 
     def forward(self, q: Queries, keys: int) -> Scores:
@@ -98,12 +98,12 @@ class FactorisedDenseScores(nn.Module):
 
     def __init__(self, n_heads: int, d_head: int, max_length: int) -> None:
         super().__init__()
-        b = math.isqrt(max_length - 1) + 1
+        b = math.isqrt(max_length - 1) + 1  # √max_length, rounded up
         self.block = nn.Linear(d_head, -(-max_length // b), bias=False)
         self.within = nn.Linear(d_head, b, bias=False)
 
     def forward(self, q: Queries, keys: int) -> Scores:
-        hidden = q.relu()
+        hidden = q.relu()  # max(0, q_t), (batch, head, query, d_head)
         return (self.block(hidden).unsqueeze(-1) * self.within(hidden).unsqueeze(-2)).flatten(-2)[..., :keys]
 
 
@@ -174,12 +174,13 @@ class Synthesizer(nn.Module):
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         if k.shape[2] > self.max_length:
-            raise ValueError(f"a text has at most max_length={self.max_length} places here, got {k.shape[2]} tokens")
-        scores = self.scores(q, k.shape[2])
+            raise ValueError(f"a text has at most max_length={self.max_length} positions here, got {k.shape[2]} tokens")
+        scores = self.scores(q, k.shape[2])  # S, (1 or batch, head, query, key)
         if self.joined is not None:
             scores = self.joined(scores, q @ k.mT * self.d_head**-0.5)
         if self.positions is not None:
             scores = scores + self.positions(q, k)
+        # A random S is the same for all texts of the batch.
         output, weights = attend(scores.expand(len(q), -1, -1, -1), v, mask)
         if self.recorder is not None:
             self.recorder(weights)

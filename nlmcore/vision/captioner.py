@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, door
+from nlmcore.checks import Rate, Size, checked
 from nlmcore.recurrent import LSTMState
 from nlmcore.seq2seq import Seq2Seq
 
@@ -32,7 +32,7 @@ from nlmcore.seq2seq import Seq2Seq
 class ImageReader(nn.Module):
     """`outputs, state = reader(images, mask)`: what `Seq2Seq` asks of an encoder. The class token is left out."""
 
-    @door
+    @checked
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__()
         d: int = encoder.d_model  # type: ignore[assignment]
@@ -51,7 +51,7 @@ class ImageReader(nn.Module):
 class Captioner(Seq2Seq):
     """`state = model.encode(images)`, then `logits, state = model(tokens, state)`, as wide as the encoder."""
 
-    @door
+    @checked
     def __init__(
         self,
         encoder: nn.Module,
@@ -65,7 +65,7 @@ class Captioner(Seq2Seq):
         super().__init__(None, vocab_size, "lstm", d_embedding, d_hidden, score=score, dropout=dropout, encoder=reader)
 
 
-@door
+@checked
 def doubly_stochastic(
     weights: Float[Tensor, "batch time location"], mask: Bool[Tensor, "batch time"] | None = None
 ) -> Float[Tensor, ""]:

@@ -19,12 +19,12 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, check_sizes, door
+from nlmcore.checks import Size, check_sizes, checked
 
 Maps = Float[Tensor, "batch channel row column"]
 
 
-@door
+@checked
 def convolve(
     x: Maps, W: Float[Tensor, "out channel kernel kernel"], b: Float[Tensor, " out"]
 ) -> Float[Tensor, "batch out row column"]:
@@ -36,7 +36,7 @@ def convolve(
     return (W.flatten(1) @ windows + b.unsqueeze(1)).unflatten(2, x.shape[2:])
 
 
-@door
+@checked
 def max_pool(x: Maps, size: Size) -> Float[Tensor, "batch channel height width"]:
     """The maximum of each square. Raises ValueError if squares of that size do not fill the maps."""
     height, width = x.shape[2:]
@@ -55,7 +55,7 @@ class ConvEncoder(nn.Module):
 
     class_token = False
 
-    @door
+    @checked
     def __init__(
         self,
         channels: Sequence[int] = (16, 32),

@@ -10,10 +10,10 @@ Departs from the paper: grey images, so one channel.
 from jaxtyping import Float
 from torch import Tensor
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 
 
-@door
+@checked
 def to_patches(images: Float[Tensor, "batch row column"], size: Size) -> Float[Tensor, "batch patch pixel"]:
     """Squares of size × size pixels. Raises ValueError if they do not fill the image."""
     height, width = images.shape[1:]
@@ -23,7 +23,7 @@ def to_patches(images: Float[Tensor, "batch row column"], size: Size) -> Float[T
     return squares.transpose(2, 3).flatten(3).flatten(1, 2)
 
 
-@door
+@checked
 def from_patches(
     patches: Float[Tensor, "batch patch pixel"], height: Size, width: Size
 ) -> Float[Tensor, "batch row column"]:

@@ -24,22 +24,22 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Probability, Size, door
+from nlmcore.checks import Probability, Size, checked
 from nlmcore.transformer import TransformerConfig
-from nlmcore.transformer.model import Trunk
+from nlmcore.transformer.model import Backbone
 from nlmcore.vision.patches import to_patches
 
 Images = Float[Tensor, "batch row column"]
 
 
-class VisionTransformer(Trunk):
+class VisionTransformer(Backbone):
     """images (batch, row, column) -> (batch, location, d_model): the class token if there is one, then the patches.
 
     config: d_model, n_heads, n_layers and any part of `TransformerConfig`. `capture` sees `layers.{l}.attention`.
     Raises ValueError if the patches do not fill the image.
     """
 
-    @door
+    @checked
     def __init__(self, height: Size, width: Size, patch_size: Size, class_token: bool = True, **config: Any) -> None:
         if height % patch_size or width % patch_size:
             raise ValueError(f"patch_size must divide height and width, got {patch_size} for {height} × {width}")
@@ -82,7 +82,7 @@ class VisionTransformer(Trunk):
 class ImageClassifier(nn.Module):
     """images -> logits (batch, class): a linear map of the class token, or of the mean of the locations without one."""
 
-    @door
+    @checked
     def __init__(self, encoder: nn.Module, n_classes: Size) -> None:
         super().__init__()
         self.encoder, self.output = encoder, nn.Linear(int(encoder.d_model), n_classes)  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ class ImageClassifier(nn.Module):
         return self.output(h[:, 0] if self.encoder.class_token else h.mean(1))
 
 
-@door
+@checked
 def hide_patches(
     batch: Size, n_patches: Size, share: Probability = 0.5, generator: torch.Generator | None = None
 ) -> Bool[Tensor, "batch patch"]:
@@ -116,7 +116,7 @@ class PatchPredictor(nn.Module):
         return self.output(self.encoder(images, change=hide)[:, -self.encoder.n_patches :])
 
 
-@door
+@checked
 def patch_loss(
     predicted: Float[Tensor, "batch patch pixel"],
     patches: Float[Tensor, "batch patch pixel"],

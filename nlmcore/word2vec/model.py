@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import embedding
 from tqdm import tqdm
 
-from nlmcore.checks import Probability, Range, Size, check_sizes, described, door
+from nlmcore.checks import Probability, Range, Size, check_sizes, checked, described
 from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
 from nlmcore.word2vec.sampling import Blocks, keep_probability, mean_pairs, noise_distribution, sample, sample_blocks
 from nlmcore.word2vec.text import read
@@ -44,7 +44,7 @@ class Word2Vec(ABC):
     tables: ClassVar[tuple[str, str]]  # whose vectors the word in the middle and the words around it have
     loss: ClassVar[Callable[..., Tensor]]  # of (centre, context, negatives, window, n_negatives): see `objective`
 
-    @door
+    @checked
     def __init__(
         self,
         vocabulary: Sequence[str] | int,
@@ -73,7 +73,7 @@ class Word2Vec(ABC):
         """e(w)."""
         return self.input
 
-    @door
+    @checked
     def train(
         self,
         sequences: Iterable[Any],
@@ -189,7 +189,7 @@ class CBOW(Word2Vec):
     shared_negatives, tables = 16, ("output", "input")
     loss = staticmethod(cbow_loss)
 
-    @door
+    @checked
     def __init__(
         self, vocabulary: Sequence[str] | int, d_model: Size = 100, *, corrected: bool = False, **options: Any
     ) -> None:

@@ -15,10 +15,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from nlmcore.checks import Probability, door
+from nlmcore.checks import Probability, checked
 
 
-@door
+@checked
 def keep_probability(counts: Int[Tensor, " vocab"], threshold: Probability) -> Float[Tensor, " vocab"]:
     """Frequent words tell little about their neighbours: most of their occurrences are skipped. Threshold 0: none."""
     _check_counts(counts)
@@ -28,7 +28,7 @@ def keep_probability(counts: Int[Tensor, " vocab"], threshold: Probability) -> F
     return (ratio.sqrt() + ratio).clamp(max=1.0)
 
 
-@door
+@checked
 def noise_distribution(counts: Int[Tensor, " vocab"], power: Probability = 0.75) -> Float[Tensor, " vocab"]:
     """Between the unigram distribution (power 1) and the uniform one over the words that were seen (power 0)."""
     _check_counts(counts)

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nlmcore.checks import Size, described, door
+from nlmcore.checks import Size, checked, described
 
 
-@door
+@checked
 def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: Size = 5) -> list[str]:
     """The words that occur at least `min_count` times, most frequent first (ties in order of appearance)."""
     counts: Counter[str] = Counter()

@@ -13,13 +13,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 
 
 class WordVectors(nn.Module):
     """e(w) for every id of a vocabulary, as a module, so that it can be kept like any other trained model."""
 
-    @door
+    @checked
     def __init__(self, vocab_size: Size, d_model: Size) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model)
@@ -33,7 +33,7 @@ class WordVectors(nn.Module):
         return self.embedding(tokens)
 
 
-@door
+@checked
 def nearest(vectors: Float[Tensor, "vocab d_model"], word: int, k: Size | None = None) -> list[tuple[int, float]]:
     """The k words with the largest cosine with `word`, best first: ids and cosines. k=None: 10, or all if fewer."""
     most = _check(vectors, word=word)
@@ -41,7 +41,7 @@ def nearest(vectors: Float[Tensor, "vocab d_model"], word: int, k: Size | None =
     return _best(unit @ unit[word], [word], min(10, most) if k is None else k, most)
 
 
-@door
+@checked
 def analogy(vectors: Float[Tensor, "vocab d_model"], a: int, b: int, c: int, k: Size = 1) -> list[tuple[int, float]]:
     """The k words that are to c as b is to a, best first: ids and cosines. a, b and c are left out."""
     most = _check(vectors, a=a, b=b, c=c)

@@ -5,7 +5,7 @@ from torch.nn import functional as F
 
 from autograder.checks.efficient_attention import EXERCISES
 from nlmcore.transformer import TransformerConfig
-from nlmcore.variants.mixing import LinformerAttention
+from nlmcore.variants.linformer import LinformerAttention
 from nlmcore.variants.sparse import build_bigbird, build_longformer
 
 CALL = {name.partition(".")[2]: exercise.reference for name, exercise in EXERCISES.items()}

@@ -16,8 +16,8 @@ from autograder.exercise.draw import Draw
 from lectures import stored
 from nlmcore.metrics import significance
 from nlmcore.transformer import FeedForward
-from nlmcore.variants.embeddings import FactorisedEmbedding
-from nlmcore.variants.experts import MixtureOfExperts
+from nlmcore.variants.factorised import FactorisedEmbedding
+from nlmcore.variants.mixture_of_experts import MixtureOfExperts
 from tests.test_assignments import prose
 
 VANILLA = "Vanilla Transformer"

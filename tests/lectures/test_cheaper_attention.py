@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lectures import stored
-from nlmcore.variants.mixing import LinformerAttention
+from nlmcore.variants.linformer import LinformerAttention
 from nlmcore.variants.sparse import build_longformer
 
 

@@ -9,7 +9,7 @@ from torch import nn
 from lectures.recipes import deeper_or_wider, positions, sublayer_order, very_deep, without_attention
 from lectures.recipes.run import parameters
 from nlmcore.transformer import TransformerLM
-from nlmcore.variants.depth import DeepNorm
+from nlmcore.variants.deepnorm import DeepNorm
 
 
 def test_random_orders_are_new_and_have_as_many_of_each() -> None:

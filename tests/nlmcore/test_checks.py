@@ -1,4 +1,4 @@
-"""The door: every sentence that it says, as a table, and what it lets pass."""
+"""`checked`: every sentence that it says, as a table, and what it lets pass."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ from nlmcore.checks import (
     called,
     check_fields,
     check_sizes,
-    door,
+    checked,
 )
 
 ones = torch.ones
 
 
-@door
+@checked
 def score(query: Float[Tensor, "*batch query d"], keys: Float[Tensor, "*batch key d"]) -> Tensor:
     return query @ keys.mT
 
 
-@door
+@checked
 def options(
     n: Size = 1,
     skip: Count = 0,
@@ -57,7 +57,7 @@ class Model(nn.Module):
         super().__init__()
         self.d_model, self.part = 3, nn.Linear(3, 3)
 
-    @door(like="part.weight")
+    @checked(like="part.weight")
     def forward(
         self,
         x: Float[Tensor, "batch time {self.d_model}"],

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlmcore.checks import Amount, Positive, Probability, Size, door
+from nlmcore.checks import Amount, Positive, Probability, Size, checked
 from nlmcore.decoding import (
     FILTERS,
     divide_by_temperature,
@@ -237,7 +237,7 @@ def test_laws_of_every_row_of_the_table(name: str) -> None:
             assert torch.equal(got[left], logits[left])
 
 
-@door
+@checked
 def keep_likely(logits: torch.Tensor, epsilon: Probability) -> torch.Tensor:
     """Epsilon sampling, as a new filter would be written (Hewitt, Manning & Liang 2022)."""
     log_probs = logits.log_softmax(-1)

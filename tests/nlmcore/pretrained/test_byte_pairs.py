@@ -216,9 +216,9 @@ def test_it_is_the_algorithm_of_our_own_tokenizer() -> None:
 
 
 def test_what_is_no_text_and_no_id_is_refused(small: BytePairTokenizer, plain_errors: None) -> None:
-    with pytest.raises(TypeError, match="text must be a str, got bytes"):
+    with pytest.raises(TypeError, match="text must be a string, got bytes"):
         small.encode(b"ab")
-    with pytest.raises(ValueError, match="half of a surrogate pair at place 1"):
+    with pytest.raises(ValueError, match="half of a surrogate pair at position 1"):
         small.encode("a\ud800")
     with pytest.raises(ValueError, match=r"ids must lie in \[0, 7\), the vocabulary, got 7"):
         small.decode([0, 7])

@@ -99,9 +99,9 @@ def test_what_is_no_text_and_no_id_is_refused(plain_errors: None) -> None:
     assert tokenizer.decode([101, 2460, 102], skip_special=False) == "[CLS] short [SEP]"
     assert repr(tokenizer) == "WordPieceTokenizer(vocab_size=30522)"
     for wrong in (3, None, b"a"):
-        with pytest.raises(TypeError, match="text must be a str, got"):
+        with pytest.raises(TypeError, match="text must be a string, got"):
             tokenizer.encode(wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="half of a surrogate pair at place 1"):
+    with pytest.raises(ValueError, match="half of a surrogate pair at position 1"):
         tokenizer.pieces("a\ud800")
     with pytest.raises(ValueError, match=r"ids must lie in \[0, 30522\), the vocabulary, got 30522"):
         tokenizer.decode([30522])

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from nlmcore.attention import causal_mask
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
-from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM, Trunk
+from nlmcore.transformer import Backbone, EncoderDecoder, TransformerEncoder, TransformerLM
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.transformer_grid import CHANGES, CONFIG, TOKENS, TOLERANCE, config_of, copy_layer, lively
 
@@ -178,7 +178,7 @@ def test_encoder_and_decoder_may_differ() -> None:
     assert model.encoder.embedding is not model.decoder.embedding
 
 
-class Patches(Trunk):
+class Patches(Backbone):
     """An encoder of images, (batch, patch, pixels), in the place of one of tokens."""
 
     def forward(self, patches: Tensor, mask: Tensor | None = None) -> Tensor:

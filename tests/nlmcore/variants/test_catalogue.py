@@ -27,10 +27,12 @@ from nlmcore.transformer import (
     TransformerLM,
 )
 from nlmcore.variants import CATALOGUE, POSITIONS, Variant
-from nlmcore.variants.depth import Fixup, FixupFeedForward, ReZero
-from nlmcore.variants.experts import build_switch
-from nlmcore.variants.mixing import FourierMixing, LinformerAttention
-from nlmcore.variants.sharing import build_gated_universal
+from nlmcore.variants.fixup import Fixup, FixupFeedForward
+from nlmcore.variants.fnet import FourierMixing
+from nlmcore.variants.gated_universal import build_gated_universal
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.rezero import ReZero
+from nlmcore.variants.switch import build_switch
 from nlmcore.variants.variant import Times, vanilla
 from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.shapes import shapes_unchecked

@@ -14,7 +14,10 @@ from nlmcore.inspect import capture
 from nlmcore.training import fit
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, hide_tokens
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.mixing import FourierMixing, LinformerAttention, TokenMixing, fourier, in_encoder
+from nlmcore.variants.fnet import FourierMixing, fourier
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.mlp_mixer import TokenMixing
+from nlmcore.variants.parts import in_encoder
 from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import VOCAB, build, stirred
@@ -119,7 +122,7 @@ def test_every_parameter_gets_a_gradient_and_every_place_sees_every_other(name: 
 
 def test_what_does_not_fit_is_named(plain_errors: None) -> None:
     for part in PARTS.values():
-        with pytest.raises(ValueError, match="a text may have 8 places, max_length, got 9"):
+        with pytest.raises(ValueError, match="a text may have 8 positions, max_length, got 9"):
             part(C)(torch.zeros(1, 9, 10))
         with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(2, 1, 1, 8\) here, got \(8, 8\)"):
             part(C)(X, torch.ones(8, 8).tril().bool())

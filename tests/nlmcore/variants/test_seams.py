@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 import nlmcore.variants
 from nlmcore.positions import LearnedPositions
-from nlmcore.transformer import EncoderDecoder, TransformerConfig, Trunk
+from nlmcore.transformer import Backbone, EncoderDecoder, TransformerConfig
 from nlmcore.variants.variant import share_positions, vanilla
 from tests.laws import assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, stirred
@@ -16,7 +16,7 @@ from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, stirred
 CONFIG = vanilla(VOCAB, **SIZES)
 
 
-class VisionTransformer(Trunk):
+class VisionTransformer(Backbone):
     """Patches (batch, patch, pixels) instead of tokens: the embedding is a matrix. Dosovitskiy et al. (2021)."""
 
     def forward(self, patches: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -1,15 +1,4 @@
-"""One block applied again and again: block sharing, and the Universal Transformer.
-
-**Block sharing.** All layers are one, as in ALBERT, which shares all parameters.
-
-    h^l = layer(h^{l−1}),  the same layer for every l          Lan et al. (2020), section 3.1
-
-The operations of the whole stack, the parameters of one layer: at the sizes of Narang et al. (2021), table 1, 65 M
-instead of 223 M, most of them in the embeddings. There, encoder and decoder have a layer each; two rows share on one
-side only; the softmax has its own matrix (section 2.5) unless the row says "shared". Every depth has its own cache.
-Departs from the papers: nothing.
-
-**Universal Transformer.** The block is told where and when it is, and each position chooses how often it is applied.
+"""The Universal Transformer: one block knows where and when it is, and each position chooses how often it is applied.
 
     x^0 = embeddings,   x^t = block(x^{t−1} + P^t),   t = 1 … T          Dehghani et al. (2019), section 2.1
 
@@ -27,15 +16,6 @@ text, stops when every position has halted. T is n_layers, ε = 0.01. At the sta
 
 Departs from the papers: those first weights. The weights of the loops sum to one, as in Graves (2016); the listing of
 Dehghani et al. (2019), appendix, blends each x^t with the previous ones. Positions i count from 0.
-
-**The Universal Transformer of Narang et al. (2021)**, as their code and its settings have it: no halting; one pre-norm
-block is applied 2 + 24 + 2 times, for 12 layers of the baseline; before each of the 24 it is told a learned e^t.
-
-    x^t = block(x^{t−1} + e^t),   each sublayer f of the block   x ← x + (1 − z) ⊙ y + z ⊙ c,   y = f(LN(x))
-
-    z = σ(W_z [LN(x); LN(y)] + b_z),   r = σ(W_r [LN(x); LN(y)] + b_r),   c = σ(W_c [LN(r ⊙ x); LN(y)] + b_c)
-
-Departs from their code: the second gate's input is not normalised twice. (A GRU has tanh in c; their code has σ.)
 """
 
 import math
@@ -46,96 +26,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Count, door
 from nlmcore.positions import sinusoidal
-from nlmcore.transformer import DecoderStack, PreNorm
-from nlmcore.transformer.block import build_stack
-from nlmcore.transformer.checks import check_layers, encoder_only
+from nlmcore.transformer import DecoderStack
 from nlmcore.variants.shapes import Mask, Memories, Tokens, Vectors
-
-
-def share_blocks(stack: Any) -> Any:
-    """The stack, of which every layer is now the first one, norms included; a part `share`."""
-    for i in range(1, len(stack)):
-        stack[i] = stack[0]
-    return stack
-
-
-@encoder_only
-def share_in_encoder(c: Any, causal: bool, cross: bool) -> nn.Module:
-    """The usual layers, of which an encoder has only one; a part `stack`."""
-    stack = build_stack(c, causal, cross)
-    return stack if causal else share_blocks(stack)
-
-
-def share_in_decoder(c: Any, causal: bool, cross: bool) -> nn.Module:
-    """The usual layers, of which a decoder has only one; a part `stack`."""
-    stack = build_stack(c, causal, cross)
-    return share_blocks(stack) if causal else stack
-
-
-class GRUGates(PreNorm):
-    """x + (1 − z) ⊙ y + z ⊙ c; a part `residual`, c: a TransformerConfig."""
-
-    def __init__(self, c: Any) -> None:
-        super().__init__(c.norm(c.d_model), c.dropout)
-        self.norm_x, self.norm_y, self.norm_reset = (c.norm(c.d_model) for _ in range(3))
-        self.update, self.reset, self.candidate = (nn.Linear(2 * c.d_model, c.d_model) for _ in range(3))
-
-    def forward(self, x: Vectors, y: Vectors | None = None) -> Vectors:
-        if y is None:
-            return self.norm(x)
-        normed = self.norm_y(y)
-        both = torch.cat([self.norm_x(x), normed], -1)
-        z, r = torch.sigmoid(self.update(both)), torch.sigmoid(self.reset(both))
-        candidate = torch.sigmoid(self.candidate(torch.cat([self.norm_reset(r * x), normed], -1)))
-        return super().forward(x, (1 - z) * y + z * candidate)
-
-
-class GatedUniversal(nn.ModuleList):
-    """One block, `outside` + n_layers + `outside` times. e^t is `moments`, at first of our embeddings' size,
-    0.02 √d_model (theirs are 1).
-    """
-
-    def __init__(self, block: nn.Module, n_layers: int, d_model: int, outside: int) -> None:
-        super().__init__([block] * (n_layers + 2 * outside))
-        self.outside = outside
-        self.moments = nn.Parameter(torch.empty(n_layers, d_model).normal_(std=0.02 * math.sqrt(d_model)))
-
-    def times(self) -> Float[Tensor, "loop d_model"]:
-        """e^t, or zeros in the loops outside."""
-        return nn.functional.pad(self.moments, (0, 0, self.outside, self.outside))
-
-
-class GatedUniversalEncoder(GatedUniversal):
-    """Called like `EncoderStack`."""
-
-    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        for layer, e in zip(self, self.times(), strict=True):
-            x = layer(x + e, mask)
-        return x
-
-
-class GatedUniversalDecoder(GatedUniversal, DecoderStack):
-    """Called like `DecoderStack`."""
-
-    def forward(
-        self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
-    ) -> tuple[Vectors, tuple[Any, ...]]:
-        check_layers(len(self), states, memories)
-        new = []
-        for i, (layer, e) in enumerate(zip(self, self.times(), strict=True)):
-            x, state = layer(x + e, states and states[i], memories and memories[i], memory_mask)
-            new.append(state)
-        return x, tuple(new)
-
-
-@door
-def build_gated_universal(c: Any, causal: bool, cross: bool, outside: Count = 2) -> nn.Module:
-    """A part `stack`."""
-    kind = GatedUniversalDecoder if causal else GatedUniversalEncoder
-    return kind(c.block(c, causal, cross), c.n_layers, c.d_model, outside)
-
 
 EPSILON = 0.01  # a position halts once it has spent 1 − ε
 

@@ -1,9 +1,8 @@
-"""Factorised and adaptive embeddings, the adaptive softmax and mixtures of softmaxes, each against its equation."""
+"""Adaptive embeddings and the adaptive softmax, each against its equation, token by token."""
 
 import math
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,55 +12,16 @@ from torch import Tensor, nn
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.embeddings import (
+from nlmcore.variants.adaptive_softmax import (
     AdaptiveEmbedding,
     AdaptiveOutput,
     AdaptiveSoftmax,
-    FactorisedEmbedding,
-    FactorisedOutput,
-    MixtureOfSoftmaxes,
     adaptive_loss,
     cluster_sizes,
 )
 from nlmcore.variants.variant import vanilla
-from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
-
-
-def test_factors_are_one_matrix() -> None:
-    model = awake(CATALOGUE["Factorized & shared embeddings"])
-    E = model.embedding.narrow.weight @ model.embedding.widen.weight.T
-    assert E.shape == (VOCAB, 20)
-    assert model.embedding.narrow.embedding_dim == 3, "a sixth of 20"
-    assert_close(model.embedding(TOKENS), E[TOKENS], "embedding")
-    hidden = torch.randn(2, 3, 20, generator=torch.Generator().manual_seed(0))
-    assert_close(model.output(hidden), hidden @ E.T, "logits")
-    plain = stirred(TransformerLM(replace(vanilla(VOCAB, **SIZES))))
-    plain.load_state_dict(model.state_dict() | {"embedding.weight": E, "output.weight": E}, strict=False)
-    assert_close(logits(model), logits(plain), "the model with the matrix that is their product")
-
-
-def test_factors_stay_one_after_a_copy_and_in_both_halves() -> None:
-    model = build(replace(CATALOGUE["Factorized & shared embeddings"], family=EncoderDecoder))
-    assert model.encoder.embedding is model.decoder.embedding is model.output.embedding
-    apart = build(CATALOGUE["Factorized Embedding"])
-    assert apart.output.weight.shape == (VOCAB, 20)
-
-
-def test_a_factorised_embedding_begins_with_the_usual_variance() -> None:
-    torch.manual_seed(0)
-    config = CATALOGUE["Factorized Embedding"].config(800, d_model=120, n_layers=1)
-    embedding = TransformerLM(config).embedding
-    vectors = embedding(torch.arange(800)[None])
-    assert vectors.std().item() == pytest.approx(0.02, rel=0.05)
-
-
-def test_what_is_no_factorised_embedding_is_named(plain_errors: None) -> None:
-    with pytest.raises(TypeError, match="embedding must be a FactorisedEmbedding, got Embedding"):
-        TransformerLM(replace(vanilla(VOCAB, **SIZES), output=FactorisedOutput))
-    with pytest.raises(ValueError, match="inner must be at least 1, got 0"):
-        FactorisedEmbedding(5, 12, 0)
-
 
 D, CLUSTERS = 24, (2, 3, 5)
 C = vanilla(sum(CLUSTERS), d_model=D)
@@ -263,83 +223,3 @@ def test_clusters_that_do_not_fit_are_named(plain_errors: None) -> None:
         adaptive_loss(build(CATALOGUE["Adaptive input embeddings"]), TOKENS)
     with pytest.raises(ValueError, match=r"at least one text of two tokens, got shape \(3, 1\)"):
         adaptive_loss(build(CATALOGUE["Adaptive softmax"]), TOKENS[:, :1])
-
-
-ROW = CATALOGUE["Mixture of softmaxes"]
-CONTEXTS = torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(1))
-
-
-def mixture(n_softmaxes: int = 4, d: int = 6, vocab: int = VOCAB) -> Any:
-    return stirred(MixtureOfSoftmaxes(vanilla(vocab, d_model=d, n_heads=1), nn.Embedding(vocab, d), n_softmaxes))
-
-
-@torch.no_grad()
-def test_a_mixture_is_its_equation_by_loops() -> None:
-    part = mixture()
-    log_p, E = part(CONTEXTS), part.softmax.weight
-    for b in range(2):
-        for t in range(3):
-            h = CONTEXTS[b, t]
-            weights = [math.exp(part.prior.weight[k] @ h) for k in range(4)]
-            p = [0.0] * VOCAB
-            for k in range(4):
-                view = [math.tanh(part.views.weight[6 * k + i] @ h) for i in range(6)]
-                e = [math.exp(sum(E[w, i] * view[i] for i in range(6))) for w in range(VOCAB)]
-                p = [p[w] + weights[k] / sum(weights) * e[w] / sum(e) for w in range(VOCAB)]
-            assert_close(log_p[b, t].exp(), torch.tensor(p), f"P at {b}, {t}")
-    assert_close(log_p.log_softmax(-1), log_p, "its own log-softmax")
-
-
-def test_a_mixture_of_one_is_a_softmax() -> None:
-    part = mixture(1)
-    view = torch.tanh(CONTEXTS @ part.views.weight.T)
-    assert_close(part(CONTEXTS), (view @ part.softmax.weight.T).log_softmax(-1), "log-probabilities")
-
-
-def test_only_a_mixture_of_softmaxes_leaves_the_bottleneck() -> None:
-    """Rank of ln P for 60 contexts, d = 4: a softmax, and a mixture of contexts inside one softmax, have 5 at most."""
-    part = mixture(3, 4, 30).double()
-    with torch.no_grad():
-        for parameter in part.parameters():
-            parameter.mul_(3)
-        hidden = 2 * torch.randn(1, 60, 4, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-        one = part.softmax(hidden).log_softmax(-1)
-        views = part.views(hidden).tanh().unflatten(-1, (3, 4))
-        contexts = (part.prior(hidden).softmax(-1).unsqueeze(-1) * views).sum(-2)
-        inside = part.softmax(contexts).log_softmax(-1)
-        ranks = [torch.linalg.matrix_rank(log_p[0], rtol=1e-9).item() for log_p in (one, inside, part(hidden))]
-    assert ranks[:2] == [5, 5]
-    assert ranks[2] == 30
-
-
-def test_scores_of_any_size_give_no_infinity() -> None:
-    part = mixture()
-    with torch.no_grad():
-        part.softmax.weight.mul_(1e4)
-    log_p = part(CONTEXTS)
-    assert log_p.isfinite().all()
-    log_p.sum().backward()
-    assert all(p.grad.isfinite().all() for p in part.parameters())
-
-
-def test_the_row_adds_fifteen_matrices_and_as_many_vectors() -> None:
-    model, plain = build(ROW), build(CATALOGUE["Vanilla Transformer"])
-    counts = [sum(p.numel() for p in m.parameters()) for m in (model, plain)]
-    assert counts[0] - counts[1] == 15 * (20 * 20 + 20)
-    assert model.output.softmax.weight is model.embedding.weight
-
-
-def test_an_untied_mixture_has_a_matrix_of_its_own() -> None:
-    few = partial(MixtureOfSoftmaxes, n_softmaxes=2)
-    model = build(replace(ROW, changes={"output": few, "tie_embeddings": False}))
-    assert model.output.softmax.weight is not model.embedding.weight
-    assert model.output.prior.out_features == 2
-    assert_every_parameter_gets_a_gradient(model, logits(model))
-
-
-def test_bad_numbers_are_named(plain_errors: None) -> None:
-    with pytest.raises(ValueError, match="n_softmaxes must be at least 1, got 0"):
-        mixture(0)
-    nothing_to_tie = replace(vanilla(VOCAB, **SIZES), output=MixtureOfSoftmaxes, embedding=lambda v, d: nn.ReLU())
-    with pytest.raises(ValueError, match=r"tie_embeddings needs an embedding with a matrix `weight`.*got ReLU"):
-        TransformerLM(nothing_to_tie)

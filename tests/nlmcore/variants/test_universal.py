@@ -1,59 +1,20 @@
-"""Shared blocks, and the Universal Transformer: the loop by hand, who halts when, what is kept for those who go on."""
+"""The Universal Transformer: the loop by hand, who halts when, what is kept for those who go on."""
 
 import copy
 import math
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.inspect import capture
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.sharing import Universal, build_universal, ponder_cost
+from nlmcore.variants.universal import Universal, build_universal, ponder_cost
 from tests.laws import assert_chunking_law, assert_close, assert_language_model
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits
-
-
-def test_a_shared_block_is_applied_as_often_as_the_stack_is_deep() -> None:
-    model = awake(CATALOGUE["Block sharing"])
-    block, x = model.layers[0], model.embed(TOKENS)
-    assert all(layer is block for layer in model.layers)
-    for _ in range(SIZES["n_layers"]):
-        x, _ = block(x)
-    assert_close(logits(model), model.output(model.final_norm(x)), "the block, looped")
-    with capture(model) as tape:
-        logits(model)
-    assert len(tape) == SIZES["n_layers"]
-    assert (tape["layers.0.attention"] - tape["layers.1.attention"]).abs().max() > 1e-3, "each depth sees its own"
-
-
-@pytest.mark.parametrize(
-    ("name", "encoder", "decoder"),
-    [
-        ("Block sharing", True, True),
-        ("Encoder only block sharing", True, False),
-        ("Decoder only block sharing", False, True),
-    ],
-)
-def test_blocks_are_shared_on_the_sides_that_the_row_names(name: str, encoder: bool, decoder: bool) -> None:
-    model = build(replace(CATALOGUE[name], family=EncoderDecoder))
-    assert (len(set(model.encoder.layers)) == 1) is encoder
-    assert (len(set(model.decoder.layers)) == 1) is decoder
-    assert model.encoder.layers[0] is not model.decoder.layers[0]
-    assert model.encoder.embedding is model.decoder.embedding
-    assert model.output.weight is not model.decoder.embedding.weight, "the softmax has a matrix of its own"
-
-
-def test_shared_blocks_have_the_first_weights_of_a_stack_as_deep() -> None:
-    torch.manual_seed(0)
-    model = CATALOGUE["Block sharing"].build(VOCAB, d_model=60, n_layers=8)
-    assert model.layers[0].feed_forward.outer.weight.std().item() == pytest.approx(0.02 / math.sqrt(16), rel=0.05)
-
 
 ROW = CATALOGUE["Universal Transformer (Dehghani et al.)"]
 LOOPS = 5
@@ -229,22 +190,3 @@ def test_a_state_of_other_loops_is_named(plain_errors: None) -> None:
     _, state = made(X)
     with pytest.raises(ValueError, match=f"a model of {LOOPS} loops, got {LOOPS} parts of {LOOPS + 1}"):
         made(X, state[1:])
-
-
-@torch.no_grad()
-def test_the_universal_transformer_of_narang_is_its_equation() -> None:
-    """Two loops outside, two told e^t, each sublayer gated: the block's own parts, put together by hand."""
-    model = awake(CATALOGUE["Universal Transformer"])
-    x, block = model.embed(TOKENS), model.layers[0]
-    assert all(layer is block for layer in model.layers)
-
-    def gated(rule: torch.nn.Module, x: Tensor, f: Callable[[Tensor], Tensor]) -> Tensor:
-        y = f(rule.norm(x))
-        z, r = (torch.sigmoid(g(torch.cat([rule.norm_x(x), rule.norm_y(y)], -1))) for g in (rule.update, rule.reset))
-        c = torch.sigmoid(rule.candidate(torch.cat([rule.norm_reset(r * x), rule.norm_y(y)], -1)))
-        return x + y + z * (c - y)
-
-    for e in (0.0, *model.layers.moments, 0.0):
-        x = gated(block.residual_attention, x + e, lambda x: block.attention(x)[0])
-        x = gated(block.residual_feed_forward, x, block.feed_forward)
-    assert_close(model.output(model.final_norm(x)), logits(model), "by hand")

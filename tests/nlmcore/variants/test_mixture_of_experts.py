@@ -1,4 +1,4 @@
-"""Mixtures of experts by hand, with limits (Mixture of experts, Switch) and for all layers at once (WideNet)."""
+"""Mixtures of experts by hand, and with limits, as in the rows Mixture of experts and Switch."""
 
 import copy
 import pickle
@@ -13,18 +13,12 @@ from torch import Tensor, nn
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.experts import (
-    Capacity,
-    MixtureOfExperts,
-    balance_loss,
-    build_mixture,
-    build_switch,
-    jitter,
-    share_all_but_norms,
-)
+from nlmcore.variants.mixture_of_experts import Capacity, MixtureOfExperts, balance_loss, build_mixture
+from nlmcore.variants.switch import build_switch, jitter
 from nlmcore.variants.variant import vanilla
+from nlmcore.variants.widenet import share_all_but_norms
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
-from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, VOCAB, build, logits, stirred
 
 X = torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(0))
 
@@ -96,41 +90,6 @@ def test_bad_numbers_of_experts_are_named(plain_errors: None) -> None:
         TransformerLM(replace(vanilla(VOCAB, **SIZES), share=share_all_but_norms))
 
 
-def test_widenet_shares_everything_but_the_norms() -> None:
-    model = build(replace(CATALOGUE["WideNet"], family=EncoderDecoder), n_layers=3)
-    for stack in (model.encoder.layers, model.decoder.layers):
-        parts = [{name: id(p) for name, p in layer.named_parameters()} for layer in stack]
-        alike = {name for name in parts[0] if len({part[name] for part in parts}) == 1}
-        assert {name for name in parts[0] if "norm" in name} == set(parts[0]) - alike
-        assert len({id(layer.feed_forward) for layer in stack}) == 3, "each has a balance of its own"
-
-
-def test_a_widenet_learns_and_its_experts_are_balanced(unchecked: None) -> None:
-    tokens = torch.randint(0, VOCAB, (8, 9), generator=torch.Generator().manual_seed(5))
-
-    def with_balance(model: nn.Module, tokens: torch.Tensor) -> torch.Tensor:
-        return teacher_forcing_loss(model, tokens) + 0.01 * balance_loss(model)  # type: ignore[arg-type]
-
-    model = build(CATALOGUE["WideNet"], n_layers=3)
-    history = fit(model, [tokens], steps=40, loss=with_balance, learning_rate=0.01, progress=False)
-    assert history.losses[-1] < 0.6 * history.losses[0]
-    model.eval()
-    logits(model, tokens)
-    assert 3 * 0.9 < balance_loss(model).item() < 3 * 2.0, "one per layer if all were equal"
-    alone = sum(layer.feed_forward.balance for layer in model.layers)
-    assert_close(balance_loss(model), alone, "the sum over layers")
-
-
-def test_a_widenet_of_one_expert_is_a_stack_of_shared_parts() -> None:
-    """k = n = 1: p is 1, and the experts are one feed-forward network."""
-    part = partial(MixtureOfExperts, n_experts=1, k=1, expert=vanilla(VOCAB, **SIZES).feed_forward)
-    model = build(replace(CATALOGUE["WideNet"], changes=CATALOGUE["WideNet"].changes | {"feed_forward": part})).eval()
-    plain = TransformerLM(vanilla(VOCAB, **SIZES)).eval()
-    names = {name.replace(".experts.0", ""): weight for name, weight in model.state_dict().items()}
-    plain.load_state_dict({name: weight for name, weight in names.items() if ".router" not in name})
-    assert_close(logits(model, TOKENS), logits(plain, TOKENS), "the usual stack with equal weights")
-
-
 BUILDERS = {"Mixture of experts": build_mixture, "Switch Transformer": build_switch}
 TEXTS = torch.randn(3, 9, 6, generator=torch.Generator().manual_seed(0))
 ONE_EACH = Capacity(0.5, least=1)  # room for two of nine tokens, at three experts
@@ -171,16 +130,16 @@ def served(chosen: list[list[int]], room: int) -> list[list[bool]]:
 def test_a_full_expert_takes_no_more(factor: float, time: int, room: int) -> None:
     limit = Capacity(factor, least=1)
     chosen = torch.rand(5, time, 3, generator=torch.Generator().manual_seed(2)).topk(2).indices
-    assert limit.room(time, 3) == room
+    assert limit.slots(time, 3) == room
     granted = limit(chosen, 3)
     assert granted.tolist() == [served(text, room) for text in chosen.tolist()]
     assert granted.all() == (room == 6) or granted.sum() < granted.numel()
-    assert Capacity(factor).room(time, 3) == max(4, room)
+    assert Capacity(factor).slots(time, 3) == max(4, room)
 
 
 def first_choices_first(chosen: Tensor, n: int) -> Tensor:
     """All first choices of a text before any second one, as Lepikhin et al. (2020) serve them."""
-    room = ONE_EACH.room(chosen.shape[1], n)
+    room = ONE_EACH.slots(chosen.shape[1], n)
     rows = []
     for text in chosen.tolist():
         order = [[c[0]] for c in text] + [[c[1]] for c in text]

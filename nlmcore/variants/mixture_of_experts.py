@@ -8,22 +8,16 @@ An expert that the router prefers improves and is preferred even more, so a seco
 
     balance = n Σ_e f_e P_e,   f_e the share of tokens whose first choice is e, P_e the mean of p_e; 1 if all are equal
 
-Add 0.01 · `balance_loss(model)` to the loss. In training, noise makes the router try other experts. Rows:
+Add 0.01 · `balance_loss(model)` to the loss. In training, noise makes the router try other experts. The row "Mixture of
+experts" is Shazeer et al. (2017), equations 1, 3–5, and Lepikhin et al. (2020):
 
-              Mixture of experts                       Switch                          WideNet
-    chosen    the 2 experts with the largest p         the one with the largest p      2 of 4
-    gates     p_e / (p_a + p_b), a softmax             p_e                             p_e
-              over the two scores
-    capacity  2 · time / n                             1.2 · time / n                  no limit
-    noise     N(0, 1 / n²) on the scores x W           x · uniform(0.99, 1.01)         as Mixture of experts
-    paper     Shazeer et al. (2017), equations 1,      Fedus et al. (2022),            Xue et al. (2022),
-              3–5; Lepikhin et al. (2020)              sections 2.1 and 2.2            section 2
+    chosen    the 2 experts with the largest p
+    gates     p_e / (p_a + p_b), a softmax over the two scores
+    capacity  2 · time / n
+    noise     N(0, 1 / n²) on the scores x W
 
-Narang et al. (2021) have 32 experts in every fourth layer: 648 M parameters (experts of half the width, since two are
-chosen) and 1100 M, where the baseline has 223 M. WideNet is wider instead of deeper: all layers share one attention and
-one mixture, and each has its own norms, which send a token to different experts in different layers.
-
-    h ← h + attention(norm_l(h)),   h ← h + experts(norm'_l(h)),   l = 1 … N          Xue et al. (2022), section 2
+Narang et al. (2021) have 32 experts in every fourth layer, of half the width, since two are chosen: 648 M parameters,
+where the baseline has 223 M. `switch` and `widenet` have the other rows.
 
 **Capacity.** On an accelerator an expert is a table of fixed size. A token whose expert is full is dropped: the branch
 adds nothing to it. The queue can let the future in: Lepikhin et al. serve all first choices of a group of tokens before
@@ -32,11 +26,11 @@ left to right, each with all its choices. The limit holds only in training: sinc
 together, a text read in pieces would otherwise give other results.
 
 Departs from the papers: that; the noise of the mixture has a fixed deviation, 1 / n, and the second expert is always
-used (Lepikhin et al.: at random, by its gate); both rows have the balance above; WideNet's experts have no limit.
+used (Lepikhin et al.: at random, by its gate); the balance is that of Fedus et al.
 """
 
 import math
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -46,9 +40,10 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Positive, Size, check_fields, door
+from nlmcore.checks import Positive, Size, check_fields, checked
 from nlmcore.transformer import FeedForward
-from nlmcore.transformer.block import STACKS, last_matrices
+from nlmcore.transformer.block import last_matrices
+from nlmcore.variants.parts import stack_of_two_kinds
 from nlmcore.variants.shapes import Vectors
 
 
@@ -69,7 +64,7 @@ class MixtureOfExperts(nn.Module):
     Raises ValueError for a k above n_experts.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         d_model: Size,
@@ -132,29 +127,18 @@ class Capacity:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def room(self, time: int, n: int) -> int:
+    def slots(self, time: int, n: int) -> int:
         return max(self.least, math.ceil(self.factor * time / n))
 
     def __call__(self, chosen: Int[Tensor, "batch time k"], n: int) -> Bool[Tensor, "batch time k"]:
         """Which choices are granted; chosen: experts in [0, n), a token's best first."""
         turns = chosen.flatten(1)  # (batch, time · k): the order in which they are served
         asked = F.one_hot(turns, n).cumsum(1)  # how often each expert was asked so far
-        place = asked.gather(-1, turns.unsqueeze(-1)).squeeze(-1)
-        return (place <= self.room(chosen.shape[1], n)).view_as(chosen)
+        turn = asked.gather(-1, turns.unsqueeze(-1)).squeeze(-1)
+        return (turn <= self.slots(chosen.shape[1], n)).view_as(chosen)
 
 
-def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Tensor, "batch time expert"]:
-    """(x · u) W, u uniform in [1 − width, 1 + width]: Fedus et al. (2022), appendix C."""
-    return router(x * torch.empty_like(x).uniform_(1 - width, 1 + width))
-
-
-def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, places: Container[int]) -> nn.Module:
-    """A part `stack` of layers like c, but like the configuration `other` at `places`, counted from 0."""
-    layers = (other if i in places else c for i in range(c.n_layers))
-    return STACKS[causal](each.block(each, causal, cross) for each in layers)
-
-
-@door
+@checked
 def build_mixture(
     c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 2.0
 ) -> nn.Module:
@@ -163,31 +147,3 @@ def build_mixture(
     part = partial(MixtureOfExperts, n_experts=n_experts, k=2, expert=c.feed_forward, normalise=True, limit=limit)
     with_experts = replace(c, feed_forward=part, d_ff=max(1, c.hidden_size // 2))
     return stack_of_two_kinds(c, causal, cross, with_experts, range(min(every, c.n_layers) - 1, c.n_layers, every))
-
-
-@door
-def build_switch(
-    c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 1.2
-) -> nn.Module:
-    """A part `stack`: 1 of n_experts networks in the last of every four layers."""
-    limit = Capacity(capacity)
-    part = partial(MixtureOfExperts, n_experts=n_experts, k=1, expert=c.feed_forward, noise=jitter, limit=limit)
-    with_experts = replace(c, feed_forward=part)
-    return stack_of_two_kinds(c, causal, cross, with_experts, range(min(every, c.n_layers) - 1, c.n_layers, every))
-
-
-def share_all_but_norms(stack: Any) -> None:
-    """Attention, router and experts of every layer are those of the first; a part `share`.
-
-    Each layer keeps its `MixtureOfExperts` and so its own balance. Raises TypeError for another feed-forward part.
-    """
-    for layer in stack:
-        if not isinstance(getattr(layer, "feed_forward", None), MixtureOfExperts):
-            got = type(getattr(layer, "feed_forward", layer)).__name__
-            raise TypeError(f"WideNet needs layers whose feed_forward is a MixtureOfExperts, got {got}")
-    first, *others = stack
-    for layer in others:
-        layer.attention = first.attention
-        if hasattr(first, "cross_attention"):
-            layer.cross_attention = first.cross_attention
-        layer.feed_forward.router, layer.feed_forward.experts = first.feed_forward.router, first.feed_forward.experts

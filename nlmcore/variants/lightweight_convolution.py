@@ -1,4 +1,4 @@
-"""Convolutions: lightweight and dynamic ones instead of attention, and separable ones.
+"""Lightweight and dynamic convolutions instead of attention.
 
     [A; B] = x W^I,   v = A ⊙ σ(B),   y = u W^O             Wu et al. (2019), sections 3 and 4, figure 2
 
@@ -19,15 +19,6 @@ Departs from the paper: all layers have one k (theirs widens with depth). Kernel
     y = u W^P W^O,   with a kernel for each of the d_model channels (w: d_model · k numbers; W^Q: d_model · k rows)
 
 The dynamic row has d_ff / 6, 512 of 3,072, to pay for W^Q. Departs from their code: no biases (258,048 in all).
-
-**Separable**: first the neighbours of each channel by itself, then the channels of each position.
-
-    z_tc = Σ_j k_cj x_{t+j, c},   y_t = z_t W               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
-
-It is a convolution whose matrix for the j-th neighbour is W diag(k_1j, …, k_dj): d_in · width + d_in · d_out parameters
-instead of d_in · d_out · width.
-
-Departs from the papers: no bias. First weights of k are PyTorch's.
 """
 
 from typing import Any
@@ -37,7 +28,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Size, checked
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
 from nlmcore.variants.shapes import Mask, Vectors, without_padding
@@ -49,7 +40,7 @@ class LightweightConvolution(nn.Module):
     Raises ValueError if c has n_kv_heads, window or attention_positions.
     """
 
-    @door
+    @checked
     def __init__(self, c: Any, size: Size = 9, per_channel: bool = False) -> None:
         super().__init__()
         for name in ("n_kv_heads", "window", "attention_positions"):
@@ -65,10 +56,10 @@ class LightweightConvolution(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """Every position with its neighbours on both sides."""
         v = without_padding(gated_linear_unit(self.inner(x)), mask)
-        before = self.size // 2
+        before = self.size // 2  # of an even kernel the extra position is one that came before
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
 
-    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
+    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*positions head size"]:
         """The kernels, each of which sums to 1."""
         return self.kernel.softmax(-1)
 
@@ -85,7 +76,7 @@ class LightweightConvolution(nn.Module):
 class DynamicConvolution(LightweightConvolution):
     """The same, with a kernel that every token makes."""
 
-    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
+    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*positions head size"]:
         return self.kernel(v).unflatten(-1, (self.n_kernels, self.size)).softmax(-1)
 
     def _kernel(self, width: int) -> nn.Parameter | nn.Module:
@@ -124,17 +115,3 @@ def build_lightweight(c: Any, causal: bool, size: int = 9, per_channel: bool = F
 
 def build_dynamic(c: Any, causal: bool, size: int = 9, per_channel: bool = False) -> nn.Module:
     return (CausalDynamicConvolution if causal else DynamicConvolution)(c, size, per_channel)
-
-
-class SeparableConvolution(nn.Module):
-    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): the caller adds the zeros."""
-
-    @door
-    def __init__(self, d_in: Size, d_out: Size, width: Size) -> None:
-        super().__init__()
-        self.width = width
-        self.depthwise = nn.Conv1d(d_in, d_in, width, groups=d_in, bias=False)
-        self.pointwise = Linear(d_in, d_out, bias=False)
-
-    def forward(self, x: Float[Tensor, "batch read d_in"]) -> Float[Tensor, "batch time d_out"]:
-        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))

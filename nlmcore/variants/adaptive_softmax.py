@@ -1,17 +1,6 @@
-"""Embeddings and softmaxes with fewer parameters, or more: factorised, adaptive, and mixtures of softmaxes.
+"""Adaptive embeddings and softmax: rare tokens have narrow vectors, and are scored only where they may occur.
 
-**Factorised**: a narrow vector for every token, widened by one matrix that all tokens share.
-
-    E = A B,   A (vocab, inner),  B (inner, d_model),  inner « d_model      Lan et al. (2020), section 3.1
-    logits = (h Bᵀ) Aᵀ                                                      "shared": the softmax has the same A and B
-
-The rule here is d_model / 6, since Narang et al. (2021), appendix B, have inner = 128 at d_model = 768.
-
-Departs from the papers: first weights of both factors are N(0, s²) with s⁴ · inner = 0.02², so that E starts with the
-usual variance (two factors of 0.02 would make vectors ten times too short).
-
-**Adaptive**: the vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first. Rare tokens have narrow
-vectors, and are scored only where they may occur.
+The vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first.
 
     E[w] = A_i[w] B_i,  w in V_i            A_i (|V_i|, d_i),  B_i (d_i, d_model)      Baevski & Auli (2019), section 3
 
@@ -24,26 +13,12 @@ Where d_i = d_model there is no B_i; "without projection" has none at all. The a
 training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows. The rule here is
 that of Narang et al. (2021): clusters of 2,500, 6,000 and 23,628 tokens in 32,128, and d_i = d_model, d_model / 3,
 d_model / 12. Ids must run from frequent to rare, as those of a `WordTokenizer` do after its special tokens.
+`AdaptiveSoftmax` returns ln P, which may be used as logits: it is its own log-softmax.
 
 Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
 Grave et al. the embedding has separate matrices; Narang's code has a fourth cluster for T5's 128 sentinels.
-
-**Mixture of softmaxes**: the next token's distribution is a weighted mean of several.
-
-    P(w | h) = Σ_k π_k softmax(h_k Eᵀ)_w           Yang et al. (2018), section 2
-    h_k = tanh(h W_k),   π = softmax(h V)
-
-ln P of one softmax is h Eᵀ minus a constant for each context: for N contexts, a matrix (N, vocab) of rank at most
-d_model + 1, whatever h is ("the softmax bottleneck"). The logarithm of a mean of several has no such bound. All have
-the same E, tied or not; each costs d_model² + d_model parameters and another product with E. There are 15, as in
-Narang's row.
-
-Departs from the paper: W_k has a bias in the authors' code, but not in the equations or here.
-
-`AdaptiveSoftmax` and `MixtureOfSoftmaxes` return ln P, which may be used as logits: it is its own log-softmax.
 """
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -52,54 +27,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, check_sizes, door
-from nlmcore.fast import Linear
-from nlmcore.transformer.config import build_output, initialise_normal
+from nlmcore.checks import Size, check_sizes, checked
+from nlmcore.variants.factorised import FactorisedEmbedding
 from nlmcore.variants.shapes import Logits, Tokens, Vectors
 from nlmcore.variants.variant import Times
 
 
-class FactorisedEmbedding(nn.Module):
-    """A[tokens] B; inner: d_model / 6 unless given."""
-
-    @door
-    def __init__(self, vocab_size: Size, d_model: Size, inner: Size | None = None) -> None:
-        super().__init__()
-        inner = max(1, (d_model + 3) // 6) if inner is None else inner
-        self.narrow = nn.Embedding(vocab_size, inner)
-        self.widen = nn.Linear(inner, d_model, bias=False)
-
-    def forward(self, tokens: Tokens) -> Vectors:
-        return self.widen(self.narrow(tokens))
-
-    def scores(self, hidden: Float[Tensor, "*any d_model"]) -> Float[Tensor, "*any vocab"]:
-        """(h Bᵀ) Aᵀ: the product A B is never made."""
-        return hidden @ self.widen.weight @ self.narrow.weight.T
-
-
-class FactorisedOutput(nn.Module):
-    """(h Bᵀ) Aᵀ with the factors of the embedding; a part `output`, as are the three below."""
-
-    @door
-    def __init__(self, c: Any, embedding: FactorisedEmbedding) -> None:
-        super().__init__()
-        self.embedding = embedding
-
-    def forward(self, hidden: Vectors) -> Logits:
-        return self.embedding.scores(hidden)
-
-
-def initialise_factorised(model: nn.Module, c: Any) -> None:
-    """As usual, but both factors so that their product has the usual variance."""
-    initialise_normal(model, c)
-    for module in model.modules():
-        if isinstance(module, FactorisedEmbedding):
-            std = math.sqrt(0.02) * module.narrow.embedding_dim**-0.25
-            for factor in (module.narrow, module.widen):
-                nn.init.normal_(factor.weight, std=std)
-
-
-@door
+@checked
 def cluster_sizes(vocab_size: Size) -> tuple[int, int, int]:
     """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one.
 
@@ -121,7 +55,7 @@ class AdaptiveEmbedding(nn.Module):
     of clusters than narrowing has.
     """
 
-    @door
+    @checked
     def __init__(
         self, vocab_size: Size, d_model: Size, sizes: Sequence[int] | None = None, narrowing: Sequence[int] = (1, 3, 12)
     ) -> None:
@@ -143,9 +77,10 @@ class AdaptiveEmbedding(nn.Module):
         self.starts = [sum(self.sizes[:i]) for i in range(len(self.sizes))]
 
     def forward(self, tokens: Tokens) -> Vectors:
-        vectors = self.clusters[0](tokens.clamp(max=self.sizes[0] - 1))
+        vectors = self.clusters[0](tokens.clamp(max=self.sizes[0] - 1))  # of all tokens; those of other clusters follow
         for cluster, size, start in list(zip(self.clusters, self.sizes, self.starts, strict=True))[1:]:
             theirs = cluster((tokens - start).clamp(0, size - 1))
+            # Clusters rise with the ids: a later one replaces what an earlier one gave.
             vectors = torch.where((tokens >= start).unsqueeze(-1), theirs, vectors)
         return vectors
 
@@ -158,7 +93,7 @@ class AdaptiveEmbedding(nn.Module):
 class AdaptiveOutput(nn.Module):
     """h B_iᵀ A_iᵀ, cluster after cluster, with the matrices of the embedding, for one softmax over all tokens."""
 
-    @door
+    @checked
     def __init__(self, c: Any, embedding: AdaptiveEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
@@ -172,7 +107,7 @@ class AdaptiveSoftmax(AdaptiveOutput):
 
     def __init__(self, c: Any, embedding: AdaptiveEmbedding) -> None:
         super().__init__(c, embedding)
-        self.doors = nn.Linear(c.d_model, len(embedding.sizes) - 1, bias=False)
+        self.doors = nn.Linear(c.d_model, len(embedding.sizes) - 1, bias=False)  # head(i), a class for each tail
 
     def forward(self, hidden: Vectors) -> Logits:
         frequent, doors = self._head(hidden).split([self.embedding.sizes[0], self.doors.out_features], -1)
@@ -183,12 +118,12 @@ class AdaptiveSoftmax(AdaptiveOutput):
     def log_prob(self, hidden: Vectors, tokens: Tokens) -> Float[Tensor, "batch time"]:
         """ln P(tokens[b, t] | hidden[b, t]): a cluster is scored only where the token belongs to it."""
         starts, frequent = self.embedding.starts, self.embedding.sizes[0]
-        cluster = (tokens.unsqueeze(-1) >= tokens.new_tensor(starts[1:])).sum(-1)
-        entry = torch.where(tokens < frequent, tokens, frequent - 1 + cluster)
+        cluster = (tokens.unsqueeze(-1) >= tokens.new_tensor(starts[1:])).sum(-1)  # (batch, time), 0 for V_1
+        entry = torch.where(tokens < frequent, tokens, frequent - 1 + cluster)  # of the head: the token, or its cluster
         log_p = self._head(hidden).gather(-1, entry.unsqueeze(-1)).squeeze(-1)
         for i, start in list(enumerate(starts))[1:]:
             inside = cluster == i
-            tail = self.embedding.scores(hidden[inside], i).log_softmax(-1)
+            tail = self.embedding.scores(hidden[inside], i).log_softmax(-1)  # (tokens of V_i, size)
             rest = tail.gather(-1, (tokens[inside] - start).unsqueeze(-1)).squeeze(-1)
             log_p = log_p.index_put((inside,), rest, accumulate=True)
         return log_p
@@ -210,20 +145,3 @@ def adaptive_loss(model: Any, tokens: Tokens, state: Any = None) -> Float[Tensor
         raise ValueError(f"tokens must hold at least one text of two tokens, got shape {tuple(tokens.shape)}")
     hidden, _ = model.hidden_states(tokens[:, :-1], state)
     return -output.log_prob(hidden, tokens[:, 1:]).mean()
-
-
-class MixtureOfSoftmaxes(nn.Module):
-    """ln Σ_k π_k softmax(tanh(h W_k) Eᵀ); E is tied, or refused, as in `build_output`."""
-
-    @door
-    def __init__(self, c: Any, embedding: nn.Module, n_softmaxes: Size = 15) -> None:
-        super().__init__()
-        self.softmax = build_output(c, embedding)
-        self.prior = nn.Linear(c.d_model, n_softmaxes, bias=False)
-        self.views = Linear(c.d_model, n_softmaxes * c.d_model, bias=False)
-
-    def forward(self, hidden: Vectors) -> Logits:
-        prior = self.prior(hidden).log_softmax(-1)  # (batch, time, k)
-        views = self.views(hidden).tanh().unflatten(-1, (self.prior.out_features, -1))  # (batch, time, k, d_model)
-        each = self.softmax(views).log_softmax(-1)  # (batch, time, k, vocab)
-        return (prior.unsqueeze(-1) + each).logsumexp(-2)

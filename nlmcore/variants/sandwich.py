@@ -1,6 +1,4 @@
-"""Attention and feed-forward networks as separate layers: Sandwich order and the Weighted Transformer.
-
-**Sandwich**: attention first, feed-forward networks last, with the usual number of each.
+"""Sandwich order: attention first, feed-forward networks last, each a layer of its own, with the usual number of each.
 
     s^k (s f)^(n − k) f^k                                 Press, Smith & Levy (2020), section 4
 
@@ -8,26 +6,12 @@ s is self-attention, f a feed-forward network, each around the residual pathway;
 In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, the rule here. The paper reports gains in
 language modelling, but none in translation. Cross-attention c follows self-attention: (s c)^k (s c f)^(n − k) f^k.
 Section 3 shuffles s and f at random: `stack=partial(build_order, letters="sffsfs")` has any order and number of them.
+
 Departs from the paper: nothing.
-
-**Weighted**: heads are branches with learned weights, each followed by the feed-forward network.
-
-    y = Σ_i α_i FFN(κ_i head_i W^O_i)        i from 1 to M, the heads         Ahmed, Keskar & Socher (2017), section 3
-    κ_i > 0,  Σ κ_i = 1,   α_i > 0,  Σ α_i = 1
-
-head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M parameters
-are new. All M branches share one feed-forward network, which runs M times: few parameters, many operations. It
-ends the layer; no other feed-forward network follows. Where it is max(0, x W1) W2, as in the table, only the products
-κ_i α_i count. A decoder's cross-attention is also branched, with a second network, as in Narang et al. (2021), whose
-table prints 280 M: the 223 M of the vanilla Transformer, and 12 networks of 4.7 M.
-
-Departs from the paper: κ and α are softmaxes, which start at 1/M; the paper projects onto the simplex after each step.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -66,6 +50,7 @@ class FeedForwardDecoderLayer(FeedForwardLayer):
 
 def build_attention_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
     """s, with cross-attention if there is a source; a part `block`."""
+    # The usual layer without its network.
     return DecoderLayer(c, cross, feed_forward=False) if causal else EncoderLayer(c, feed_forward=False)
 
 
@@ -92,44 +77,3 @@ def build_order(c: Any, causal: bool, cross: bool, letters: str) -> nn.Module:
         raise ValueError(f"letters must be s (self-attention) and f (feed-forward), at least one, got {letters!r}")
     build: dict[str, Any] = {"s": build_attention_layer, "f": build_feed_forward_layer}
     return STACKS[causal](build[letter](c, causal, cross) for letter in letters)
-
-
-class HeadByHead(nn.Linear):
-    """Each head (batch, time, head, d_head) times its own rows of W^O, not yet summed."""
-
-    def forward(self, heads: Float[Tensor, "batch time head d_head"]) -> Float[Tensor, "batch time head d_model"]:
-        return torch.einsum("btmh,dmh->btmd", heads, self.weight.unflatten(1, heads.shape[2:]))
-
-
-class Branches(nn.Module):
-    """Σ_i α_i FFN(κ_i head_i W^O_i), in place of [head_1; …; head_M] W^O; c: a TransformerConfig."""
-
-    def __init__(self, c: Any, n_heads: int, d_head: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.matrix = HeadByHead(n_heads * d_head, c.d_model, bias=False)
-        self.feed_forward = c.feed_forward(c.d_model, c.hidden_size)
-        self.kappa_logits, self.alpha_logits = (nn.Parameter(torch.zeros(n_heads)) for _ in range(2))
-
-    @property
-    def kappa(self) -> Float[Tensor, " branch"]:
-        return self.kappa_logits.softmax(0)
-
-    @property
-    def alpha(self) -> Float[Tensor, " branch"]:
-        return self.alpha_logits.softmax(0)
-
-    def forward(self, heads: Float[Tensor, "batch time width"]) -> Vectors:
-        each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]
-        added = self.feed_forward(self.matrix(each).flatten(1, 2)).unflatten(1, (-1, self.n_heads))
-        return torch.einsum("btmd,m->btd", added, self.alpha)
-
-    def last_matrices(self) -> list[nn.Linear]:
-        return last_matrices(self.feed_forward)
-
-
-def branched(build: Callable[..., Any], c: Any, *causal: bool) -> nn.Module:
-    """The attention that build(c, *causal) makes, ended by `Branches`; a part `attention` or `cross_attention`."""
-    attention = build(c, *causal)
-    attention.output = Branches(c, attention.n_heads, attention.d_head)
-    return attention

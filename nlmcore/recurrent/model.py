@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_tokens, door
+from nlmcore.checks import Rate, Size, check_tokens, checked
 from nlmcore.recurrent.cell import AnyState
 from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
 
@@ -27,7 +27,7 @@ class RecurrentLM(nn.Module):
     d_embedding is d_hidden unless given. Raises as `Recurrent` does.
     """
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,

@@ -38,7 +38,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, check_tokens, door
+from nlmcore.checks import Size, check_tokens, checked
 
 
 class WindowLM(nn.Module, ABC):
@@ -80,7 +80,7 @@ class WindowLM(nn.Module, ABC):
 class FeedForwardLM(WindowLM):
     """Concatenated words. `direct=True` adds the direct connections W from the words to the output."""
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,
@@ -103,7 +103,7 @@ class FeedForwardLM(WindowLM):
 class BagOfWordsLM(WindowLM):
     """Averaged words."""
 
-    @door
+    @checked
     def __init__(
         self,
         vocab_size: Size,

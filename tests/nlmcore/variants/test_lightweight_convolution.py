@@ -12,7 +12,7 @@ from torch import Tensor
 from nlmcore.positions import NoPositions
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.convolution import DynamicConvolution, build_dynamic, build_lightweight
+from nlmcore.variants.lightweight_convolution import DynamicConvolution, build_dynamic, build_lightweight
 from tests.laws import assert_close, assert_language_model
 from tests.nlmcore.variants.test_catalogue import SIZES, SOURCE, TOKENS, VOCAB, awake, build, stirred
 

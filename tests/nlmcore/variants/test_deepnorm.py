@@ -1,4 +1,4 @@
-"""DeepNorm and Fixup: their equations, and first weights for every depth and order."""
+"""DeepNorm and the first weights of Fixup: their equations, for every depth and order."""
 
 import math
 from dataclasses import replace
@@ -9,9 +9,9 @@ import torch
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.depth import DeepNorm
-from nlmcore.variants.experts import MixtureOfExperts
-from nlmcore.variants.sublayers import build_sandwich
+from nlmcore.variants.deepnorm import DeepNorm
+from nlmcore.variants.mixture_of_experts import MixtureOfExperts
+from nlmcore.variants.sandwich import build_sandwich
 from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits
 
