@@ -33,10 +33,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from pathlib import Path
-from types import FrameType
 from typing import Any, Literal
 
+from autograder.assignments import CHECKOUT, SOURCE
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import (
     TOLERANCE,
@@ -152,7 +151,7 @@ def question(
         rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
         returns += (COUNTED,)
     assignment, _, function = name.partition(".")
-    master = master_of(_checkout() / "solutions" / assignment / f"{assignment}.py")
+    master = _master(assignment)
     return Exercise(
         name=name,
         title=master.title(function),
@@ -173,13 +172,8 @@ def question(
     )
 
 
-def _checkout() -> Path:
-    """The checkout that contains the declaring module: the first caller outside this package."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("autograder.exercise."):
-        frame = frame.f_back
-    assert frame is not None
-    return Path(frame.f_globals["__file__"]).resolve().parents[3]
+def _master(assignment: str) -> Master:
+    return master_of(CHECKOUT / SOURCE / assignment / f"{assignment}.py")
 
 
 KEPT = 0.5
@@ -205,12 +199,14 @@ def ways(edits: str, *values: object) -> str:
 
 
 def exercises_in(package: str) -> Mapping[str, Exercise]:
-    """The exercises that the modules of a package declare, by name, in the order of the source notebook."""
-    folder = importlib.import_module(package).__path__
-    modules = [importlib.import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(folder)]
+    """The exercises that `solutions.NAME.checks` and its modules declare, by name, in the order of the source
+    notebook."""
+    checks = sys.modules[package]
+    inside = pkgutil.iter_modules(getattr(checks, "__path__", ()))
+    modules = [checks, *(importlib.import_module(f"{package}.{module.name}") for module in inside)]
     found = {e.name: e for module in modules for e in vars(module).values() if isinstance(e, Exercise)}
-    assignment = package.rpartition(".")[2]
-    master = master_of(Path(next(iter(folder))).resolve().parents[2] / "solutions" / assignment / f"{assignment}.py")
+    assignment = package.split(".")[1]
+    master = _master(assignment)
     order = {f"{assignment}.{function}": number for number, function in enumerate(master.functions)}
     return {name: found[name] for name in sorted(found, key=lambda name: order[name])}
 
