@@ -9,7 +9,8 @@
     engine        grading: the questions of each cell, the points of the answers, the marks passed to nbgrader
     preflight     checks and repairs submissions before anything runs
     box           the sandbox: the grader's side, and the student's (`inside`), which contains no answers
-    exercise      an exercise: its parts, its verdict, its report, its form for students; `checks` declares them
+    exercise      an exercise: its parts, its verdict, its report, its form for students; `solutions` declares them
+    assignments   for all: what lies where in `solutions/NAME/`, and which of it students get
     files, guard, temporary     for all: writing a file whole, parsing in a child with limits, folders that disappear
     pages         all HTML templates, and how the two small servers serve them
     check         what students import: from autograder.check import check, failing, passes

@@ -11,7 +11,7 @@ sets NBGRADER_EXECUTION=autograde), the visible check does not stop the cell, so
 prints the table of an experiment, for the data and the seeds of its page.
 
 A student's copy of the course has exercises as data (`autograder.exercise.public`) instead of their declarations
-(`autograder.checks`): enough for the visible check, not for the hidden one.
+(`solutions`): enough for the visible check, not for the hidden one.
 """
 
 import contextlib

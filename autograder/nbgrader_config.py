@@ -1,13 +1,17 @@
 """nbgrader's settings for this course; `nbgrader_config.py` at the top of the checkout calls `configure`."""
 
+import functools
 import os
-import re
 import shutil
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-SOURCE, RELEASE = "solutions", "exercises"
+from autograder.assignments import SOURCE, handed_out, texts
+from autograder.files import plain_files
+
+RELEASE = "exercises"
 EXCHANGE = Path("grading") / ".exchange"  # one line: where `python3 -m autograder exchange` has made it
 
 
@@ -29,8 +33,13 @@ def configure(c: Any, root: Path) -> None:
     c.CourseDirectory.course_id = "neural-language-models"
     c.CourseDirectory.source_directory = SOURCE
     c.CourseDirectory.release_directory = RELEASE
-    # nbgrader copies every file of an assignment's folder to the students except these names.
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".*", *text_masters(root)]
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".*"]
+    # Apart from these, nbgrader copies every file beside a notebook, to students and into what they have handed in.
+    c.GenerateAssignment.post_convert_hook = functools.partial(_only_what_students_get, root)
+    c.Autograde.exclude_overwriting = {
+        folder.name: sorted(_inside(folder, plain_files(folder, "**/*")) - _inside(folder, handed_out(folder)))
+        for folder in (root / SOURCE).glob("*/")
+    }
 
     own = [CourseStubs if each is ClearSolutions else each for each in GenerateAssignment.preprocessors.default()]
     c.GenerateAssignment.preprocessors = [OpenQuestions, *own, Sealed]
@@ -64,7 +73,19 @@ def _scripts_on_path() -> None:
         os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
 
 
-def text_masters(root: Path) -> list[str]:
-    """The names of the solutions' text sources, which students must not get: files of `solutions/*/` with cells."""
-    texts = (root / SOURCE).glob("*/*.py")
-    return sorted({path.name for path in texts if re.search(r"^# %%", path.read_text(encoding="utf-8"), re.M)})
+def released(root: Path, assignment: str) -> set[Path]:
+    """Where a release has the files of an assignment: its notebooks, and what its `files.txt` names; nothing else."""
+    source, target = root / SOURCE / assignment, root / RELEASE / assignment
+    notebooks = {path.with_suffix(".ipynb").name for path in (*source.glob("*.ipynb"), *texts(source))}
+    return {target / name for name in notebooks | _inside(source, handed_out(source))}
+
+
+def _only_what_students_get(root: Path, assignment: str, **_: Any) -> None:
+    """nbgrader calls it when it has made a release."""
+    for path in {*(root / RELEASE / assignment).rglob("*")} - released(root, assignment):
+        if path.is_file():
+            path.unlink()
+
+
+def _inside(folder: Path, paths: Iterable[Path]) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in paths}

@@ -2,7 +2,7 @@
 
     python benchmarks/synthetic_class.py /tmp/class --assignment self_attention --students 30
 
-Each answer is the master's own, a second solution's, one of the named misconceptions of `autograder.checks` written
+Each answer is the master's own, a second solution's, one of the named misconceptions of `solutions` written
 out as a student would, the empty stub, or an error; variables are renamed and comments added from student to student.
 A few hand in what is no notebook, loop without end or end the process. The same seed gives the same class. The command
 makes a course in a new folder, and hands in there: grade it with `--course /tmp/class`.
@@ -159,7 +159,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="another seed is another class")
     given = parser.parse_args()
     if not exercises_of(given.assignment):
-        parser.error(f"there is no assignment {given.assignment!r} in autograder/checks")
+        parser.error(f"there is no assignment {given.assignment!r} in solutions")
     if given.folder.exists():
         parser.error(f"{given.folder} is there already")
     given.folder.mkdir(parents=True)

@@ -34,8 +34,8 @@ ASKS_ALL = "tests/autograder/test_checks.py"
 ROOMS = ("attacks", "box", "engine", "feedback", "imported", "instructor", "intake", "preflight", "race", "rations")
 ELSEWHERE: dict[str, str] = {
     "tests/nlmcore/": r"(?!nlmcore/|pyproject\.toml)",
-    "tests/lectures/": r"autograder/(checks|notes)/|solutions/|exercises/|tests/(nlmcore|autograder)/",
-    ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/(?!autograder/answers/)",
+    "tests/lectures/": r"solutions/|exercises/|tests/(nlmcore|autograder)/",
+    ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/",
     **dict.fromkeys(
         (f"tests/autograder/{room}/" for room in ROOMS),
         r"lectures/\d|lectures/(results|figures|checkpoints|translations)/|tests/(nlmcore|lectures)/|benchmarks/|[^/]+\.md$",
@@ -44,7 +44,7 @@ ELSEWHERE: dict[str, str] = {
 """Of test files that begin so, what cannot matter to them unless they import it. All else depends on everything."""
 ABOUT_TESTS = re.compile(r"tests/test_\w+\.py|tests/lectures/test_every_lecture\.py")
 """Files that look at the other tests."""
-PACKAGES = ("autograder", "lectures", "nlmcore", "tests")
+PACKAGES = ("autograder", "lectures", "nlmcore", "solutions", "tests")
 
 
 def group_of(name: str) -> str:
@@ -79,7 +79,11 @@ def _imported(group: str) -> set[str]:
     own, _, about = group.partition(" ")
     above = [folder.as_posix() for folder in Path(own).parents]
     loaded = [f"{folder}/{name}" for folder in above for name in ("__init__.py", "conftest.py")]
-    asked = [name for name in contents() if own == ASKS_ALL and name.startswith(f"autograder/checks/{about}/")]
+    asked = [
+        name
+        for name in contents()
+        if own == ASKS_ALL and name.startswith((f"solutions/{about}/checks", f"solutions/{about}/laws"))
+    ]
     return closure([own, *(name for name in loaded if name in contents()), *asked], _beside)
 
 
@@ -103,8 +107,8 @@ def _in_folders() -> dict[str, list[str]]:
 def _named(own: str, path: str) -> str:
     """The assignment, or the lecture, that a file belongs to, seen from a file of tests about all of them."""
     if own == ASKS_ALL:
-        found = re.match(r"(?:autograder/checks|solutions|tests/autograder/answers)/(\w+)", path)
-        return found[1] if found and (ROOT / "solutions" / found[1]).is_dir() else ""
+        found = re.match(r"solutions/(\w+)/", path)
+        return found[1] if found else ""
     found = re.match(r"lectures/(\d\d_\w+)\.py", path)
     return found[1] if found else ""
 

@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.assignments import CODE
+
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 20.0  # per 10,000 words
 LEFT_OUT = (
@@ -42,9 +44,10 @@ def prose(root: Path) -> Iterator[tuple[Path, str]]:
     """Every file that holds prose, with its prose."""
     for path in sorted([*root.glob("lectures/*.py"), *root.glob("solutions/*/*.py")]):
         yield path, _cells(path.read_text(encoding="utf-8"))
-    for path in sorted([*root.glob("*.md"), *root.glob("*/*.md"), *root.glob("autograder/notes/*.md")]):
+    for path in sorted([*root.glob("*.md"), *root.glob("*/*.md"), *root.glob("solutions/*/*.md")]):
         yield path, path.read_text(encoding="utf-8")
-    for path in sorted([*root.glob("nlmcore/**/*.py"), *root.glob("autograder/**/*.py")]):
+    declared = (path for part in CODE for path in root.glob(f"solutions/*/{part}"))
+    for path in sorted([*root.glob("nlmcore/**/*.py"), *root.glob("autograder/**/*.py"), *declared]):
         yield path, "\n\n".join(_strings(ast.parse(path.read_text(encoding="utf-8"))))
 
 

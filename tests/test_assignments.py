@@ -1,6 +1,5 @@
 """Every assignment: solved, it runs from top to bottom and earns everything; its form is the one that students know."""
 
-import importlib
 import os
 import re
 from pathlib import Path
@@ -10,9 +9,9 @@ import nbformat
 import pytest
 
 from autograder.check import show_rows
+from autograder.exercise.find import exercises_of
 from autograder.exercise.form import COURSE, course_faults, form_faults
 from autograder.exercise.questions import opened
-from autograder.exercise.specification import Exercise
 from autograder.launcher import notebooks, text
 from tests import notebook_runner
 
@@ -28,10 +27,6 @@ def master(name: str) -> list[nbformat.NotebookNode]:
 
 def prose(name: str) -> str:
     return "\n\n".join(cell.source for cell in master(name) if cell.cell_type == "markdown")
-
-
-def exercises(name: str) -> dict[str, Exercise]:
-    return importlib.import_module(f"autograder.checks.{name}").EXERCISES
 
 
 @pytest.mark.alone
@@ -56,7 +51,7 @@ def test_a_solved_assignment_runs_from_top_to_bottom_and_earns_everything(
         if about.get("grade") and cell.cell_type == "code":
             marks = [o.data["text/plain"] for o in cell.outputs if o.output_type == "execute_result"]
             assert [float(mark) for mark in marks] == [float(about["points"])], about["grade_id"]
-    functions = [exercise.function for exercise in exercises(name).values()]
+    functions = [exercise.function for exercise in exercises_of(name).values()]
     for function in functions:
         said = [verdict for verdict in verdicts if verdict.startswith(f"{function}: well done")]
         assert len(said) == 2, f"{function}: {[v for v in verdicts if v.startswith(function)]}"
@@ -65,7 +60,7 @@ def test_a_solved_assignment_runs_from_top_to_bottom_and_earns_everything(
 
 @pytest.mark.parametrize("name", COURSE)
 def test_its_form_is_the_courses(name: str) -> None:
-    cells, asked = master(name), exercises(name)
+    cells, asked = master(name), exercises_of(name)
     assert [*form_faults(cells, asked), *course_faults(name, cells, asked, ROOT)] == []
     for exercise in asked.values():
         said = f"*{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}*"
@@ -76,7 +71,7 @@ def test_its_form_is_the_courses(name: str) -> None:
 def test_the_page_of_an_experiment_shows_the_rows_of_its_five_seeds(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for exercise in exercises(name).values():
+    for exercise in exercises_of(name).values():
         if "conclusion" not in exercise.chosen:
             continue
         (cell,) = (c for c in master(name) if c.source.startswith("show_rows(") and f'"{exercise.name}"' in c.source)

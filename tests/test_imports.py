@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.assignments import code, names
+
 ROOT = Path(__file__).resolve().parents[1]
 
 ALONE = {"tokens", "corpora", "autodiff", "language_model"}
@@ -150,7 +152,7 @@ def test_import_nlmcore_loads_torch_and_nothing_heavier() -> None:
 
 
 def texts() -> list[Path]:
-    return [path for pattern in ("lectures/[0-9]*.py", "solutions/*/*.py") for path in sorted(ROOT.glob(pattern))]
+    return [*sorted(ROOT.glob("lectures/[0-9]*.py")), *(ROOT / f"solutions/{name}/{name}.py" for name in names())]
 
 
 def test_notebooks_use_the_package_and_the_visible_check() -> None:
@@ -165,6 +167,22 @@ def test_notebooks_use_the_package_and_the_visible_check() -> None:
     assert refused(texts(), wrong) == []
 
 
+def test_checks_and_laws_import_the_machine_that_reads_them_and_the_library_alone() -> None:
+    """An assignment's checks its own laws too; what several use is the machine's. Laws go to students, so they know no
+    check."""
+    declaring = {"autograder.exercise", "lectures.recipes", "nlmcore"}
+
+    def wrong(path: Path) -> set[str]:
+        name, part = path.relative_to(ROOT / "solutions").parts[:2]
+        own = set() if part == "laws.py" else {f"solutions.{name}.checks", f"solutions.{name}.laws"}
+        ours = {
+            each for each in imports(path) if each.split(".")[0] in ("autograder", "lectures", "solutions", "tests")
+        }
+        return outside(ours, declaring | own)
+
+    assert refused(code(), wrong) == []
+
+
 def test_the_package_knows_nothing_of_course_or_grading() -> None:
     for path in files("nlmcore"):
         assert not {name.split(".")[0] for name in imports(path)} & {"autograder", "lectures", "solutions", "tests"}
@@ -174,12 +192,11 @@ def test_the_package_knows_nothing_of_course_or_grading() -> None:
 
 GRADER = {
     "pages": set(),
-    "exercise": {"checks", "pages"},  # by name, where there are any: a student's copy has none
+    "exercise": {"pages"},
     "check": {"exercise"},
-    "checks": {"exercise"},
     "box": {"exercise.alone", "exercise.closed", "exercise.outcome"},
     "preflight": set(),
-    "engine": {"box", "check", "checks", "exercise", "preflight"},
+    "engine": {"box", "check", "exercise", "preflight"},
     "intake": {"engine", "nbgrader_config", "preflight"},
     "feedback": {"engine", "exercise", "pages", "preflight"},
     "instructor": {"engine", "exercise", "feedback", "intake", "pages", "preflight"},
@@ -210,13 +227,14 @@ GRADER = {
     "scaffold": {"commands", "launcher"},
     "__main__": {"launcher"},
     "__init__": set(),
+    "assignments": set(),
     "files": set(),
     "guard": set(),
     "reach": set(),
     "seal": set(),
     "temporary": set(),
 }
-FOR_ALL = {"files", "guard", "reach", "seal", "temporary"}
+FOR_ALL = {"assignments", "files", "guard", "reach", "seal", "temporary"}
 """What a room of `autograder` may import of the others, wherever the import stands; and what any may."""
 INSIDE = {"autograder.box.inside", "autograder.exercise.closed", "autograder.exercise.outcome"}
 """All that the student's side of the box may import of ours: nothing in it knows an answer."""
@@ -286,11 +304,11 @@ def test_no_module_of_the_grader_is_reached_from_itself() -> None:
 
 
 def test_no_name_of_a_module_of_the_grader_stands_for_two() -> None:
-    """Packages too; a module may be called like its own package. Under `checks` names are those of assignments."""
+    """Packages too; a module may be called like its own package. Laws are called like what they are about."""
     homes: dict[str, set[str]] = {}
     for name in grader_modules():
         parts = name.split(".")
-        if parts[1:2] != ["checks"] and parts[1:3] != ["exercise", "laws"]:
+        if parts[1:3] != ["exercise", "laws"]:
             homes.setdefault(parts[-1], set()).add(name)
     twice = {
         short: sorted(names)
@@ -336,6 +354,8 @@ def test_every_module_can_be_imported() -> None:
         "import importlib, pkgutil, re, warnings; warnings.simplefilter('error');"
         "names = [m.name for p in ('nlmcore', 'lectures', 'autograder')"
         " for m in pkgutil.walk_packages(importlib.import_module(p).__path__, p + '.')];"
+        "from autograder import assignments;"
+        "names += [f'solutions.{name}.checks' for name in assignments.names()];"
         "[importlib.import_module(name) for name in names if not re.search(r'\\.(__main__|\\d\\w+)$', name)];"
         "print(len(names))"
     )

@@ -105,7 +105,7 @@ def lines(assignment: str, table: "Table") -> list[str]:
             "",
             f"Still to be had by a cheat here: {', '.join(open_)}.",
             "Their tests run in the student's process, where nothing can be proved. To close such a question, declare",
-            f"it: inputs, properties and mistakes in autograder/checks/{assignment}/, and in the master a heading that",
+            f"it: inputs, properties and mistakes in solutions/{assignment}/checks/, and in the master a heading that",
             f"ends in [[{assignment}.FUNCTION]] instead of the test cell (INSTRUCTORS.md, “An assignment in an hour”).",
             "Its answers are then judged outside.",
         ]

@@ -10,9 +10,9 @@ from typing import Any
 
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import find_all_files
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.assignments import handed_out
 from autograder.engine.database import opened
 from autograder.preflight.archive import is_archive
 from autograder.preflight.finding import shown
@@ -115,12 +115,9 @@ class Course:
 
 
 def master_files(config: Any, assignment: str) -> dict[str, bytes]:
-    """The files of an assignment's source folder that nbgrader copies over a submission: all except notebooks."""
+    """The files of an assignment's source folder that nbgrader copies over a submission: those that students get."""
     directory, autograde = CourseDirectory(config=config), Autograde(config=config)
     folder = Path(directory.format_path(directory.source_directory, ".", assignment))
-    found = {}
-    for name in sorted(find_all_files(str(folder), [*directory.ignore, "*.ipynb"])):
-        inside = Path(name).relative_to(folder).as_posix()
-        if inside not in autograde.exclude_overwriting.get(assignment, []):
-            found[inside] = Path(name).read_bytes()
-    return found
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in handed_out(folder)}
+    left = autograde.exclude_overwriting.get(assignment, [])
+    return {name: content for name, content in found.items() if name not in left}

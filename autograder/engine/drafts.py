@@ -15,6 +15,7 @@ from typing import Any
 
 import autograder
 import nlmcore
+from autograder import assignments
 from autograder.engine import records
 from autograder.engine.beside import timestamp_of
 from autograder.engine.course import Course
@@ -87,9 +88,9 @@ def graders_code() -> str:
     uses."""
     ours, package = (Path(str(module.__file__)).parent for module in (autograder, nlmcore))
     made = hashlib.sha256()
-    for folder in (*(ours / name for name in ("box", "checks", "engine", "exercise")), package):
-        for path in sorted(folder.rglob("*.py")):
-            made.update(f"\0{path.name}\0".encode() + path.read_bytes())
+    folders = (*(ours / name for name in ("box", "engine", "exercise")), package)
+    for path in (*assignments.code(), *(path for folder in folders for path in sorted(folder.rglob("*.py")))):
+        made.update(f"\0{path.name}\0".encode() + path.read_bytes())
     return made.hexdigest()
 
 

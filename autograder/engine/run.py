@@ -7,7 +7,6 @@ then the record. The record comes last, so submissions with a record are done, a
 """
 
 import hashlib
-import importlib
 import json
 import os
 from collections.abc import Generator, Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
 
+from autograder import assignments
 from autograder.box.tiers import Isolation, choose
 from autograder.engine import records
 from autograder.engine.course import Course
@@ -192,6 +192,4 @@ def _code(assignment: str) -> list[Path]:
     """The files in which the exercises of an assignment are declared: the solutions are the references."""
     if not exercises_of(assignment):
         return []
-    folder = Path(str(importlib.import_module(f"autograder.checks.{assignment}").__file__)).parent
-    master = folder.parents[2] / "solutions" / assignment / f"{assignment}.py"
-    return [*sorted(folder.glob("*.py")), *([master] if master.exists() else [])]
+    return [*assignments.code(assignment), *assignments.texts(assignments.CHECKOUT / assignments.SOURCE / assignment)]

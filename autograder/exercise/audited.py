@@ -9,7 +9,6 @@ them changes, the exercise is audited again. Faults are never remembered.
 import contextlib
 import functools
 import hashlib
-import importlib
 import json
 import multiprocessing
 import os
@@ -23,20 +22,21 @@ import torch
 from filelock import FileLock
 from tqdm import tqdm
 
+from autograder import assignments
+from autograder.assignments import CHECKOUT, SOURCE
 from autograder.exercise.audit import exercise_faults, travel_faults
 from autograder.exercise.find import exercises_of, find
 from autograder.exercise.specification import Exercise
 from autograder.files import write_whole
 from autograder.reach import reached
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 KEPT = "exercises/.audited.json"
 """Exercise -> the digest with which it passed. Delete the file, and all are audited."""
 FEW = 12
 """So many exercises are audited in less time than other processes need to start."""
-ROOMS = ("autograder", "nlmcore")
+ROOMS = ("autograder", "nlmcore", "solutions")
 """Packages whose imports are followed. What `lectures` draws earns no points."""
-ALWAYS = ("autograder/__init__.py", "autograder/checks/__init__.py", "autograder/exercise/audit*.py")
+ALWAYS = ("autograder/__init__.py", "autograder/exercise/audit*.py")
 
 
 def faults(exercise: Exercise, checkout: Path = CHECKOUT) -> list[str]:
@@ -95,16 +95,13 @@ def _audit(exercise: Exercise) -> list[str]:
 
 def _is_declared(exercise: Exercise, assignment: str) -> bool:
     """Whether it is exactly the exercise that the files declare, not a changed copy."""
-    try:
-        declared = importlib.import_module(f"autograder.checks.{assignment}").EXERCISES
-    except (ImportError, AttributeError):
-        return False
-    return declared.get(exercise.name) is exercise
+    declared = assignments.module(assignment)
+    return declared is not None and declared.EXERCISES.get(exercise.name) is exercise
 
 
 def _files(assignment: str, checkout: Path) -> list[Path]:
     """The assignment's own files, and those of the modules that they import, directly or not."""
-    own = (*ALWAYS, f"autograder/checks/{assignment}/**/*", f"solutions/{assignment}/*.py")
+    own = (*ALWAYS, f"{SOURCE}/{assignment}/*.py", f"{SOURCE}/{assignment}/checks/**/*")
     return sorted(reached((path for pattern in own for path in checkout.glob(pattern)), ROOMS, checkout))
 
 

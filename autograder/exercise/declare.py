@@ -5,12 +5,16 @@
         minutes=15,
         difficulty="easy",
         returns=("states", "left"),
-        properties=[shapes(0.25, runs), values("the states", 1.25, runs, "states")],
+        inputs=leaking,
+        properties=[shapes(0.25), values("the states", 1.25, "states"), values("odd sizes", 0.5, ODD)],
         mistakes="""
     written-in-full: You added the new value in full. Mixing takes g of the old state and 1 − g of the new value.
     - (1 - g) * r → r
     """,
     )
+
+A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
+(`autograder.exercise.sized`), or any other function that draws some.
 
 Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
 solution, and the solution. A mistake is an edit of that solution:
@@ -23,7 +27,8 @@ solution, and the solution. A mistake is an edit of that solution:
 Several edits may follow one another. For text of several lines, repeat the mark on each line and put the replacement
 on lines with a `+` instead of the arrow; `+` lines alone are a whole new solution. A line `or` starts a different way
 of making the same mistake. A line `after: id` applies the edits of that mistake first. A line `looks like: id, id`
-names mistakes that give the same answers everywhere. Blank lines separate mistakes. An edit that does not apply is an
+names mistakes that give the same answers everywhere. A line after these that is
+none of them begins the next mistake. An edit that does not apply is an
 error when the declaration is imported.'''
 
 import importlib
@@ -33,10 +38,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from pathlib import Path
-from types import FrameType
 from typing import Any, Literal
 
+from autograder.assignments import CHECKOUT, SOURCE
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import (
     TOLERANCE,
@@ -51,13 +55,14 @@ from autograder.exercise.judges import (
 from autograder.exercise.kinds import with_every_kind
 from autograder.exercise.outcome import COUNTED
 from autograder.exercise.rooms import with_what_is_built_on
+from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, cases, usual
 from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
 
 Row = Callable[[tuple[str, ...]], Property]
 """A property that still needs the names of the results."""
 
 
-def shapes(points: float, cases: Cases, name: str = "the shapes are right", boolean: bool = False) -> Row:
+def shapes(points: float, cases: Cases = MAIN, name: str = "the shapes are right", boolean: bool = False) -> Row:
     return lambda names: Property(name=name, points=points, cases=cases, judge=same_shapes(names, boolean))
 
 
@@ -71,8 +76,9 @@ def judged(name: str, points: float, cases: Cases, judge: Judge, *results: str) 
     return row
 
 
-def values(name: str, points: float, cases: Cases, *results: str, tolerance: float = TOLERANCE) -> Row:
-    """The named results are the reference's (all results if none is named)."""
+def values(name: str, points: float, *about: Cases | str, tolerance: float = TOLERANCE) -> Row:
+    """The named results are the reference's (all results if none is named), in the cases that stand before them."""
+    cases, results = _apart(about)
 
     def row(names: tuple[str, ...]) -> Property:
         which = tuple(names.index(result) for result in results) or None
@@ -81,15 +87,23 @@ def values(name: str, points: float, cases: Cases, *results: str, tolerance: flo
     return row
 
 
-def any_order(name: str, points: float, cases: Cases, *results: str) -> Row:
+def any_order(name: str, points: float, *about: Cases | str) -> Row:
     """The named results contain the reference's numbers (all results if none is named), wherever they stand: who sorts
     them differently keeps these points."""
+    cases, results = _apart(about)
 
     def row(names: tuple[str, ...]) -> Property:
         which = tuple(names.index(result) for result in results) or None
         return judged(name, points, cases, in_any_order(names, which), *results)(names)
 
     return row
+
+
+def _apart(about: Sequence[Cases | str]) -> tuple[Cases, list[str]]:
+    """(the cases that a property names first, else `MAIN`, the results that it names)."""
+    if about and not isinstance(about[0], str):
+        return about[0], [str(result) for result in about[1:]]
+    return MAIN, [str(result) for result in about]
 
 
 def inputs_too(row: Row) -> Row:
@@ -127,6 +141,9 @@ def question(
     returns: tuple[str, ...],
     properties: Iterable[Row],
     mistakes: str,
+    inputs: Inputs | None = None,
+    main: At | None = None,
+    odd: Sequence[At] = (),
     closed: Sequence[str] = (),
     planted: str = "",
     chosen: tuple[str, ...] = (),
@@ -137,6 +154,7 @@ def question(
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
+    `inputs` makes the cases `MAIN`, which is the row `main`, and `ODD`, among them the rows `odd`.
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
     choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
     function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
@@ -147,12 +165,13 @@ def question(
     """
     if numpy and closed:
         raise ValueError(f"{name}: with numpy=True there is nothing to close")
-    rows = [row(returns) for row in properties]
+    own: dict[Cases, Cases] = {MAIN: cases(inputs, main or at("a batch")), ODD: usual(inputs, odd)} if inputs else {}
+    rows = [replace(prop, cases=own.get(prop.cases, prop.cases)) for prop in (row(returns) for row in properties)]
     if counted:  # "all results" are those that the function returns
         rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
         returns += (COUNTED,)
     assignment, _, function = name.partition(".")
-    master = master_of(_checkout() / "solutions" / assignment / f"{assignment}.py")
+    master = _master(assignment)
     return Exercise(
         name=name,
         title=master.title(function),
@@ -173,13 +192,8 @@ def question(
     )
 
 
-def _checkout() -> Path:
-    """The checkout that contains the declaring module: the first caller outside this package."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("autograder.exercise."):
-        frame = frame.f_back
-    assert frame is not None
-    return Path(frame.f_globals["__file__"]).resolve().parents[3]
+def _master(assignment: str) -> Master:
+    return master_of(CHECKOUT / SOURCE / assignment / f"{assignment}.py")
 
 
 KEPT = 0.5
@@ -205,12 +219,14 @@ def ways(edits: str, *values: object) -> str:
 
 
 def exercises_in(package: str) -> Mapping[str, Exercise]:
-    """The exercises that the modules of a package declare, by name, in the order of the source notebook."""
-    folder = importlib.import_module(package).__path__
-    modules = [importlib.import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(folder)]
+    """The exercises that `solutions.NAME.checks` and its modules declare, by name, in the order of the source
+    notebook."""
+    checks = sys.modules[package]
+    inside = pkgutil.iter_modules(getattr(checks, "__path__", ()))
+    modules = [checks, *(importlib.import_module(f"{package}.{module.name}") for module in inside)]
     found = {e.name: e for module in modules for e in vars(module).values() if isinstance(e, Exercise)}
-    assignment = package.rpartition(".")[2]
-    master = master_of(Path(next(iter(folder))).resolve().parents[2] / "solutions" / assignment / f"{assignment}.py")
+    assignment = package.split(".")[1]
+    master = _master(assignment)
     order = {f"{assignment}.{function}": number for number, function in enumerate(master.functions)}
     return {name: found[name] for name in sorted(found, key=lambda name: order[name])}
 
@@ -218,11 +234,12 @@ def exercises_in(package: str) -> Mapping[str, Exercise]:
 # --- mistakes ---------------------------------------------------------------------------------------------
 
 MARKS = ("-", "*", "^", "+")
+EDIT = re.compile(r"[-*^+]( |$)|or$|after: |looks like: ")
 
 
 def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconception]:
     function = name.rpartition(".")[2]
-    blocks = [_block(block, name) for block in re.split(r"\n\s*\n", text.strip("\n"))]
+    blocks = [_block(block, name) for block in _apart_by_edits(text)]
     lines_of = {id_: lines for id_, _, lines in blocks}
     for id_, said, lines in blocks:
         try:
@@ -244,13 +261,23 @@ def _planted(text: str, master: Master, name: str) -> Callable[..., Any] | None:
         raise EditError(f"{name}, planted: {error}") from None
 
 
+def _apart_by_edits(text: str) -> list[str]:
+    """The mistakes of a text: each ends with edits, and whatever follows them is the next."""
+    blocks: list[list[str]] = [[]]
+    for line in filter(str.strip, text.split("\n")):
+        if blocks[-1] and EDIT.match(blocks[-1][-1]) and not EDIT.match(line):
+            blocks.append([])
+        blocks[-1].append(line)
+    return ["\n".join(lines) for lines in blocks]
+
+
 def _block(block: str, name: str) -> tuple[str, str, list[str]]:
     """(id, sentence, the lines below it) of one mistake."""
     head = re.match(r"([a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*): (.*)", block)
     if head is None:
         raise EditError(f"{name}: a mistake begins with “id: sentence”, and this one does not: {block[:60]!r}")
     said, lines = head[2], block.split("\n")[1:]
-    while lines and not re.match(r"[-*^+]( |$)|or$|after: |looks like: ", lines[0]):
+    while lines and not EDIT.match(lines[0]):
         said += f" {lines.pop(0).strip()}"
     return head[1], said, lines
 

@@ -1,9 +1,9 @@
-"""Finds the exercises of an assignment: declared in `autograder.checks`, or, in a student's copy, as data."""
+"""Finds the exercises of an assignment: declared in `solutions`, or, in a student's copy, as data."""
 
 import functools
-import importlib
 from collections.abc import Mapping
 
+from autograder import assignments
 from autograder.exercise.public import FOLDER, read_exercises
 from autograder.exercise.specification import Exercise
 
@@ -12,15 +12,10 @@ _recorded = functools.cache(read_exercises)
 
 def exercises_of(assignment: str) -> Mapping[str, Exercise]:
     """All exercises of an assignment, by name; none if it is made of plain nbgrader tests, or does not exist."""
-    if not assignment.isidentifier():
-        return {}
-    module = f"autograder.checks.{assignment}"
-    try:
-        declared: Mapping[str, Exercise] = importlib.import_module(module).EXERCISES
-    except ModuleNotFoundError as error:
-        if error.name not in ("autograder.checks", module):
-            raise
+    checks = assignments.module(assignment)
+    if checks is None:
         return _recorded(assignment)
+    declared: Mapping[str, Exercise] = checks.EXERCISES
     return declared
 
 
@@ -37,5 +32,5 @@ def find(name: str) -> Exercise:
 def is_asked_for(function: str) -> bool:
     """Whether an assignment asks for a function of this name. Found by text, since importing all declarations takes
     seconds."""
-    files = (*FOLDER.glob("*.json"), *FOLDER.parents[1].glob("checks/*/*.py"))
+    files = (*FOLDER.glob("*.json"), *assignments.code())
     return any(f'.{function}"' in file.read_text(encoding="utf-8") for file in files)

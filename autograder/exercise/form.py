@@ -19,7 +19,7 @@ COURSE = (
 )
 """The course's own assignments, in the order in which they are met. To make yours one of them, add its name here."""
 MISTAKES, MINUTES, WRITTEN, LONG, HINT_WORDS, ORAL = 3, (120, 300), 4, 10, 60, 5
-NOTE, INDEX = "autograder/notes/{}.md", "exercises/README.md"
+NOTE, INDEX = "solutions/{}/notes.md", "exercises/README.md"
 HINT = re.compile(
     r"<details><summary>A hint(?: on [^:]+)?: where to look</summary>\n\n(.+?)\n\n"
     r"<details><summary>The idea</summary>\n\n(.+?)\n\n"

@@ -1,7 +1,8 @@
 """A judge that remembers how it was made, so that it can be rebuilt where the exercise's code is missing.
 
 Students get an exercise as data (`autograder.exercise.public`). A judge's code contains no answer, so it is in a module
-that students have as well, `judges` or one of `laws`; the data say which one, and with which arguments.
+that students have as well, `judges`, one of `laws`, or the assignment's own `laws.py`, which a student's copy has in
+`autograder.exercise.public.laws`; the data say which one, and with which arguments.
 
     recipe(same_values(("output",)))  ->  {"name": "autograder.exercise.judges.same_values", "arguments": …}
     make(recipe)                      ->  the same judge
@@ -9,12 +10,16 @@ that students have as well, `judges` or one of `laws`; the data say which one, a
 
 import functools
 import importlib
+import re
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-HOMES = ("autograder.exercise.judges", "autograder.exercise.laws")
+from autograder import assignments
+
+PUBLIC = "autograder.exercise.public.laws"
+HOMES = ("autograder.exercise.judges", "autograder.exercise.laws", PUBLIC)
 """Modules that students have, including submodules."""
 
 
@@ -70,10 +75,11 @@ def recipe(value: Any) -> Any:
         name, made = f"{value.__module__}.{value.__qualname__}", {}
     else:
         raise CannotTravel(f"{value!r} in a judge is neither a number, a text, a list of them nor another judge")
+    name = re.sub(r"^solutions\.(\w+)\.laws\.", rf"{PUBLIC}.\1.", name)
     if not _at_home(name):
         raise CannotTravel(
             f"the judge {name} stands where students do not have it: "
-            "move it to autograder/exercise/laws/<assignment>.py, with @travels above it"
+            "move it to solutions/<assignment>/laws.py, with @travels above it"
         )
     return {"name": name, **made}
 
@@ -87,8 +93,9 @@ def make(value: Any) -> Any:
     name = str(value["name"])
     if not _at_home(name):
         raise ValueError(f"recipe: {name!r} is no judge of {' or '.join(HOMES)}")
-    module, _, attribute = name.rpartition(".")
-    found = getattr(importlib.import_module(module), attribute)
+    place, _, attribute = name.rpartition(".")
+    here = assignments.module(place.rpartition(".")[2], "laws") if place.startswith(f"{PUBLIC}.") else None
+    found = getattr(here or importlib.import_module(place), attribute)
     if "arguments" not in value:
         return found
     options = {key: make(option) for key, option in value["options"].items()}

@@ -2,6 +2,7 @@
 imported."""
 
 import base64
+import glob
 import hashlib
 import re
 import shutil
@@ -13,7 +14,9 @@ from typing import Any
 
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder.assignments import OWN
 from autograder.exercise.questions import OPENS
+from autograder.files import plain_files
 from autograder.imported import needs, otter, stock
 from autograder.imported.origin import Kind, Notes, Origin, look
 from autograder.launcher.text import from_text, to_text
@@ -43,7 +46,7 @@ def bring(root: Path, path: Path, name: str | None = None) -> Brought:
         given = path.name if own else next(iter(origin.notebooks)).stem
         name = re.sub(r"[^a-z0-9]+", "_", given.lower()).strip("_")
         name = name if name[:1].isalpha() else f"hw_{name}"
-    usable(root, name, [f"solutions/{name}", f"autograder/checks/{name}", f"exercises/{name}"])
+    usable(root, name, [f"solutions/{name}", f"exercises/{name}"])
     cells, files = _all(origin, notes, path.is_dir())
     made = {file.stem: new_notebook(cells=found) for file, found in cells.items()}
     target = root / "solutions" / name
@@ -54,8 +57,10 @@ def bring(root: Path, path: Path, name: str | None = None) -> Brought:
         for inside, content in files.items():
             (work / inside).parent.mkdir(parents=True, exist_ok=True)
             (work / inside).write_bytes(content)
-        for stem, notebook in made.items():
+        for notebook in made.values():
             _pictures(notebook, work)
+        _hand_out(work)
+        for stem, notebook in made.items():
             if (work / f"{stem}.py").exists():
                 raise ValueError(
                     f"{stem}.py lies beside {stem}.ipynb: rename one, as the master's text has that name here"
@@ -112,6 +117,15 @@ def _requirements(given: Any, folder: Path, notes: Notes) -> Iterable[str]:
             return []
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     return [str(line) for line in given or []]
+
+
+def _hand_out(folder: Path) -> None:
+    """Say in `files.txt` that students get every file that came along."""
+    names = [path.relative_to(folder).as_posix() for path in plain_files(folder, "**/*")]
+    if taken := [path.relative_to(folder).as_posix() for path in plain_files(folder, *OWN)]:
+        raise ValueError(f"{', '.join(taken)}: such a file means something else in solutions/ here. Rename it")
+    if names:
+        (folder / "files.txt").write_text("".join(f"{glob.escape(name)}\n" for name in names), encoding="utf-8")
 
 
 def _pictures(notebook: Any, folder: Path) -> None:

@@ -122,7 +122,10 @@ def carried(folder: Path, names: set[str], everything: bool, notes: Notes, top: 
         elif path.is_file():
             chosen.append(path)
         else:
-            notes.add(f"the file {name} is opened and is not there", "put it beside the master in solutions/NAME")
+            notes.add(
+                f"the file {name} is opened and is not there",
+                "put it into solutions/NAME and name it in files.txt there",
+            )
     total = 0
     for path in chosen:
         if not path.is_file() or path.is_symlink() or path.suffix == ".ipynb":

@@ -28,7 +28,6 @@ is unpacked over an older one, whose students worked in that folder."""
 CHECKPOINTS = ".ipynb_checkpoints"
 CODE = (
     "autograder/*.py",
-    "autograder/checks/**/*.py",
     "autograder/engine/stubs.py",
     "autograder/exercise/*.py",
     "autograder/launcher/text.py",

@@ -22,7 +22,6 @@ LINKED = (
     "solutions/**/*.md",
     "solutions/*/*.py",
     "exercises/*.md",
-    "autograder/notes/*.md",
 )
 """Files that may link to a lecture."""
 WATCHED = (

@@ -18,14 +18,16 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder import assignments
+from autograder.assignments import SOURCE
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import audit_ahead, faults
 from autograder.exercise.find import exercises_of
 from autograder.exercise.form import course_faults, form_faults
 from autograder.exercise.questions import read_master
-from autograder.files import for_owner_alone
+from autograder.files import for_owner_alone, plain_files
 from autograder.launcher import notebooks
-from autograder.nbgrader_config import RELEASE, SOURCE, configure
+from autograder.nbgrader_config import RELEASE, configure, released
 
 CONFIG = """\
 from pathlib import Path
@@ -83,18 +85,21 @@ def build_copy(root: Path, assignments: Iterable[str], copy: Path) -> None:
 def _release(root: Path, folder: Path, gradebook: str, audited: bool) -> list[Path]:
     _audit(folder, audited)
     _generate(root, folder.name, gradebook)
-    released = sorted((root / RELEASE / folder.name).glob("*.ipynb"))
-    leaks = [leak for path in released for leak in leaked(folder, path)]
+    there, may = plain_files(root / RELEASE / folder.name, "**/*"), released(root, folder.name)
+    made = [path for path in there if path.suffix == ".ipynb"]
+    leaks = [leak for path in made for leak in leaked(folder, path)]
+    leaks += [f"{path.name} stays with the instructor" for path in there if path not in may]
     if leaks:
-        for path in released:
+        for path in there:
             path.unlink()
         raise ValueError(_list(f"{folder.name} was not released: secrets were left in it", leaks))
-    return released
+    return made
 
 
 def _audit(folder: Path, audited: bool) -> None:
     exercises = exercises_of(folder.name)
-    found = [fault for exercise in exercises.values() for fault in faults(exercise)] if audited else []
+    found = assignments.faults(folder)
+    found += [fault for exercise in exercises.values() for fault in faults(exercise)] if audited else []
     if exercises:
         cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in read_master(path).cells]
         found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)

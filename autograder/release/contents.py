@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from autograder.assignments import SOURCE, texts
 from autograder.exercise.find import exercises_of
 from autograder.exercise.public import write
 from autograder.exercise.questions import WRITTEN, in_hours
@@ -18,7 +19,7 @@ from autograder.files import plain_files
 from autograder.launcher import notebooks
 from autograder.launcher.exercises import HANDED_OUT
 from autograder.launcher.verbs import FOR_STUDENTS, VERBS
-from autograder.nbgrader_config import RELEASE, SOURCE
+from autograder.nbgrader_config import RELEASE, released
 
 HANDED = Path(__file__).resolve().parent / "handout"
 WHOLE: tuple[str, ...] = (
@@ -68,6 +69,9 @@ def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
             text, tensors = write(exercises)
             files[f"autograder/exercise/public/{name}.json"] = text
             files[f"autograder/exercise/public/{name}.safetensors"] = tensors
+        laws = root / SOURCE / name / "laws.py"
+        if laws.is_file():
+            files[f"autograder/exercise/public/laws/{name}.py"] = laws.read_bytes()
     return files
 
 
@@ -90,10 +94,10 @@ def _listed(root: Path, chosen: Sequence[str]) -> str:
 
 def _row(root: Path, name: str) -> str:
     """A row for an assignment from what it says of itself: its title, and the minutes of its questions."""
-    texts = [path.read_text(encoding="utf-8") for path in plain_files(root, f"{SOURCE}/{name}/*.py")]
-    title = next((found[1] for text in texts if (found := re.search(r"^# # (.+)", text, re.M))), name)
+    masters = [path.read_text(encoding="utf-8") for path in texts(root / SOURCE / name)]
+    title = next((found[1] for text in masters if (found := re.search(r"^# # (.+)", text, re.M))), name)
     minutes = sum(exercise.minutes for exercise in exercises_of(name).values())
-    minutes += sum(int(found[1]) for text in texts for found in WRITTEN.finditer(text))
+    minutes += sum(int(found[1]) for text in masters for found in WRITTEN.finditer(text))
     return f"| `{name}` | | {title.replace('|', chr(92) + '|')} | {in_hours(minutes) if minutes else ''} |"
 
 
@@ -133,9 +137,9 @@ def students_makefile(text: str) -> str:
 
 
 def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
-    """The released notebooks and their files."""
-    there = {name: plain_files(root / RELEASE, f"{name}/**/*") for name in assignments}
+    """The released notebooks, and the files that go with them."""
+    there = {name: [p for p in released(root, name) if p.is_file()] for name in assignments}
     if left := [name for name, paths in there.items() if not paths]:
         raise ValueError(f"not built yet: {', '.join(left)}. Build first: python3 -m autograder build")
-    every = (path for paths in there.values() for path in paths)
+    every = (path for paths in there.values() for path in sorted(paths))
     return {f"{HANDED_OUT}/{path.relative_to(root / RELEASE).as_posix()}": path.read_bytes() for path in every}

@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from autograder.assignments import SOURCE
 from autograder.exercise.questions import opened
+from autograder.files import plain_files
 from autograder.launcher.text import from_text
-from autograder.nbgrader_config import SOURCE
 from autograder.release.build import secret_lines
 
 FORBIDDEN = {"solutions", "checks", "tests", "submitted", "autograded", "feedback", "grading", "release", "downloaded"}
@@ -48,7 +49,7 @@ def leaks(root: Path, files: Mapping[str, bytes]) -> list[str]:
         program = name.startswith("autograder/") and name.endswith(".py") and "laws" not in parts
         run = RUN.get(parts[0], 3 if program else 1)
         found += [f"{name}: {line}" for line in _runs(lines, masters, run)]
-        found += [f"{name}: {line} (from autograder/checks)" for line in _runs(lines, declared, run)]
+        found += [f"{name}: {line} (from a declaration)" for line in _runs(lines, declared, run)]
         found += [f"{name}: the host of a package registry: {line}" for line in lines if HOSTS.search(line)]
     return found
 
@@ -67,9 +68,10 @@ def _of_masters(root: Path) -> tuple[set[str], set[str]]:
 
 
 def _of_declarations(root: Path) -> set[str]:
-    """The lines of code in `autograder/checks`, without imports, and without texts, which students read in reports."""
+    """The lines of code in the assignments' checks, without imports, and without texts, which students read in
+    reports."""
     found: set[str] = set()
-    for path in sorted((root / "autograder" / "checks").rglob("*.py")):
+    for path in plain_files(root / SOURCE, "*/checks.py", "*/checks/**/*.py"):
         for line in path.read_text(encoding="utf-8").split("\n"):
             found.update(text.strip() for text in re.sub(r"^[-*^+] +", "", line).split(" →"))  # an edit has two texts
     return {line for line in found if len(line) >= SHORTEST and not NOBODYS.match(line) and not NO_CODE.match(line)}

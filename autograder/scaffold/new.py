@@ -1,10 +1,9 @@
 """`python3 -m autograder new NAME`: the files of an assignment, with two worked questions. Standard library only.
 
     solutions/NAME/NAME.py                         the notebook, with its solution
-    autograder/checks/NAME/__init__.py             which exercises there are
-    autograder/checks/NAME/tempered.py             one exercise: inputs, properties, misconceptions
-    tests/autograder/answers/NAME.txt              answers that must be right, or wrong; for a start, a second solution
-    autograder/notes/NAME.md                       for instructors: common mistakes, what to ask in the oral
+    solutions/NAME/checks.py                       its questions: inputs, properties, misconceptions
+    solutions/NAME/answers.txt                     answers that must be right, or wrong; for a start, a second solution
+    solutions/NAME/notes.md                        for instructors: common mistakes, what to ask in the oral
 
 The result is a small real assignment (a softmax with a temperature) that builds, releases and grades without changes.
 """
@@ -25,17 +24,16 @@ if TYPE_CHECKING:
 TEMPLATE = Path(__file__).resolve().parent / "template"
 FILES = {
     "master.txt": "solutions/{name}/{name}.py",
-    "package.txt": "autograder/checks/{name}/__init__.py",
-    "exercise.txt": "autograder/checks/{name}/tempered.py",
-    "answers.txt": "tests/autograder/answers/{name}.txt",
-    "note.txt": "autograder/notes/{name}.md",
+    "checks.txt": "solutions/{name}/checks.py",
+    "answers.txt": "solutions/{name}/answers.txt",
+    "notes.txt": "solutions/{name}/notes.md",
 }
 """Template -> target path. In a template NAME_ stands for the name, TITLE_ for the title."""
 
 
 @shared.command(
     "new",
-    "Begin an assignment: five small files with two worked questions, to be changed into yours.",
+    "Begin an assignment: four small files with two worked questions, to be changed into yours.",
     "new temperature",
     "new beam_search --title 'Beam search'",
     options=[
@@ -55,7 +53,7 @@ def main(place: "Environment", given: Given) -> int:
         print(f"  wrote {path}")
     print(
         "Now:\n"
-        f"  1. change the question in {written[0]} and its declaration in {written[2]}\n"
+        f"  1. change the question in {written[0]} and its declaration in {written[1]}\n"
         f"  2. python3 -m autograder test -- tests/autograder/test_checks.py -k {given.name}\n"
         "  3. python3 -m autograder build, then work through the exercise as a student would\n"
         "The guide: INSTRUCTORS.md"
@@ -65,9 +63,7 @@ def main(place: "Environment", given: Given) -> int:
 
 def scaffold(root: Path, name: str, title: str | None = None) -> list[str]:
     """Write an assignment's files and return their paths. Raises ValueError for a name that cannot be used."""
-    usable(
-        root, name, [f"solutions/{name}", f"autograder/checks/{name}", *(p.format(name=name) for p in FILES.values())]
-    )
+    usable(root, name, [f"solutions/{name}"])
     title = title or name.replace("_", " ").capitalize()
     made = {place.format(name=name): (TEMPLATE / source).read_text(encoding="utf-8") for source, place in FILES.items()}
     for path, text in made.items():

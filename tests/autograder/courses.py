@@ -93,6 +93,7 @@ def plain_course(root: Path) -> Path:
     (root / "nbgrader_config.py").write_text(CONFIG)
     (source / "data" / "words.txt").write_text("one two three")
     (source / "helper.py").write_text("WORDS = 3\n")
+    (source / "files.txt").write_text("data/*.txt\nhelper.py\n")
     nbformat.write(FIRST, source / "one.ipynb")
     nbformat.write(SECOND, source / "two.ipynb")
     build_exercises(root)

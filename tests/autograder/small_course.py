@@ -7,7 +7,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.api import Gradebook
 
 from autograder.check import examine
-from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.marking import _display, _public
@@ -15,6 +14,7 @@ from autograder.engine.records import Record
 from autograder.engine.run import basis_of
 from autograder.exercise.report import Report
 from autograder.nbgrader_config import _scripts_on_path
+from solutions.attention.checks import EXERCISES
 
 HIDDEN = 'check("attention.dot_score", dot_score, hidden=True)'
 CHECK = f'check("attention.dot_score", dot_score)\n### BEGIN HIDDEN TESTS\n{HIDDEN}\n### END HIDDEN TESTS'

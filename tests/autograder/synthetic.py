@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_output
 
-from autograder.checks.attention import EXERCISES
 from autograder.exercise.questions import read_master
+from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import sources
 
 NAMES = [exercise.function for exercise in EXERCISES.values()]

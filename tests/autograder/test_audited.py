@@ -1,7 +1,6 @@
 """An exercise that passed as it is is not audited again, and whatever it depends on brings the audit back."""
 
 import dataclasses
-import importlib
 from types import SimpleNamespace
 
 import pytest
@@ -11,10 +10,10 @@ from tests.autograder.test_specification import doubling
 
 FILES = {
     "autograder/exercise/audit.py": "import autograder.exercise.public",
-    "autograder/checks/__init__.py": "",
-    "autograder/checks/numbers/__init__.py": "from autograder.exercise.laws import other",
+    "solutions/numbers/checks/__init__.py": "import autograder.exercise.laws.other, solutions.numbers.laws",
     "solutions/numbers/numbers.py": "import nlmcore.some\nfrom nlmcore.attention import dot_score",
     "autograder/exercise/laws/other.py": "",
+    "solutions/numbers/laws.py": "",
     "autograder/exercise/public/__init__.py": "",
     "nlmcore/attention/__init__.py": "from nlmcore.attention.scores import dot_score",
     "nlmcore/attention/scores.py": "",
@@ -22,7 +21,7 @@ FILES = {
     "nlmcore/some/data.safetensors": "",
 }
 OTHERS = (
-    "autograder/checks/letters/__init__.py",
+    "solutions/letters/checks/__init__.py",
     "autograder/engine/run.py",
     "nlmcore/scaling.py",
     "nlmcore/some/x.py",
@@ -41,10 +40,8 @@ def checkout(tmp_path):
 def exercise(monkeypatch):
     """A declared exercise of the assignment "numbers"."""
     made = dataclasses.replace(doubling(), name="numbers.double")
-    real = importlib.import_module
-    declares = SimpleNamespace(EXERCISES={made.name: made})
-    declared = {"autograder.checks.numbers": declares}
-    monkeypatch.setattr(audited.importlib, "import_module", lambda name: declared.get(name) or real(name))
+    declared = {"numbers": SimpleNamespace(EXERCISES={made.name: made})}
+    monkeypatch.setattr(audited.assignments, "module", declared.get)
     return made
 
 
@@ -66,7 +63,7 @@ def test_what_passed_is_not_audited_again(checkout, exercise, audits):
     assert audits.count == 1
 
 
-@pytest.mark.parametrize("name", [*FILES, "autograder/checks/numbers/more.py"])
+@pytest.mark.parametrize("name", [*FILES, "solutions/numbers/checks/more.py"])
 def test_a_change_in_what_it_depends_on_brings_the_audit_back(checkout, exercise, audits, name):
     audited.faults(exercise, checkout)
     (checkout / name).write_text(f"{FILES.get(name, '')}\nx = 23\n")

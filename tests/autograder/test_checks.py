@@ -1,13 +1,11 @@
 """What is asked of every assignment: it is fit to be released, right answers earn all, wrong answers are judged fairly.
 
-The answers that are tried are `tests/autograder/answers/<assignment>.txt`. `pytest -k gates` asks one assignment.
+The answers that are tried are `solutions/<assignment>/answers.txt`. `pytest -k gates` asks one assignment.
 """
-
-import pkgutil
 
 import pytest
 
-from autograder import checks
+from autograder import assignments
 from autograder.check import examine
 from autograder.exercise import audited
 from autograder.exercise.audit import verdict_on
@@ -18,7 +16,7 @@ from tests.autograder import forms
 from tests.autograder.answers import Answer, answers
 from tests.drawn import number
 
-ASSIGNMENTS = [module.name for module in pkgutil.iter_modules(checks.__path__)]
+ASSIGNMENTS = assignments.names()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.attention import EXERCISES
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.interview import answers, questions
 from autograder.exercise.verdict import GraderFault
+from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import answers as texts
 from tests.autograder.answers import second
 

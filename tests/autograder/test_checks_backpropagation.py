@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.backpropagation import EXERCISES
 from autograder.exercise.report import Report
+from solutions.backpropagation.checks import EXERCISES
 from tests.autograder.answers import answers, second
 
 SOLUTIONS = second(answers("backpropagation"))

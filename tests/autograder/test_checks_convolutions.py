@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 
 from autograder.check import examine
-from autograder.checks.convolutions import EXERCISES
 from nlmcore.convolutional import GatedConvolution, TextCNN
+from solutions.convolutions.checks import EXERCISES
 from tests.autograder.answers import answers, second
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.decoding import EXERCISES
 from autograder.exercise.interview import questions
 from nlmcore.decoding import beam_search as library_beam_search
+from solutions.decoding.checks import EXERCISES
 from tests.autograder.answers import answers, second
 
 SOLUTIONS = second(answers("decoding"))

@@ -3,10 +3,10 @@
 import torch
 from torch.nn import functional as F
 
-from autograder.checks.efficient_attention import EXERCISES
 from nlmcore.transformer import TransformerConfig
 from nlmcore.variants.linformer import LinformerAttention
 from nlmcore.variants.sparse import build_bigbird, build_longformer
+from solutions.efficient_attention.checks import EXERCISES
 
 CALL = {name.partition(".")[2]: exercise.reference for name, exercise in EXERCISES.items()}
 SIZES = TransformerConfig(vocab_size=9, d_model=16, n_heads=1, n_layers=1, max_length=48)

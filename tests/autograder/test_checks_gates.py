@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.gates import EXERCISES
 from autograder.exercise.outcome import arrays
 from nlmcore.diagnostics import jacobian_norms
 from nlmcore.recurrent import GRUCell, LSTMCell, RNNCell, UGRNNCell, unroll
+from solutions.gates.checks import EXERCISES
 from tests.autograder.answers import answers, second
 
 SOLUTIONS = second(answers("gates"))

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.modifications import EXERCISES
-from autograder.checks.modifications.common import experts_of, layer_of
 from autograder.exercise.draw import Draw
 from lectures import stored
 from nlmcore.metrics import significance
 from nlmcore.transformer import FeedForward
 from nlmcore.variants.factorised import FactorisedEmbedding
 from nlmcore.variants.mixture_of_experts import MixtureOfExperts
+from solutions.modifications.checks import EXERCISES
+from solutions.modifications.checks.common import experts_of, layer_of
 from tests.test_assignments import prose
 
 VANILLA = "Vanilla Transformer"

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.ngrams import EXERCISES
 from nlmcore.ngram import NGramLM
+from solutions.ngrams.checks import EXERCISES
 
 
 def test_the_references_are_the_librarys_models():

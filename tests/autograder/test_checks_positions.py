@@ -8,8 +8,8 @@ import torch
 from torch.nn import functional as F
 
 from autograder.check import examine
-from autograder.checks.positions import EXERCISES
 from nlmcore.positions import alibi, alibi_slopes, relative_buckets, relative_shift, rotary, sinusoidal
+from solutions.positions.checks import EXERCISES
 
 
 def reference(name):

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.recurrence import EXERCISES
 from autograder.exercise.outcome import arrays
 from nlmcore.recurrent import RNNCell, unroll
 from nlmcore.training import clip_gradients
+from solutions.recurrence.checks import EXERCISES
 from tests.autograder.answers import answers, second
 
 SOLUTIONS = second(answers("recurrence"))

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from autograder.check import examine
-from autograder.checks.self_attention import EXERCISES
+from solutions.self_attention.checks import EXERCISES
 
 
 def test_the_references_are_pytorchs_numbers():

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.sequences import EXERCISES
 from nlmcore.training import exponential_decay, inverse_sigmoid_decay, linear_decay
+from solutions.sequences.checks import EXERCISES
 from tests.autograder.answers import answers, second
 
 SOLUTIONS = second(answers("sequences"))

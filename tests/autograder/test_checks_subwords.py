@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.subwords import EXERCISES
 from nlmcore.tokens import BPETokenizer
+from solutions.subwords.checks import EXERCISES
 
 
 def test_the_references_learn_what_the_librarys_tokenizer_learns():

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.checks.transformer import EXERCISES
-from autograder.checks.transformer.model import THEIRS
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import NoPositions, Rotary
 from nlmcore.transformer import GatedFeedForward, TransformerConfig, TransformerLM
+from solutions.transformer.checks import EXERCISES
+from solutions.transformer.checks.model import THEIRS
 from tests.test_assignments import ROOT, prose
 
 CALL = {name.partition(".")[2]: exercise.reference for name, exercise in EXERCISES.items()}

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.vectors import EXERCISES
 from nlmcore.word2vec.sampling import noise_distribution
+from solutions.vectors.checks import EXERCISES
 
 
 def test_the_references_are_the_librarys_numbers_and_autograds():

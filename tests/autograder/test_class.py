@@ -3,13 +3,13 @@
 import pytest
 
 from autograder.box.tiers import IsolationMissing
-from autograder.checks.attention import EXERCISES
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from autograder.exercise.questions import read_master
 from autograder.feedback import write_feedback
 from autograder.instructor import report_rows, write_overview
 from autograder.release.build import REGIONS, build_exercises
+from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import course as masters
 from tests.autograder.pages import dangers, unfit
 from tests.autograder.synthetic import fill

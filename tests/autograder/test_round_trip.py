@@ -12,10 +12,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.checks.attention import EXERCISES
 from autograder.exercise.questions import read_master
 from autograder.nbgrader_config import RELEASE
 from autograder.release.build import build_exercises
+from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import by_hand, course
 
 pytestmark = [pytest.mark.slow, pytest.mark.everything, pytest.mark.filterwarnings("ignore")]

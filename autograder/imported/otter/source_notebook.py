@@ -17,7 +17,7 @@ _SETTINGS: dict[str, tuple[str, str]] = {
     "plugins": ("plugins", "there are none here: look whether grade's own limits and the reports do what they did"),
     "requirements": ("", ""),
     "environment": ("a conda environment", "install what it lists into the environment that grades"),
-    "autograder_files": ("files that only the grader sees", "students get every file of solutions/NAME here: put what"
+    "autograder_files": ("files that only the grader sees", "students get every file that files.txt names: put what"
                          " must stay hidden between BEGIN HIDDEN TESTS and END HIDDEN TESTS"),
     "student_files": ("files that students write", "Python files of a submission are left behind here: let them write"
                       " the code into the notebook"),

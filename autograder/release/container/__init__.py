@@ -7,8 +7,9 @@ the grader, this one assignment with its solutions, and a gradebook with its cel
 import tempfile
 from pathlib import Path
 
+from autograder.assignments import SOURCE
 from autograder.files import plain_files
-from autograder.nbgrader_config import RELEASE, SOURCE
+from autograder.nbgrader_config import RELEASE
 from autograder.release.build import CONFIG, build_copy
 from autograder.release.student_zip import pack
 
@@ -16,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
 WHOLE = ("pyproject.toml", "README.md", "LICENSE", "autograder/**/*", "nlmcore/**/*", "lectures/__init__.py",
          "lectures/predictions.py", "lectures/show/**/*")  # fmt: skip
-LEFT = ("autograder/notes/", "autograder/jupyter/", "autograder/scaffold/")
+LEFT = ("autograder/jupyter/", "autograder/scaffold/")
 
 
 def write_container(root: Path, assignment: str, folder: Path, secret: bytes, isolation: str) -> Path:
@@ -29,7 +30,7 @@ def write_container(root: Path, assignment: str, folder: Path, secret: bytes, is
     files["run_autograder"] = (
         files["run_autograder"].replace(b"ASSIGNMENT", assignment.encode()).replace(b"ISOLATION", isolation.encode())
     )
-    files |= {name: (root / name).read_bytes() for name in _whole(root, assignment)}
+    files |= {name: (root / name).read_bytes() for name in _whole(root)}
     files |= {"nbgrader_config.py": CONFIG.encode(), "grading/secret": secret.hex().encode() + b"\n"}
     files |= _released(root, assignment)
     path = folder / f"gradescope-{assignment}.zip"
@@ -37,11 +38,9 @@ def write_container(root: Path, assignment: str, folder: Path, secret: bytes, is
     return path
 
 
-def _whole(root: Path, assignment: str) -> list[str]:
+def _whole(root: Path) -> list[str]:
     names = (path.relative_to(root).as_posix() for path in plain_files(root, *WHOLE))
-    own = (f"autograder/checks/{assignment}/", "autograder/checks/__init__.py")
-    left = (*LEFT, "autograder/checks/")
-    return [name for name in names if name.startswith(own) or not name.startswith(left)]
+    return [name for name in names if not name.startswith(LEFT)]
 
 
 def _released(root: Path, assignment: str) -> dict[str, bytes]:

@@ -16,13 +16,13 @@ import pytest
 import autograder.engine.execute as execute_module
 import nlmcore
 from autograder.box import Limits
-from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.gradebook import Scores, scores_of
 from autograder.engine.records import Record
 from autograder.engine.run import grade
 from autograder.release.build import build_exercises
+from solutions.attention.checks import EXERCISES
 from tests.autograder.attacks.corpus import ATTACKS, VICTIM
 from tests.autograder.attacks.honest import HONEST
 from tests.autograder.attacks.submissions import ANSWERS, Submission, digest, hand_in

@@ -85,7 +85,7 @@ ATTACKS = [
     attack("all files there are", LOOK.format(roots=["/tmp", "/work", "/home", "/root", "/var", "/opt", "/srv", "/mnt"])),
     attack("the gradebook by name", "open('../../gradebook.db')", says="FileNotFoundError"),
     attack("the course's package", "import autograder.exercise.verdict", says="No module named 'autograder.exercise.verdict'"),
-    attack("the exercises", "from autograder.checks.attention import EXERCISES", says="No module named"),
+    attack("the exercises", "from solutions.attention.checks import EXERCISES", says="No module named"),
     attack(
         "gc in search of answers",
         "import gc\nprint(sum('ex' + 'pected' in str(o) for o in gc.get_objects() if type(o) is dict and len(o) < 3"

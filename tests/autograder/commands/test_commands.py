@@ -13,7 +13,6 @@ import pytest
 
 import autograder.engine.execute as execute_module
 import autograder.engine.run as run_module
-from autograder.checks.attention import EXERCISES
 from autograder.commands import shared
 from autograder.commands.around import feedback, preflight, worker
 from autograder.commands.checking import check
@@ -26,6 +25,7 @@ from autograder.engine.course import Course
 from autograder.engine.execute import Done
 from autograder.launcher import verbs
 from autograder.launcher.environment import Environment
+from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
 from tests.autograder.engine import fake
 

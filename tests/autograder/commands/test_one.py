@@ -15,7 +15,6 @@ from nbformat.v4 import new_output
 import autograder.engine.run as run_module
 import autograder.engine.single as single_module
 from autograder.box.tiers import IsolationMissing, choose
-from autograder.checks.attention import EXERCISES
 from autograder.commands.grade import grade
 from autograder.commands.one import grade_one
 from autograder.engine import records
@@ -26,6 +25,7 @@ from autograder.guard import Guard
 from autograder.instructor.results import results as results_of
 from autograder.launcher.environment import Environment
 from autograder.release.container import write_container
+from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
 from tests.autograder.engine import fake
 from tests.autograder.synthetic import answers
@@ -147,7 +147,7 @@ def test_the_zip_laid_out_as_gradescope_does_it_grades_a_submission(tmp_path):
         assert {"setup.sh", "run_autograder", "Dockerfile"} <= set(names)
         assert archive.getinfo("run_autograder").external_attr >> 16 == 0o100755
         archive.extractall(source)
-    assert not [name for name in names if name.startswith(("submitted", "tests", "autograder/checks/gates"))]
+    assert not [name for name in names if name.startswith(("submitted", "tests", "solutions/gates"))]
     assert Course.load(source).students("attention") == []
     notebook = nbformat.read(source / "exercises/attention/attention.ipynb", as_version=4)
     written = answers(source)

@@ -7,11 +7,11 @@ import pytest
 import autograder.engine.execute as execute_module
 from autograder.box import Box, Limits
 from autograder.box.tiers import bubblewrap_fault
-from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from autograder.exercise.questions import read_master
+from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import sources
 from tests.autograder.courses import copy, hand_in, nothing, snapshot, writes
 from tests.autograder.engine.test_own import by_nbgrader

@@ -11,11 +11,11 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
 
 import autograder.engine.execute as execute_module
-from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from autograder.exercise.outcome import UNREAD, Fault, Outcome
+from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import answers, second
 from tests.autograder.courses import FakeBox, by_hand, copy, hand_in, nothing, snapshot, writes
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.attention import EXERCISES
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.judges import same_values
 from autograder.exercise.specification import Misconception, Property, case
+from solutions.attention.checks import EXERCISES
 from tests.autograder.test_specification import doubling
 
 

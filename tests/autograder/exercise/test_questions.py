@@ -3,9 +3,9 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.checks.attention import EXERCISES
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.questions import in_hours, opened
+from solutions.attention.checks import EXERCISES
 
 SOLUTION = "def dot_score(query, keys):\n    ### BEGIN SOLUTION\n    return keys @ query\n    ### END SOLUTION"
 

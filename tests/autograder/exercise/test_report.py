@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.checks.attention import EXERCISES
-from autograder.checks.self_attention.attention import GROUPED_ATTENTION
 from autograder.exercise.arrays import as_text, describe, difference, grid, pair, text_of_output, worst_slice
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.report import MACHINE, Report, coded
+from solutions.attention.checks import EXERCISES
+from solutions.self_attention.checks.attention import GROUPED_ATTENTION
 from tests.autograder.test_specification import doubling
 
 ATTEND = EXERCISES["attention.attend"]

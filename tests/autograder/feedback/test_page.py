@@ -5,7 +5,6 @@ import zipfile
 
 import pytest
 
-from autograder.checks.attention import EXERCISES
 from autograder.engine.course import Course
 from autograder.feedback import write_feedback
 from autograder.feedback.deliver import for_moodle
@@ -13,6 +12,7 @@ from autograder.feedback.facts import Facts
 from autograder.feedback.heatmap import heatmap
 from autograder.feedback.page import feedback_page
 from autograder.pages import FOLDER, part
+from solutions.attention.checks import EXERCISES
 from tests.autograder import small_course as small
 from tests.autograder.pages import Page, dangers, unfit
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.marking import LATE
 from autograder.feedback import write_feedback
@@ -16,6 +15,7 @@ from autograder.instructor.likeness import anonymous
 from autograder.instructor.overview import counts
 from autograder.instructor.rows import automatic_alone, questions_asked
 from autograder.pages import duration, part
+from solutions.attention.checks import EXERCISES
 from tests.autograder.pages import Page, dangers, unfit
 from tests.autograder.small_course import SEED, small_course
 

@@ -5,11 +5,11 @@ import copy
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograder.checks.attention import EXERCISES
 from autograder.preflight.master import Master, MasterCell, same_text
 from autograder.preflight.names import grade_id
 from autograder.preflight.order import MISSING
 from autograder.preflight.repair import repair
+from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import by_hand
 from tests.autograder.preflight.conftest import kinds, place, whole
 

@@ -8,7 +8,6 @@ import warnings
 import pytest
 import torch
 
-from autograder.checks.attention import EXERCISES
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.find import exercises_of, find
 from autograder.exercise.interview import Recording, questions
@@ -17,6 +16,7 @@ from autograder.exercise.public import VERSION, read, read_exercises, write
 from autograder.exercise.report import Report
 from autograder.exercise.specification import Case, Property, case
 from autograder.exercise.travel import CannotTravel, Made, make, recipe
+from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import answers, second
 from tests.autograder.test_specification import doubling
 
@@ -133,8 +133,8 @@ def test_what_cannot_travel_is_named():
     exercise = doubling()
     (prop,) = exercise.properties
     for changes, words in (
-        ({"judge": lambda c, g, e: None}, "autograder/exercise/laws/<assignment>.py"),
-        ({"judge": Made("autograder.checks.attention.masks.x", (), {}, lambda *a: None)}, "autograder/exercise/laws"),
+        ({"judge": lambda c, g, e: None}, "solutions/<assignment>/laws.py"),
+        ({"judge": Made("solutions.attention.checks.masks.x", (), {}, lambda *a: None)}, "/laws.py"),
         ({"judge": same_values((object(),))}, "neither a number"),
         ({"cases": lambda draw: [Case(label="l", calls=((object(),),))]}, "an argument is of type object"),
     ):

@@ -94,7 +94,7 @@ def test_a_right_answer_holds_and_the_ration_is_said_and_kept(course, address, n
 
 
 def test_a_known_mistake_is_named_and_no_input_is_told(course, address, notebook, monkeypatch):
-    from autograder.checks.attention import EXERCISES
+    from solutions.attention.checks import EXERCISES
 
     exercise = EXERCISES["attention.dot_score"]
     mistake = exercise.misconceptions[0]

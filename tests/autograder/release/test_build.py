@@ -10,7 +10,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.exercise.find import exercises_of
 from autograder.files import plain_files
 from autograder.launcher import notebooks
-from autograder.nbgrader_config import text_masters
 from autograder.release.build import NotReleasedError, build_exercises, gradebook_of, leaked
 from tests import notebook_runner
 from tests.autograder.courses import ASSIGNMENTS, CONFIG, ROOT, course
@@ -150,15 +149,6 @@ def test_leaks_are_found_by_lines_and_what_is_open_anyway_is_none(tmp_path):
     ):
         copy.write_text(text)
         assert leaked(tmp_path / "a", copy) == found
-
-
-def test_the_text_masters_are_exactly_what_nbgrader_must_not_copy(tmp_path):
-    folder = tmp_path / "solutions/one"
-    folder.mkdir(parents=True)
-    (folder / "one.py").write_text("# %%\nprint()\n")
-    (folder / "helper.py").write_text("def helper(): ...\n")
-    assert text_masters(tmp_path) == ["one.py"]
-    assert text_masters(ROOT) == sorted(f"{name}.py" for name in ASSIGNMENTS)
 
 
 def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):

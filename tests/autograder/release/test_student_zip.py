@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder import assignments
 from autograder.commands.around import release as main
 from autograder.exercise.form import COURSE
 from autograder.exercise.questions import opened
@@ -67,10 +68,10 @@ def test_no_secret_line_of_a_master_stands_in_any_file_but_where_the_library_say
 
 
 def test_no_declaration_and_no_misconception_is_in_the_archive(files):
-    assert not [name for name in files if name.startswith(("autograder/checks", "autograder/engine", "autograder/box"))]
+    assert not [name for name in files if name.startswith(("autograder/engine", "autograder/box"))]
     assert not [name for name in files if name.startswith(("tests", "solutions", "benchmarks"))]
     code = "\n".join(content.decode() for name, content in files.items() if name.endswith(".py"))
-    for path in (ROOT / "autograder/checks").glob("*/*.py"):
+    for path in (path for path in assignments.code() if path.name != "laws.py"):
         text = path.read_text(encoding="utf-8")
         functions = [line.strip() for line in text.split("\n") if line.strip().startswith("def ") and len(line) > 30]
         assert not [line for line in functions if line in code], path
@@ -86,11 +87,11 @@ MISTAKE = "    scores = keys @ query / query.shape[-1] ** 0.5"
 PLANTED = {
     "lectures/more.py": (SOLUTION, "largest ="),
     "nlmcore/more.py": (SOLUTION, "largest ="),
-    "README.md": (INPUTS, "autograder/checks"),
-    "lectures/notes.md": (f"{MISTAKE.partition('= ')[2]}\n" * 3, "autograder/checks"),
+    "README.md": (INPUTS, "declaration"),
+    "lectures/notes.md": (f"{MISTAKE.partition('= ')[2]}\n" * 3, "declaration"),
     "nlmcore/notes.py": ("HOST = 'https://pypi" + ".org/simple'", "registry"),
     "solutions/a/a.py": ("", "stays with the instructor"),
-    "autograder/checks/a.py": ("", "stays with the instructor"),
+    "work/a/checks/a.py": ("", "stays with the instructor"),
     "gradebook.db": ("", "stays with the instructor"),
     "lectures/.env": ("", "stays with the instructor"),
 }
@@ -195,7 +196,7 @@ def test_the_check_in_a_students_copy_names_the_mistake_and_confirms_the_answer(
         "from autograder.check import check, passes, CheckFailed\n"
         "from autograder.exercise.find import exercises_of\n"
         "import importlib.util\n"
-        "assert importlib.util.find_spec('autograder.checks') is None\n"
+        "assert importlib.util.find_spec('solutions') is None\n"
         "print(len(exercises_of('attention')))\n"
         "try: check('attention.dot_score', lambda query, keys: query * keys)\n"
         "except CheckFailed as error: print(error)\n"

@@ -1,1 +1,0 @@
-"""The exercises, one module per assignment: `autograder.checks.<assignment>.EXERCISES`."""

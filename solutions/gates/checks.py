@@ -1,0 +1,594 @@
+"""Assignment "gates": a leaky unit, the steps of UGRNN, GRU and LSTM, the LSTM's backward pass, a product of Jacobians.
+
+The functions differ in form from `nlmcore.recurrent` and `nlmcore.diagnostics`, whose cells are modules with stacked
+weights and whose Jacobians are PyTorch's: here every block is a separate matrix, the gates are returned as well, and
+all derivatives are written out in NumPy.
+"""
+
+import torch
+from torch import Tensor
+
+from autograder.exercise.declare import exercises_in, holds, question, shapes, values
+from autograder.exercise.draw import Draw
+from autograder.exercise.kinds import EQUAL
+from autograder.exercise.listing import listing_of
+from autograder.exercise.sized import MAIN, ODD, at, cases
+from autograder.exercise.special import at_points, concluded, formula, on_the_page, predicted, wrong_line
+from autograder.exercise.specification import Both, Case, case
+from solutions.gates.laws import mixes, remembers, shows
+
+ONE = at("one text, one unit", batch=1, hidden=1)
+
+
+def blocks(draw: Draw, count: int, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]:
+    """W (count, n_in, hidden), U (count, hidden, hidden) and b (count, hidden)."""
+    W, U = draw.normal(count, n_in, hidden) / n_in**0.5, draw.normal(count, hidden, hidden) / hidden**0.5
+    return W, U, draw.normal(count, hidden)
+
+
+# --- 1. one gate -----------------------------------------------------------------------------------------------
+
+
+def leaking(draw: Draw, time: int, units: int) -> tuple[Tensor, ...]:
+    return draw.normal(time, units), torch.sigmoid(draw.normal(time, units) + 0.5), draw.normal(units)
+
+
+def closed_then_open(draw: Draw, time: int, units: int) -> tuple[Tensor, ...]:
+    news, gates, h0 = leaking(draw, time, units)
+    gates[1], gates[2] = 0.0, 1.0
+    return news, gates, h0
+
+
+LEAKY = question(
+    "gates.leaky",
+    minutes=15,
+    difficulty="easy",
+    returns=("states", "left"),
+    inputs=leaking,
+    main=at("several units, each with its own gates"),
+    odd=[
+        at("a closed gate, then a fully open one", closed_then_open, time=4),
+        at("a single step, one unit", time=1, units=1),
+    ],
+    properties=[
+        shapes(0.25),
+        values("the states", 1.25, "states"),
+        values("what is left of h0", 1, "left"),
+        values("gates of 0 and 1, a single step", 0.5, ODD),
+    ],
+    numpy=True,
+    mistakes="""
+gate-the-other-way-round: You used the gate the other way round: g is the fraction that is *kept*, 1 − g the fraction
+that is written. With g = 1 the state should not change.
+^ gates = 1 - gates
+written-in-full: You added the new value in full. The unit keeps g of the old value and writes 1 − g of the new one: the
+two fractions sum to 1, so the state cannot grow without bound.
+- (1 - g) * r → r
+start-ignored: You start from zeros, but the state starts at h0.
+- h, states = h0, [] → h, states = np.zeros_like(h0), []
+power-of-the-last-gate: You raised the gate at time t to the power t. That is right only if the gate is the same at all
+times. Here it changes: multiply the gates one by one.
+- np.cumprod(gates, axis=0) → gates ** np.arange(1, len(gates) + 1)[:, None]
+last-gate-only: That is what a single step keeps. Every step since the first has kept its own fraction of h0: multiply
+all gates so far.
+- np.cumprod(gates, axis=0) → gates.copy()
+from-the-end: Your products run from time t to the end. What is left of h0 *after* step t is the product of the gates
+from the first to the one at t.
+- np.cumprod(gates, axis=0) → gates[::-1].cumprod(0)[::-1]
+state-not-carried: Every step of yours starts from h0, so no state is passed on. Each step must use the state that the
+previous step returned.
+- states.append(h) → states.append(g * h0 + (1 - g) * r)
+one-tensor-for-all-times: All your states equal the final one: you changed one array in place, and the list holds it
+many times. Create a new array at every step.
+- np.stack(states) → np.stack([h] * len(states))
+left-times-the-start: The second result should be a fraction, but you multiplied it by h0. Its first entry is the first
+gate, whatever h0 is.
+- np.cumprod(gates, axis=0) → np.cumprod(gates, axis=0) * h0
+over-the-units: You multiplied across units. Every unit has its own gates: multiply over time, which is axis 0.
+- axis=0 → axis=1
+left-before-the-step: Your products stop one gate early: they say what is left *before* each step and start with 1.
+Return what is left after each step, so the first entry is the first gate.
+- np.cumprod(gates, axis=0) → np.concatenate([np.ones_like(gates[:1]), gates.cumprod(0)[:-1]])
+""",
+)
+
+
+def ugrnn(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
+    (W_R, W_G), (U_R, U_G), (b_R, b_G) = blocks(draw, 2, n_in, hidden)
+    x, h = draw.normal(batch, n_in), draw.normal(batch, hidden)
+    return Case(label="", calls=((x, h, W_R, U_R, b_R, W_G, U_G, b_G),), known=(h,))
+
+
+UGRNN_STEP = question(
+    "gates.ugrnn_step",
+    minutes=20,
+    difficulty="easy",
+    returns=("new", "G", "R"),
+    inputs=ugrnn,
+    odd=[ONE],
+    properties=[
+        shapes(0.25),
+        values("the gate", 0.75, "G"),
+        values("the candidate", 0.5, "R"),
+        holds("mixed with your own gate", 0.5, MAIN, mixes(1, 2)),
+        values("the new state", 0.5, "new"),
+        values("everything, odd sizes", 0.5, ODD),
+    ],
+    numpy=True,
+    mistakes="""
+gate-the-other-way-round: Gate and candidate are right, but you mixed them the wrong way round: G is the fraction of h
+that is *kept*, 1 − G the fraction of R that is written.
+- G * h + (1 - G) * R → (1 - G) * h + G * R
+candidate-in-full: You added R in full. Only 1 − G of it is written: what is kept and what is written sum to 1.
+- (1 - G) * R → R
+bias-subtracted: You subtracted the biases. The lecture's slide writes −B; most libraries, and this question, write + b.
+With the wrong sign a gate that should start open starts closed.
+^ b_R, b_G = -b_R, -b_G
+weights-exchanged: You computed the gate with the candidate's weights and the candidate with the gate's. The weights
+with the index R belong to R.
+^ W_R, U_R, b_R, W_G, U_G, b_G = W_G, U_G, b_G, W_R, U_R, b_R
+tanh-gate: Your gate is a tanh, so it can be negative, and a negative fraction means nothing. Gates are sigmoids,
+candidates are tanhs.
+- sigmoid → np.tanh
+sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
+- np.tanh → sigmoid
+u-transposed: You transposed the matrices U. Vectors are rows here, so the state multiplies U from the left: h U.
+(PyTorch's weight_hh is our U transposed.)
+^ U_R, U_G = U_R.T, U_G.T
+gate-and-candidate-exchanged: The new state is right. After it return first the gate, then the candidate: you return R
+before G.
+- , G, R → , R, G
+gate-without-the-past: Your gate sees only the new word. Whether to keep the state also depends on the state: add h U_G
+to the sum.
+- x @ W_G + h @ U_G → x @ W_G
+""",
+)
+
+# --- 2 and 3. GRU and LSTM -------------------------------------------------------------------------------------
+
+
+def gru(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
+    x, h = draw.normal(batch, n_in), draw.normal(batch, hidden)
+    return Case(label="", calls=((x, h, *blocks(draw, 3, n_in, hidden), draw.normal(hidden)),), known=(h,))
+
+
+GRU_STEP = question(
+    "gates.gru_step",
+    minutes=25,
+    difficulty="medium",
+    returns=("new", "r", "z", "n"),
+    inputs=gru,
+    odd=[ONE],
+    properties=[
+        shapes(0.25),
+        values("the two gates", 1, "r", "z"),
+        values("the candidate", 1, "n"),
+        holds("mixed with your own gate", 0.75, MAIN, mixes(2, 3)),
+        values("the new state", 0.5, "new"),
+        values("everything, odd sizes", 0.5, ODD),
+    ],
+    numpy=True,
+    mistakes="""
+z-the-other-way-round: You swapped z and 1 − z. Here, as in Cho et al. (2014) and PyTorch, z is the fraction that is
+*kept*; some texts define it the other way round. Both are valid models, but their weights are not interchangeable.
+- z * h + (1 - z) * n → (1 - z) * h + z * n
+reset-before-the-product: You reset h before multiplying it by U: the form that Cho et al. printed. Here, as in PyTorch,
+the reset comes after the product: r ⊙ (h U + d). The two agree with one unit and d = 0, but not with more units.
+- r * (h @ U[2] + d) → (r * h) @ U[2] + d
+input-reset-too: You also applied the reset gate to the input term. It decides how much of the *past* the candidate
+sees; x W + b stays outside.
+- x @ W[2] + b[2] + r * (h @ U[2] + d) → r * (x @ W[2] + b[2] + h @ U[2] + d)
+or
+- x @ W[2] + b[2] + r * (h @ U[2] + d) → b[2] + r * (x @ W[2] + h @ U[2] + d)
+bias-outside-the-reset: You added d outside the reset. It belongs to the term from h, r ⊙ (h U + d), which is why it
+cannot be merged with b.
+- r * (h @ U[2] + d) → r * (h @ U[2]) + d
+both-biases-inside: You put the candidate's b inside the reset, next to d. Only the term from h, which is h U + d, is
+reset; b belongs to the input and stays outside.
+- x @ W[2] + b[2] + r * (h @ U[2] + d) → x @ W[2] + r * (h @ U[2] + b[2] + d)
+d-forgotten: Your candidate does not use d. It is a second bias, added to h U inside the reset: r ⊙ (h U + d).
+- h @ U[2] + d → h @ U[2]
+no-reset: You compute r but never use it: it multiplies the candidate's term from h.
+- r * (h @ U[2] + d) → h @ U[2] + d
+road-reset: You reset h in z ⊙ h as well. r acts only inside the candidate, not on z ⊙ h.
+- z * h + → z * (r * h) +
+blocks-in-another-order: You swapped the two gates: the blocks come in the order r, z, n.
+^ W, U, b = W[[1, 0, 2]], U[[1, 0, 2]], b[[1, 0, 2]]
+u-transposed: You transposed the blocks of U. Vectors are rows here, so the state multiplies U from the left: h U.
+(PyTorch's weight_hh is our U transposed.)
+^ U = U.swapaxes(1, 2)
+gates-exchanged: The new state is right, but you return the gates in a different order. Return new, r, z, n.
+- , r, z, n → , z, r, n
+sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
+- np.tanh → sigmoid
+reset-by-z: You reset the candidate's past by z, the gate that mixes. How much of the past the candidate sees is decided
+by r.
+- r * (h @ U[2] + d) → z * (h @ U[2] + d)
+""",
+)
+
+
+def lstm(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
+    x, h, c = draw.normal(batch, n_in), draw.normal(batch, hidden), draw.normal(batch, hidden) * 1.5
+    return Case(label="", calls=((x, h, c, *blocks(draw, 4, n_in, hidden)),), known=(c,))
+
+
+LSTM_STEP = question(
+    "gates.lstm_step",
+    minutes=25,
+    difficulty="medium",
+    returns=("new_h", "new_c", "gates"),
+    inputs=lstm,
+    odd=[ONE],
+    properties=[
+        shapes(0.25),
+        values("the gates", 1, "gates"),
+        holds("the memory, from your own gates", 0.75, MAIN, remembers),
+        holds("the output, from your own memory", 0.75, MAIN, shows),
+        values("both states", 0.75, "new_h", "new_c"),
+        values("everything, odd sizes", 0.5, ODD),
+    ],
+    numpy=True,
+    mistakes="""
+blocks-in-another-order: You read the blocks in the order i, g, f, o, which is TensorFlow's. Here, as in PyTorch, it is
+i, f, g, o. The shapes are the same, but the model is not.
+^ W, U, b = W[[0, 2, 1, 3]], U[[0, 2, 1, 3]], b[[0, 2, 1, 3]]
+candidate-last: You read the blocks as i, f, o, g: the three gates first, as many texts write them. Here the order is i,
+f, g, o: the third block is the candidate, the fourth the output gate.
+^ W, U, b = W[[0, 1, 3, 2]], U[[0, 1, 3, 2]], b[[0, 1, 3, 2]]
+forget-gate-first: You read the blocks with the forget gate first, the order in which an LSTM is usually explained. They
+are stored with the input gate first: i, f, g, o.
+^ W, U, b = W[[1, 0, 2, 3]], U[[1, 0, 2, 3]], b[[1, 0, 2, 3]]
+or
+^ W, U, b = W[[1, 0, 3, 2]], U[[1, 0, 3, 2]], b[[1, 0, 3, 2]]
+gates-stacked-in-another-order: Both states are right, so your gates are too, but you stack them in a different order.
+Return them as i, f, g, o, the order of the blocks.
+- np.stack([i, f, g, o]) → np.stack([i, f, o, g])
+or
+- np.stack([i, f, g, o]) → np.stack([f, i, g, o])
+or
+- np.stack([i, f, g, o]) → np.stack([f, i, o, g])
+sums-for-gates: As gates you return the sums *before* the sigmoids and the tanh. A gate lies between 0 and 1.
+- np.stack([i, f, g, o]) → x @ W + h @ U + b[:, None]
+no-last-tanh: You return o ⊙ c as h. The memory may have grown large; the tanh keeps the output bounded: o ⊙ tanh(c).
+- np.tanh(c) → c
+forget-the-other-way-round: You used the forget gate the other way round: despite its name, f is the fraction that is
+*kept*, and you keep 1 − f.
+- f * c → (1 - f) * c
+input-gate-coupled: You let one gate do the work of two, as in a UGRNN, where kept and written fractions sum to 1. Here
+f and i are independent: the cell may keep everything and still add to it.
+- i * g → (1 - f) * g
+or
+- f * c → (1 - i) * c
+input-and-forget-exchanged: You swapped i and f: f multiplies the old memory, i what is written.
+- f * c + i * g → i * c + f * g
+input-gate-unused: You compute i but never use it: it says how much of the candidate is written, i ⊙ g.
+- i * g → g
+u-transposed: You transposed the blocks of U. Vectors are rows here, so the state multiplies U from the left: h U.
+(PyTorch's weight_hh is our U transposed.)
+^ U = U.swapaxes(1, 2)
+h-and-c-exchanged: You return the memory first and the output second. Both have the same shape, and the order is h, then
+c.
+- o * np.tanh(c), c → c, o * np.tanh(c)
+old-memory-shown: You compute h from the memory *before* the step. Update c first, then compute h from it.
+- c = f * c + i * g → old, c = c, f * c + i * g
+- np.tanh(c) → np.tanh(old)
+memory-in-the-gates: Your gates read c. They read h, the previous output; c is private.
+^ h = c
+sigmoid-candidate: Your candidate g is a sigmoid, so nothing could ever be subtracted from the memory. Use a tanh.
+- np.tanh(g) → sigmoid(g)
+""",
+)
+
+
+def passed(draw: Draw, batch: int, hidden: int) -> tuple[Tensor, ...]:
+    """gates, c_before, d_h and d_c of a step that has been made."""
+    gates = torch.sigmoid(draw.normal(4, batch, hidden))
+    gates[2] = torch.tanh(draw.normal(batch, hidden))
+    return gates, *(draw.normal(batch, hidden) for _ in range(3))
+
+
+def nothing_shown(draw: Draw, batch: int, hidden: int) -> tuple[Tensor, ...]:
+    gates, before, d_h, d_c = passed(draw, batch, hidden)
+    return gates, before, torch.zeros_like(d_h), d_c
+
+
+def open_and_closed(draw: Draw, batch: int, hidden: int) -> tuple[Tensor, ...]:
+    gates, before, d_h, d_c = passed(draw, batch, hidden)
+    gates[1], gates[0] = 1.0, 0.0
+    return gates, before * 3, d_h, d_c
+
+
+LSTM_BACKWARD = question(
+    "gates.lstm_backward",
+    minutes=35,
+    difficulty="hard",
+    returns=("d_i", "d_f", "d_g", "d_o", "d_c_before"),
+    inputs=passed,
+    odd=[at("gates fully open and closed", open_and_closed, batch=2), ONE],
+    properties=[
+        shapes(0.25),
+        values("the memory's path only", 0.75, cases(nothing_shown, at("no gradient arrives through h")), "d_c_before"),
+        values("the output gate", 0.75, "d_o"),
+        values("input gate, forget gate, candidate", 1.5, "d_i", "d_f", "d_g"),
+        values("the memory, along both paths", 1, "d_c_before"),
+        values("open and closed gates, one unit", 0.75, ODD),
+    ],
+    numpy=True,
+    mistakes="""
+shown-road-forgotten: Your gradient of the memory is d_c, which comes from later steps only. The memory also produced h:
+add d_h ⊙ o ⊙ (1 − tanh² c) before you continue.
+- d_c + d_h * o * (1 - shown**2) → d_c
+memory-road-forgotten: Your gradient of the memory contains only the part through h. The memory was also passed on to
+the next step: add d_c. Along that path gradients survive.
+- d_c + d_h → d_h
+slope-of-the-last-tanh: From h back to c you left out the slope of the last tanh: h = o ⊙ tanh(c), so the slope is 1 −
+tanh²(c). Here c is the *input* of the tanh.
+- d_h * o * (1 - shown**2) → d_h * o
+slope-of-the-memory: You took 1 − c² as the slope of the last tanh. It is 1 − tanh²(c): 1 minus the square of its
+*output*, and c is its input.
+- np.tanh(f * c_before + i * g) → f * c_before + i * g
+or
+- (1 - shown**2) → (1 - (f * c_before + i * g) ** 2)
+output-gate-forgotten: The gradient that reaches the memory through h has passed the output gate. In h = o ⊙ tanh(c) the
+factor tanh(c) gets the upstream gradient times the *other* factor, o.
+- d_h * o * (1 - shown**2) → d_h * (1 - shown**2)
+memory-road-through-the-tanh: You multiplied d_c by the slope of the tanh as well. It is the gradient of c itself, which
+was passed on unchanged: only the gradient through h passes the tanh.
+- d_c + d_h * o * (1 - shown**2) → (d_c + d_h * o) * (1 - shown**2)
+or
+- d_c + d_h * o * (1 - shown**2) → (d_c + d_h) * o * (1 - shown**2)
+slopes-of-the-gates: Those are the gradients of the gates themselves. Return the gradients of the sums *before* the
+sigmoids and the tanh: multiply by σ (1 − σ), and by 1 − g² for the candidate.
+- g * i * (1 - i) → g
+- c_before * f * (1 - f) → c_before
+- i * (1 - g**2) → i
+- shown * o * (1 - o) → shown
+own-factors: In the product i ⊙ g you multiplied the upstream gradient of each factor by that factor itself. Multiply it
+by the *other* one: i gets g, and g gets i.
+- arriving * g * i * (1 - i) → arriving * i * i * (1 - i)
+- arriving * i * (1 - g**2) → arriving * g * (1 - g**2)
+new-memory-for-the-old: f was multiplied by the memory *before* the step; your d_f uses the one after it.
+- arriving * c_before → arriving * (f * c_before + i * g)
+old-memory-for-the-new: h is computed from the tanh of the *new* memory, but you use the old one. Compute the new one
+first: f ⊙ c_before + i ⊙ g.
+- np.tanh(f * c_before + i * g) → np.tanh(c_before)
+tanh-forgotten-at-the-output: o was multiplied by tanh(c), not by c, so d_o gets the factor tanh(c).
+- d_h * shown → d_h * (f * c_before + i * g)
+output-gate-from-the-memory: You computed d_o from the gradient of the memory. But o acts after the memory, in h = o ⊙
+tanh(c): it gets d_h, and nothing of d_c.
+- d_h * shown → arriving * shown
+sigmoid-slope-for-the-candidate: The candidate g is the output of a tanh: its slope is 1 − g², not g (1 − g).
+- (1 - g**2) → g * (1 - g)
+back-by-the-input-gate: The old memory was multiplied by f, so its gradient is multiplied by f as well. You used i.
+- arriving * f → arriving * i
+back-without-a-gate: You pass the whole gradient of the new memory back to the old one. The forward pass multiplied the
+old memory by f: multiply the gradient by f as well.
+- , arriving * f → , arriving
+""",
+)
+
+# --- 4 and 5. how far a gradient and a memory reach ------------------------------------------------------------
+
+
+def network(draw: Draw, time: int, hidden: int) -> tuple[Tensor, ...]:
+    return torch.tanh(draw.normal(time, hidden) * 0.7), draw.normal(hidden, hidden) * 1.6 / hidden**0.5
+
+
+def saturated(draw: Draw, time: int, hidden: int) -> tuple[Tensor, ...]:
+    hs, U = network(draw, time, hidden)
+    hs[2] = 1.0
+    return hs, U
+
+
+JACOBIAN_NORMS = question(
+    "gates.jacobian_norms",
+    minutes=30,
+    difficulty="hard",
+    returns=("norms",),
+    inputs=network,
+    main=at("several states", time=5),
+    odd=[
+        at("one saturated state", saturated, time=4),
+        at("one unit", time=4, hidden=1),
+        at("a single state", time=1),
+        at(EQUAL, time=4, hidden=4),
+    ],
+    properties=[
+        shapes(0.25, name="one number per state"),
+        values("one step back", 1.25, cases(network, at("two states", time=2))),
+        values("several steps back", 1.5),
+        values("saturated units, one unit, one state", 1, ODD),
+    ],
+    numpy=True,
+    mistakes="""
+no-slopes: Those are powers of U. The tanh of each step has the slope 1 − h² for every unit; it shrinks the Jacobian
+wherever a unit is not near 0.
+- ((1 - h**2)[:, None] * U.T) → U.T
+factors-in-the-other-order: You multiplied the factors in the other order. The change passes through the earliest step
+first, so its Jacobian is on the far right: J_T … J_{t+1}. Matrices do not commute.
+- product @ ((1 - h**2)[:, None] * U.T) → ((1 - h**2)[:, None] * U.T) @ product
+slopes-of-the-state-before: You used the slopes of h_{j−1}. The tanh of step j returned h_j, so its slopes are 1 − h_j²:
+use the state after the step.
+^ hs = np.roll(hs, 1, axis=0)
+norms-multiplied: You multiplied the norms of the Jacobians. That is only an upper bound, because each step stretches a
+different direction most. Multiply the matrices, then take the norm.
++ norms = [1.0]
++ for h in hs[1:][::-1]:
++     norms.append(norms[-1] * np.linalg.norm((1 - h**2)[:, None] * U.T, ord=2))
++ return np.array(norms)
+norm-of-all-entries: Your norm is the square root of the sum of all squared entries. Return how much the matrix can
+stretch a vector: its largest singular value. For the identity that is 1.
+* , ord=2 →
+or
+- norms.append(np.linalg.norm(product, ord=2)) → norms.append(np.linalg.norm(product))
+eigenvalues: You took the largest eigenvalue. These matrices are not symmetric: they can stretch a vector by more than
+any eigenvalue. Take the largest singular value.
+* np.linalg.norm(product, ord=2) → np.abs(np.linalg.eigvals(product)).max()
+by-time: Your results are in the order of time. Entry d is for distance d, so the first one is 1.
+- np.array(norms) → np.array(norms)[::-1]
+single-steps: Those are the norms of single steps. For a distance d take the norm of the product of d Jacobians.
+- product @ (( → ((
+tanh-twice: You applied tanh to hs again. The states are already *outputs* of the tanh: the slope is 1 − h².
+^ hs = np.tanh(hs)
+u-not-transposed: Your Jacobians contain U, but ∂h_j[a]/∂h_{j−1}[b] contains Uᵀ: vectors are rows here, h U, so U[b, a]
+is the weight from unit b to unit a.
+- U.T → U
+slopes-on-the-columns: You multiplied the columns of Uᵀ by the slopes, which is what broadcasting does without `[:,
+None]`. diag on the left multiplies the *rows*: each unit's slope applies after its sum.
+- [:, None] →
+from-the-first-state: You go through the states from the first one. Distances are counted from the *final* state: start
+with its Jacobian, J_T, and go back.
+^ hs = hs[::-1]
+one-factor-too-many: Every entry of yours has one Jacobian too many. At distance 0 nothing is multiplied: the identity,
+norm 1. J_T enters at distance 1.
+- norms = [np.linalg.norm(product, ord=2)] → norms = []
+- hs[1:] → hs
+""",
+)
+
+points = at_points(b=(-1.0, 5.0), T=(2, 60))
+HALF_LIFE = question(
+    "gates.half_life",
+    minutes=15,
+    difficulty="medium",
+    returns=("steps", "bias"),
+    properties=[
+        formula("the half-life of a bias", 1, points, "steps"),
+        formula("the bias of a half-life", 1, points, "bias"),
+    ],
+    numpy=True,
+    mistakes="""
+negative-half-life: Your half-life is negative. ln ½ and ln σ(b) are both negative, so their quotient is not.
+- math.log(2) / math.log(1 + math.exp(-b)) → -math.log(2) / math.log(1 + math.exp(-b))
+gate-inverted: You used 1 − σ(b), what is forgotten in a step. σ(b) is what is left.
+- math.exp(-b) → math.exp(b)
+- -math.log(2 ** (1 / T) - 1) → math.log(2 ** (1 / T) - 1)
+time-constant: That is the time after which 1/e is left. Half is left after ln 2 times as long.
+- math.log(2) / math.log(1 → 1 / math.log(1
+sign-of-the-bias: Your bias has the wrong sign: a long half-life needs a large bias.
+- -math.log(2 ** (1 / T) - 1) → math.log(2 ** (1 / T) - 1)
+gate-for-bias: Your second result is the gate, 2 to the power −1/T. Which bias gives this gate?
+- -math.log(2 ** (1 / T) - 1) → 2 ** (-1 / T)
+logarithm-of-the-gate: Your second result is the logarithm of the gate. The inverse of σ is ln(g / (1 − g)).
+- -math.log(2 ** (1 / T) - 1) → -math.log(2) / T
+logarithm-of-the-time: ln(T − 1) is the bias with which a gate of 1 − 1/T begins (Tallec and Ollivier 2018): then about
+1/e is left after T steps, not half.
+- -math.log(2 ** (1 / T) - 1) → math.log(T - 1)
+steps-from-what-is-lost: You divided one half by what a step loses, 1 − σ(b). That would be right if every step lost
+the same amount; it loses the same *part* of what is left.
+- math.log(2) / math.log(1 + math.exp(-b)) → 0.5 * (1 + math.exp(b))
+""",
+)
+
+# --- 6. the wrong line of a friend's LSTM with peepholes -------------------------------------------------------
+
+
+def peephole(draw: Draw, batch: int, n_in: int, hidden: int) -> tuple[Tensor, ...]:
+    W, U, b = blocks(draw, 4, n_in, hidden)
+    x, h, c = draw.normal(batch, n_in), draw.normal(batch, hidden), draw.normal(batch, hidden)
+    return x, h, c, W, U, draw.normal(3, hidden), b
+
+
+PEEPHOLE_STEP = question(
+    "gates.peephole_step",
+    minutes=5,
+    difficulty="easy",
+    returns=("h", "c"),
+    inputs=peephole,
+    odd=[at("one text", batch=1), at("one unit", batch=3, hidden=1)],
+    properties=[values("a batch", 1), values("one text, and one unit", 1, ODD)],
+    numpy=True,
+    planted="- P[2] * new → P[2] * c",
+    mistakes="""
+results-swapped: You returned the two results in the wrong order: first the new h, then the new c.
+- return o * shown, new → return new, o * shown
+old-memory-shown: Your output shows the old memory. The output gate decides how much of the new one to show.
+- np.tanh(new) → np.tanh(c)
+shown-seen: Your output gate sees tanh of the new memory. The peephole looks at the memory itself.
+- P[2] * new → P[2] * shown
+forget-sees-the-state: Your forget gate sees h through its peephole. It should see the memory c; h comes in through U.
+- P[1] * c → P[1] * h
+peepholes-swapped: You swapped the peepholes of the forget gate and of the output gate. Their order is i, f, o.
+- P[1] * c → P[2] * c
+- P[2] * new → P[1] * new
+peephole-forgotten: Your output gate sees no memory at all. It should see the new one.
+- o + P[2] * new → o
+tanh-forgotten: You show the memory without tanh. It may grow beyond 1; the output of an LSTM does not.
+- np.tanh(new) → new
+""",
+)
+
+_listing = listing_of(PEEPHOLE_STEP)
+_at = _listing.number
+WRONG_LINE = wrong_line(
+    "gates.wrong_line",
+    PEEPHOLE_STEP,
+    minutes=10,
+    points=1,
+    mistakes=f"""
+input-gate-suspected: Line {_at("P[0]")} is right: the input gate sees the old memory.
+- {_listing.wrong} → {_at("P[0]")}
+forget-gate-suspected: Line {_at("P[1]")} is right: the forget gate sees the old memory, which it is about to forget.
+- {_listing.wrong} → {_at("P[1]")}
+memory-suspected: Line {_at("new = ")} is right: it keeps a part of the old memory and writes a part of the candidate.
+- {_listing.wrong} → {_at("new = ")}
+sums-suspected: Line {_at("x @ W")} is right: the four sums of 3a, one block each.
+- {_listing.wrong} → {_at("x @ W")}
+shown-suspected: Line {_at("shown = ")} is right: it is tanh of the new memory, and the next line does not need it.
+- {_listing.wrong} → {_at("shown = ")}
+""",
+)
+
+# --- 7. with and without gates, over several seeds -------------------------------------------------------------
+
+page = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
+seeds = Both((page, lambda draw: [case("other seeds", [draw.integer(100 * n, 100 * n + 99) for n in (1, 2)])]))
+REACH = question(
+    "gates.reach",
+    minutes=35,
+    difficulty="medium",
+    returns=("prediction", "norms", "conclusion"),
+    chosen=("prediction", "conclusion"),
+    properties=[
+        predicted(0.5, page, 4),
+        values("the norms of every seed", 4.5, seeds, "norms"),
+        concluded(
+            3,
+            seeds,
+            [["lower", 0, 1], ["lower", 2, 3]],
+            [["lower", 1, 0], ["lower", 3, 2]],
+            [["lower", 1, 0], ["lower", 2, 3]],
+            [["lower", 1, 0], ["undecided", 2, 3]],
+        ),
+    ],
+    numpy=True,
+    mistakes="""
+one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
+- beginning(seed) → beginning(seeds[0])
+first-step-counted: You multiplied the gates from the first step on. They lead to the first state; a distance of 5
+begins after it.
+- forget[1 : d + 1] → forget[:d]
+input-gate-taken: You multiplied the input gates. The memory is multiplied by the forget gates, the second block.
+- forget.append(gates[1]) → forget.append(gates[0])
+mean-over-units: You took the mean over the units. The norm of a diagonal matrix is its largest entry.
+- .prod(0).max() → .prod(0).mean()
+another-block: Your plain network uses the block of another gate. Take the third block, that of the candidate g.
+* [2] → [0]
+seeds-averaged: You return the mean over the seeds in every row. Then nobody can see whether the seeds agree.
+- conclusion = 3 → norms = np.broadcast_to(np.mean(norms, axis=0), (len(seeds), 4)); conclusion = 3
+gates-always-win: At distance 5 your own numbers say the opposite: for every seed the plain network's norm is larger. A
+gate is below 1, and an orthogonal matrix shrinks nothing.
+- conclusion = 3 → conclusion = 1
+short-distance-for-all: At distance 30 your own numbers say the opposite: for every seed the LSTM's norm is larger.
+- conclusion = 3 → conclusion = 2
+undecided-although-all-agree: At distance 30 your own numbers decide it: the LSTM's norm is larger for every seed, and
+chance does not explain that.
+- conclusion = 3 → conclusion = 4
+not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
+everything looks as if you had known it.
+- prediction = 1 → prediction = 0
+""",
+)
+
+EXERCISES = exercises_in(__name__)
