@@ -78,8 +78,8 @@ widgets.architecture_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Reading the pathway.** Because the layers only add, the pathway has the same "language" at every depth. So you can apply the final norm and the unembedding
-# *early*, after any layer, and read what the model would say if it had to stop there. This is the **logit lens** (nostalgebraist 2020).
+# **Reading the pathway.** Because the layers only add, the vector at every depth is part of the sum that the unembedding reads at the end. So you can apply the final norm and the unembedding
+# *early*, after any layer, and read what the model would say if it had to stop there. Nothing guarantees that this makes sense: try it. This is the **logit lens** (nostalgebraist 2020).
 
 # %% slideshow={"slide_type": "fragment"}
 text = "The capital of France is Paris."

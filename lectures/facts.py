@@ -56,7 +56,11 @@ def untrue(source: str, found: Mapping[str, str]) -> list[str]:
 def compute(source: str) -> tuple[dict[str, str], list[str]]:
     """Run a lecture in a kernel and evaluate its expressions there, after the last cell."""
     asked = figures.expressions(source)
-    look = f"print({ENDED!r} + __import__('json').dumps(__import__('lectures.facts').facts.values({asked!r}, globals())))"
+    # names that no lecture gives to something of its own
+    look = (
+        "import json as _json; from lectures import facts as _facts\n"
+        f"print({ENDED!r} + _json.dumps(_facts.values({asked!r}, globals())))"
+    )
     with tempfile.TemporaryDirectory() as nobody:
         predictions = Path(nobody) / "predictions.json"
         outputs = execute(text.from_text(source, ROOT), FOLDER, predictions, lambda: look)

@@ -69,7 +69,10 @@ def _parts(value: Any) -> Iterator[Any]:
                     yield from (name, plain)
     elif hasattr(value, "__wrapped__"):  # a cache
         yield value.__wrapped__
-    elif hasattr(value, "to_json") and not is_dataclass(value):  # a tokenizer, which may remember what it has encoded
+    elif is_dataclass(value):
+        yield type(value)
+        yield {part.name: getattr(value, part.name) for part in fields(value) if part.compare}
+    elif hasattr(value, "to_json"):  # a tokenizer, which may remember what it has encoded
         yield from (type(value), value.to_json())
     elif isinstance(value, Tensor):
         yield Step(f"{value.dtype} {of_batch(value)}")
@@ -97,9 +100,6 @@ def _parts(value: Any) -> Iterator[Any]:
         for name, part in value.named_modules():
             own = {key: of for key, of in vars(part).items() if isinstance(of, (*PLAIN, tuple)) or is_dataclass(of)}
             yield from (name, {key: of for key, of in own.items() if key != "training"})
-    elif is_dataclass(value):
-        yield type(value)
-        yield {part.name: getattr(value, part.name) for part in fields(value) if part.compare}
     else:
         held = getattr(value, "__dict__", None)
         if held is None and " at 0x" in repr(value):

@@ -12,7 +12,7 @@ COLOUR = {
     "table": "#f1f1f1",
     "norm": "#fff3c4",
     "self-attention": "#cfe3f5",
-    "causal self-attention": "#fbd9bf",
+    "causal attention": "#fbd9bf",
     "cross-attention": "#c5ead9",
     "network": "#e6d9ee",
     "other": "#ffffff",

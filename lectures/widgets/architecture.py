@@ -1,6 +1,7 @@
 """A Transformer of `nlmcore` drawn from the model itself: its parts, their sizes, and what each adds to the pathway."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -21,23 +22,21 @@ SAYS = {
     "positions": "A vector for the position is added, since attention itself does not see the order.",
     "norm": "The norm brings each vector to one size, by itself. Only what the sublayer reads is normalised, not the pathway.",
     "post-norm": "Post-norm: the pathway itself is normalised, behind the sum.",
-    "self-attention": "Attention: each position reads the others. Here, and in cross-attention, information moves between positions.",
     "causal attention": "Causal attention: each position reads itself and the earlier ones. Only here does information move between positions.",
-    "cross-attention": "Cross-attention: each position of the target reads the vectors of the source.",
     "network": "The feed-forward network works on every position by itself, with the same weights.",
     "plus": "What the sublayer gives is added to the pathway, which runs on unchanged beside it.",
     "final norm": "Behind the last layer a norm brings the pathway to one size.",
     "unembedding": "A product with one vector per token of the vocabulary gives its score.",
 }
-"""By the key of a piece, or the end of it."""
+"""By the end of a piece's key: what a language model's parts do."""
 
 
 def architecture(model: nn.Module, *, lit: Collection[str] = (), title: str = "") -> str:
     """The picture of a `TransformerLM`, a `TransformerEncoder` or an `EncoderDecoder`, as SVG.
 
     Everything is read from the model: kinds and sizes of the parts, the place of the norms, how many layers. The
-    first layer of each stack is drawn. `lit` names what is shown in full, by keys as `architecture_parts` gives them, or
-    by their ends: "attention" lights every attention.
+    first layer of each stack is drawn. `lit` names what is shown in full, by keys or their last
+    words: "network" lights the networks of both towers.
 
     Raises ValueError for a model without such layers, or a key that nothing in the picture has.
     """
@@ -59,38 +58,39 @@ def architecture_player(models: Mapping[str, tuple[nn.Module, Any]], sentence: s
     """
     if not models:
         raise ValueError("architecture_player needs at least one model")
-    read = {name: _read(model, torch.tensor([coder.encode(sentence)])) for name, (model, coder) in models.items()}
+    tokens = {name: coder.encode(sentence) for name, (_, coder) in models.items()}
+    read = {name: _read(model, torch.tensor([tokens[name]])) for name, (model, _) in models.items()}
     keys = {name: keys_of(_towers(model)[0]) for name, (model, _) in models.items()}
-    depths = ("first", "middle", "last")
 
-    def draw(model: str, part: int, layer: str = "first") -> str:
+    def draw(layer: str, part: int, model: str = next(iter(models))) -> str:
         network, coder = models[model]
         sizes, logits = read[model]
         which = {"first": 0, "middle": len(sizes) // 2, "last": len(sizes) - 1}[layer]
-        (tower,) = _towers(network, sizes[which])
         key = keys[model][min(part, len(keys[model]) - 1)]
         best = ", ".join(f"“{coder.decode([int(i)])}”" for i in logits.topk(3).indices)
-        tower = Tower(
-            f"“{sentence}”, {len(coder.encode(sentence))} tokens",
-            *(tower.below, tower.branches, f"layer {which + 1} of {len(sizes)}", tower.above),
-            f"likeliest next: {best}",
+        tower = replace(
+            *_towers(network, sizes[which]),
+            reads=f"“{sentence}”, {len(tokens[model])} tokens",
+            layers=f"layer {which + 1} of {len(sizes)}",
+            gives=f"likeliest next: {best}",
         )
         return architecture_svg([tower], lit=[key], alt=_alt(network, [tower])) + said(_says(key))
 
     longest = max(len(row) for row in keys.values())
-    controls: dict[str, Any] = {
-        "model": menu(list(models), "model") if len(models) > 1 else None,
-        "layer": choice(depths, "layer"),
-        "part": slider(0, 0, longest - 1, 1, "part", "330px"),
-    }
-    controls = {name: control for name, control in controls.items() if control is not None}
-    first = next(iter(models))
-    drawn = draw if len(models) > 1 else (lambda part, layer="first": draw(first, part, layer))
-    return live(drawn, rows=[[name for name in controls if name != "part"], ["part"]], play="part", **controls)
+    controls: dict[str, Any] = {"model": menu(list(models), "model")} if len(models) > 1 else {}
+    controls |= {"layer": choice(("first", "middle", "last"), "layer")}
+    return live(
+        draw,
+        rows=[[*controls], ["part"]],
+        play="part",
+        **controls,
+        part=slider(0, 0, longest - 1, 1, "part", "330px"),
+    )
 
 
 def _says(key: str) -> str:
-    return SAYS[max((end for end in SAYS if key.endswith(end)), key=len)]
+    end = max((end for end in SAYS if key.endswith(end)), key=len, default="")
+    return SAYS.get(end, f"A sublayer of its own: {key}.")
 
 
 def _read(model: nn.Module, tokens: Tensor) -> tuple[list[list[tuple[float, float]]], Tensor]:
@@ -161,29 +161,29 @@ def _rules(layer: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 
 def _branch(layer: Any, kind: str, tower: str, rule: Any, i: int, sizes: list[tuple[float, float]] | None) -> Branch:
-    part, said_of = getattr(layer, kind, None), "network"
-    if kind == "feed_forward":
-        piece = Piece(f"{tower}network", "network", "feed-forward network", _network(part))
-    elif "attention" not in kind:  # a sublayer of its own, like the convolutions of the Evolved Transformer
-        said_of = kind.replace("_", " ")
-        piece = Piece(f"{tower}{said_of}", "other", said_of, "" if part is None else type(part).__name__)
-    else:
-        cross, causal = "cross" in kind, type(part).__name__.startswith("Causal")
-        word = "cross-attention" if cross else "causal attention" if causal else "self-attention"
-        colour = "cross-attention" if cross else "causal self-attention" if causal else "self-attention"
-        piece, said_of = Piece(f"{tower}{word}", colour, word, _heads(part)), word
-    norm = Piece(f"{tower}{said_of} norm", "norm", type(rule.norm).__name__) if hasattr(rule, "norm") else None
-    post = isinstance(rule, PostNorm)
-    if post and norm:
-        norm = Piece(f"{tower}{said_of} post-norm", "norm", norm.words)
-    beside = "" if sizes is None else f"adds size {sizes[i][1]:.2f} to size {sizes[i][0]:.2f}"
+    piece, post = _piece(kind, tower, getattr(layer, kind, None)), isinstance(rule, PostNorm)
+    norm = None
+    if hasattr(rule, "norm"):
+        norm = Piece(f"{piece.key} {'post-norm' if post else 'norm'}", "norm", type(rule.norm).__name__)
     return Branch(
-        f"{tower}{said_of} plus",
+        f"{piece.key} plus",
         [piece] if post or norm is None else [norm, piece],
-        beside,
-        norm if post else None,
-        kind == "cross_attention",
+        beside="" if sizes is None else f"adds size {sizes[i][1]:.2f} to size {sizes[i][0]:.2f}",
+        after=norm if post else None,
+        reads_source=piece.kind == "cross-attention",
     )
+
+
+def _piece(kind: str, tower: str, part: Any) -> Piece:
+    """The sublayer itself; `kind` is its name in the layer."""
+    if kind == "feed_forward":
+        return Piece(f"{tower}network", "network", "feed-forward network", _network(part))
+    if "attention" in kind:
+        causal = type(part).__name__.startswith("Causal")
+        word = "cross-attention" if "cross" in kind else "causal attention" if causal else "self-attention"
+        return Piece(f"{tower}{word}", word, word, _heads(part))
+    word = kind.replace("_", " ")  # a sublayer of its own, like the convolutions of the Evolved Transformer
+    return Piece(f"{tower}{word}", "other", word, "" if part is None else type(part).__name__)
 
 
 def _heads(attention: Any) -> str:
