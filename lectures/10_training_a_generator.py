@@ -525,11 +525,11 @@ text = torch.tensor([tokens])
 with torch.no_grad():
     for epsilon in (1.0, 0.5, 0.0):
         draw = torch.Generator().manual_seed(0)
-        paid = [
+        sampled = [
             scheduled_sampling_loss(words_lm, text, epsilon, generator=draw).item()
             for _ in range(40)
         ]
-        print(f"epsilon {epsilon:.1f}: {sum(paid) / 40:.2f} nats per word, mean of 40 samplings")
+        print(f"epsilon {epsilon:.1f}: {mean(sampled):.2f} nats per word, mean of 40 samplings")
     print(f"teacher forcing: {teacher_forcing_loss(words_lm, text):.2f}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}

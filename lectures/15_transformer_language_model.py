@@ -67,7 +67,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The next picture is drawn from the models themselves. Read it from the bottom up: a **norm** (section 2) prepares what a sublayer
 # reads, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
-# position by itself. Together, norms included, they are a **layer**, or block. Press play, and a vector passes part by part. Change `model` and `layer`, and the
+# position by itself. Together, norms included, they are a **layer**, or **block**. Press play, and a vector passes part by part. Change `model` and `layer`, and the
 # numbers are those of that run.
 
 # %% slideshow={"slide_type": "subslide"}
