@@ -73,6 +73,9 @@ Check = Callable[[str, Any, dict[str, tuple[Any, str]], Any], None]
 """(name of the argument, its value, the axes so far with their sizes and the argument that gave them, self): raises if
 the value does not fit."""
 
+MANY = 10_000
+"""Calls of one function that are remembered."""
+
 INSTANCES = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
 KINDS: dict[str, tuple[str, Callable[[Tensor], bool]]] = {
     "Float": ("floating-point numbers", Tensor.is_floating_point),
@@ -114,8 +117,7 @@ def checked(function: Any = None, *, like: str | None = None) -> Any:
     positional = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
     method, weight = "self" in positional, attrgetter(like) if like else None
 
-    @functools.wraps(function)
-    def call(*given: Any, **named: Any) -> Any:
+    def check(given: tuple[Any, ...], named: dict[str, Any]) -> None:
         me = given[0] if method and given else None
         axes: dict[str, tuple[Any, str]] = {}
         dtype = (weight(me).dtype, "the weights") if weight else None
@@ -126,9 +128,33 @@ def checked(function: Any = None, *, like: str | None = None) -> Any:
                     dtype = dtype or (value.dtype, name)
                     if value.dtype != dtype[0] and not torch.is_autocast_enabled(value.device.type):
                         raise TypeError(f"{name} must have the dtype of {dtype[1]}, {dtype[0]}, got {value.dtype}")
+
+    @functools.wraps(function)
+    def method_call(*given: Any, **named: Any) -> Any:
+        check(given, named)
+        return function(*given, **named)
+
+    if method:
+        return method_call
+    fitted: set[Any] = set()  # a call like one that fitted is not checked again: of small tensors it is half the time
+
+    @functools.wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        like = tuple(map(_alike, given)) if not named else (*map(_alike, given), *named, *map(_alike, named.values()))
+        if like not in fitted:
+            check(given, named)
+            if not torch.is_autocast_enabled() and len(fitted) < MANY:
+                fitted.add(like)
         return function(*given, **named)
 
     return call
+
+
+def _alike(value: Any) -> Any:
+    """What checks look at: two values that agree in it pass the same ones."""
+    if isinstance(value, Tensor):
+        return type(value), value.shape, value.dtype
+    return (type(value), value) if isinstance(value, (int, float, str)) else type(value)
 
 
 def check_fields(config: Any) -> None:

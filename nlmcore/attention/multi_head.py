@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from nlmcore.attention.cache import KeyValueCache, check_cache
 from nlmcore.attention.checks import check_heads, check_mask, check_memory, check_positions, check_text
 from nlmcore.attention.masks import window_mask
-from nlmcore.attention.scores import masked_softmax
+from nlmcore.attention.scores import softmax_where
 from nlmcore.checks import Rate, Size, checked
 from nlmcore.fast import Linear, fused_attention
 from nlmcore.fast.attention import view_of_rows
@@ -119,8 +119,8 @@ class Heads(nn.Module):
         """softmax(q kᵀ / √d_head + bias) v, and what `values` adds; weights (batch, head, query, key)."""
         sharing = self.n_heads // self.n_kv_heads  # queries i · sharing … read key head i: Ainslie et al. (2023)
         k, v = (x.repeat_interleave(sharing, dim=1) for x in (k, v)) if sharing > 1 else (k, v)
-        scores = q @ k.mT * self.d_head**-0.5
-        weights = masked_softmax(scores if bias is None else scores + bias, mask)
+        scores = (q @ k.mT).mul_(self.d_head**-0.5)
+        weights = softmax_where(mask, scores if bias is None else scores + bias)
         if self.recorder is not None:
             self.recorder(weights)
         weights = F.dropout(weights, self.dropout, self.training)  # after recording: what is shown sums to 1

@@ -60,13 +60,9 @@ def masked_softmax(scores: Float[Tensor, "*any key"], mask: Bool[Tensor, "..."] 
 
     mask broadcasts to the scores, True = may attend (ValueError if not). A score of −inf counts as not allowed.
     """
-    allowed = scores != -math.inf  # a NaN is not masked: it should be seen
     if mask is not None:
         check_mask(mask, scores.shape)
-        allowed = allowed & mask
-    # The smallest finite number, not −inf: a row of −inf would be 0/0 forward and NaN backward.
-    lowest = torch.finfo(scores.dtype).min
-    return torch.softmax(scores.masked_fill(~allowed, lowest), dim=-1) * allowed
+    return softmax_where(mask, scores)
 
 
 @checked
@@ -101,7 +97,26 @@ def scaled_dot_product_attention(
     Why √d_head: if the entries of q and k are independent with mean 0 and variance 1, q · k has variance
     d_head; without the division the softmax of a wide head saturates and its gradient vanishes.
     """
-    return attend(q @ k.mT / math.sqrt(q.shape[-1]), v, mask)
+    scores = (q @ k.mT).div_(math.sqrt(q.shape[-1]))  # (..., query, key); in place, since nobody else has seen them
+    if mask is not None:
+        check_mask(mask, scores.shape)
+    weights = softmax_where(mask, scores)
+    return weights @ v, weights
+
+
+def softmax_where(mask: Tensor | None, scores: Tensor) -> Tensor:
+    """`masked_softmax` of what was checked."""
+    if mask is not None:
+        scores = scores + mask.to(scores.dtype).log_()  # ln 1 = 0, ln 0 = −∞; a sum is faster than to fill by a mask
+    weights = torch.softmax(scores, dim=-1)
+    total = weights.sum().item()
+    if total == total:
+        return weights
+    # Some row is exp(−∞)/0, or a score is NaN. (A NaN is not masked: it should be seen.)
+    allowed = scores != -math.inf if mask is None else (scores != -math.inf) & mask
+    # The smallest finite number, not −∞, which would make the gradient NaN as well.
+    lowest = torch.finfo(scores.dtype).min
+    return torch.softmax(scores.masked_fill(~allowed, lowest), dim=-1) * allowed
 
 
 def _one_query(query: Tensor, keys: Tensor, asks: str = "query", answers: str = "keys") -> bool:
