@@ -117,7 +117,7 @@ def checked(function: Any = None, *, like: str | None = None) -> Any:
     positional = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
     method, weight = "self" in positional, attrgetter(like) if like else None
 
-    def check(given: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def look_at(given: tuple[Any, ...], named: dict[str, Any]) -> None:
         me = given[0] if method and given else None
         axes: dict[str, tuple[Any, str]] = {}
         dtype = (weight(me).dtype, "the weights") if weight else None
@@ -131,7 +131,7 @@ def checked(function: Any = None, *, like: str | None = None) -> Any:
 
     @functools.wraps(function)
     def method_call(*given: Any, **named: Any) -> Any:
-        check(given, named)
+        look_at(given, named)
         return function(*given, **named)
 
     if method:
@@ -142,7 +142,7 @@ def checked(function: Any = None, *, like: str | None = None) -> Any:
     def call(*given: Any, **named: Any) -> Any:
         like = tuple(map(_alike, given)) if not named else (*map(_alike, given), *named, *map(_alike, named.values()))
         if like not in fitted:
-            check(given, named)
+            look_at(given, named)
             if not torch.is_autocast_enabled() and len(fitted) < MANY:
                 fitted.add(like)
         return function(*given, **named)
