@@ -12,9 +12,10 @@ prefix names the task, the source decides the answer, and each symbol is one tok
 
 The order of work is `jobs()`. First what shows that the set-up can measure anything: vanilla, its learning rate
 between worse ones, effects that everybody knows. `gates` looks at these and refuses the other rows unless they hold.
-Then all rows, seed by seed, so that an interrupted run has whole seeds; then ten rows in runs of a third and of a
-ninth of the steps, since a difference can change its sign with the length of the training; then other rates for rows
-that bring first weights of their own. A seed means the same first draw and the same order of batches in every row.
+Then ten rows, also in runs of a third and of a ninth of the steps, since a difference can change its sign with the
+length of the training; then all rows. Both go seed by seed, so that an interrupted run has whole seeds. Last, other
+rates for rows that bring first weights of their own. A seed means the same first draw and the same order of batches in
+every row.
 
 Departs from the paper: a million times less training; AdamW, a warm-up and a cosine; Glorot's first weights for all
 rows, also (with their own rule on top) for those that bring some; 0.01 of the balance loss where there are experts.
@@ -108,9 +109,9 @@ def gate_jobs() -> list[Job]:
 
 def jobs() -> list[Job]:
     """All of them, in the order in which they are run."""
+    few = [Job(row, seed, steps) for seed in range(SEEDS) for row in FEW for steps in (*LENGTHS, STEPS)]
     rows = [Job(row, seed) for seed in range(SEEDS) for row in THEIRS]
-    short = [Job(row, seed, steps) for steps in LENGTHS for seed in range(SEEDS) for row in FEW]
-    return list(dict.fromkeys([*gate_jobs(), *rows, *short, *other_rates()]))
+    return list(dict.fromkeys([*gate_jobs(), *few, *rows, *other_rates()]))
 
 
 def other_rates() -> list[Job]:
