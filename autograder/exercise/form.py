@@ -44,7 +44,7 @@ def form_faults(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iter
         if len(exercise.properties) < 2 and exercise.arguments:
             yield f"{exercise.name} has one property; with two or more, half a solution earns something"
     if (said := words.count("**Checked:**")) < len(exercises):
-        yield f"{len(exercises)} questions are checked, but only {said} say how: write a line **Checked:** in each"
+        yield f"{len(exercises)} questions are checked, but only {said} say how: write a line [[checked]] in each"
     if len(re.findall(r"(?i)about [^.;|]* hours?\b", words)) > 1:
         yield "the time is stated more than once: the table of questions says it"
     rows = ROW.findall(words)

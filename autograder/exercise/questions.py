@@ -7,6 +7,7 @@ declaration.
     [[how it works]]
     [[closed]] Everything else is open.
     [[listing ngrams.witten_bell]]
+    [[checked]] Do not change the words that you are given.
     [[hints on the mask]]
     1. Where to look, without code.
     2. The idea, with the name of a function at most.
@@ -17,10 +18,11 @@ the answer, and after it comes the test cell: the check that students see, and t
 A written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
 becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
 and `[[closed]]` the paragraph that says which modules are closed, and whether questions run without PyTorch; these are
-marked below their headings. `[[hints]]`, or `[[hints on …]]` where a question has several, become three details, each
-inside the previous one. `[[listing …]]` becomes the function that students get to mend, with numbered lines; the cell
-of that answer keeps its text as `metadata.given`, which the release puts there (`autograder.engine.stubs`). Source
-notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded (`opened`).
+marked below their headings. `[[checked]]` becomes what the check of the question looks at, with points. `[[hints]]`, or
+`[[hints on …]]` where a question has several, become three details, each inside the previous one. `[[listing …]]`
+becomes the function that students get to mend, with numbered lines; the cell of that answer keeps its text as
+`metadata.given`, which the release puts there (`autograder.engine.stubs`). Source notebooks contain these lines; every
+reader of a source notebook, including nbgrader, gets it expanded (`opened`).
 """
 
 import ast
@@ -41,7 +43,7 @@ from autograder.exercise.specification import Exercise
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
 WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points")
 LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
-TABLE, HOW, CLOSED = "[[questions]]", "[[how it works]]", "[[closed]]"
+TABLE, HOW, CLOSED, CHECKED = "[[questions]]", "[[how it works]]", "[[closed]]", "[[checked]]"
 _STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
 HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
 STAGES = ("where to look", "The idea", "Nearly the line")
@@ -125,6 +127,14 @@ def counts_if(exercise: Exercise) -> str:
     return ""
 
 
+def checked(exercise: Exercise) -> str:
+    """What the check of a question looks at, each with its points."""
+    said = f"**Checked:** {'; '.join(f'{each.name} ({each.points:g})' for each in exercise.properties)}."
+    if exercise.planted is not None:
+        said += " While the function returns what the listing returns, it counts as not mended."
+    return said
+
+
 def _staged(hints: re.Match[str]) -> str:
     """Three details, each inside the previous one, so that they are opened in sequence."""
     topic, *texts = hints.groups()
@@ -158,6 +168,7 @@ def opened(notebook: Any) -> Any:
     minutes = sum(exercise.minutes for exercise in exercises)
     total = sum(exercise.points for exercise in exercises)
     written: float | None = None
+    here: Exercise | None = None
     for cell in notebook.cells:
         cells.append(cell)
         if cell.cell_type == "code":
@@ -179,13 +190,17 @@ def opened(notebook: Any) -> Any:
                 rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written |")
                 said = f"{given[1]} minutes · {given[2]} points · written, marked by hand"
             else:
-                exercise = find(what)
+                exercise = here = find(what)
                 asked[exercise.function] = exercise
                 figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty}"
                 rows.append(f"| {number} | `{exercise.function}` | {figures} |")
                 said = stated(exercise)
             besides = "" if given else closed_here(exercise, exercises) + counts_if(exercise)
             cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*{besides}")
+        if cell.cell_type == "markdown" and CHECKED in cell.source:
+            if here is None:
+                raise ValueError(f"{CHECKED} stands before the first question, in {cell.source[:60]!r}")
+            cell.source = cell.source.replace(CHECKED, checked(here))
     if asked:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
     if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):

@@ -44,7 +44,7 @@ np.set_printoptions(precision=3, suppress=True)
 #
 # $$q = (1, 2, 0), \quad k_1 = (3, 1, 5), \quad k_2 = (-1, 0, 2): \qquad s_1 = 3 + 2 + 0 = 5, \quad s_2 = -1 + 0 + 0 = -1 .$$
 #
-# **Checked:** one score per key; the right values; a single key, float64, and keys that are a slice of a larger tensor.
+# [[checked]]
 #
 # [[hints]]
 # 1. The sum in the formula is over $i$. Which index is left, and how many scores does that make?
@@ -74,7 +74,7 @@ def dot_score(query, keys):
 # By hand, with a $W$ that swaps the two coordinates: $W = \begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix}$, $q = (2, 5)$, $k = (1, 0)$. Then
 # $W k = (0, 1)$ and $s = q \cdot (0, 1) = 5$, whereas the plain dot product would give 2.
 #
-# **Checked:** one score per key; the right values; different widths, and a single key.
+# [[checked]]
 #
 # [[hints]]
 # 1. Read the formula from the left. What is the width of $q^\top W$?
@@ -105,7 +105,7 @@ def bilinear_score(query, keys, W):
 #
 # > **Before you write it:** what would happen to the *weights* (after the softmax) if you left out the tanh? The check knows the answer.
 #
-# **Checked:** one score per key; the right values; different widths, a single key and a single hidden unit.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the two terms inside the tanh. Which one is the same for all keys, and what shape does the other one have for all keys together?
@@ -163,8 +163,7 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 # **Shapes.** `scores (..., query, key)`, `values (..., key, d)`, and `mask` is anything that broadcasts to the scores, or None. The dots stand for
 # any number of leading axes: none, a batch, or a batch and heads. If you work only on the last two axes, the leading ones take care of themselves.
 #
-# **Checked:** the shapes; the weights without a mask; the context, given *your* weights; masked keys; rows without any allowed key; very large
-# scores; unchanged inputs.
+# [[checked]]
 #
 # [[hints on the mask]]
 # 1. Read item 1 of the list again. Which scores may the largest be chosen from, and so when must the mask be applied?
@@ -213,7 +212,7 @@ def attend(scores, values, mask=None):
 #
 # Your `attend` computes the softmax and the sum. The mask means the same as there, and a query with no allowed key still gets zeros.
 #
-# **Checked:** the shapes; the weights; the output, given your weights; the mask; a query with no allowed key; leading axes.
+# [[checked]]
 #
 # [[hints]]
 # 1. Which width is the $d$ in the formula, and which axes does $K^\top$ concern if there are leading ones?
@@ -273,8 +272,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the errors of one vector, and those of attention, for these seeds and for others; that your own numbers
-# support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. Which axis of the keys counts the facts? How many summaries does a text have with one vector, and how many with attention?
@@ -356,8 +354,7 @@ show.heatmap(
 # The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over any number of heads. This question is asked in
 # PyTorch; for your other functions, `.numpy()` makes an array of the mask.
 #
-# **Checked:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with more padding than the
-# longest sentence needs.
+# [[checked]]
 #
 # [[hints]]
 # 1. The picture combines two masks. Which part of it is the same for all sentences, and which part depends on the length?
@@ -413,8 +410,7 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 # This question writes matrices as in the formula, $X W$, with shape (in, out); `nn.Linear` stores them as (out, in). `x` may be narrower or wider
 # than `d_model`, and `W_o` determines the width of the output. Return the weights of every head too: `(batch, head, time, time)`.
 #
-# **Checked:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask; a word with no allowed
-# key; a sentence alone and in a batch.
+# [[checked]]
 #
 # [[hints on splitting]]
 # 1. Look at the picture of the split and at the output of the cell above. Why does one reshape alone mix the words?
@@ -456,7 +452,7 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
 #
 # For $a = b = 1$ and $m = 0$ the divisor should be the one of 2b.
 #
-# **Checked:** the variance and the divisor, at random points. A simulation would be right to two digits only.
+# [[checked]] A simulation would be right to two digits only.
 #
 # [[hints]]
 # 1. The dot product is a sum of $d$ products of the same kind. What do you need to know of one of them?
@@ -488,7 +484,7 @@ def score_spread(d, a, b, m):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
 #
 # [[hints]]
 # 1. What should the function return if every query looks at a single key, the same one? Follow the listing with such weights.
@@ -509,7 +505,7 @@ def wrong_line():
 #
 # This is the colleague's function. Change the line, and nothing else.
 #
-# **Checked:** texts of equal length; texts of different lengths. As long as the function returns what the listing returns, it counts as not mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. Take the smallest weights that the check shows, and compute the entropy of one row on paper.
@@ -555,7 +551,7 @@ def keys_looked_at(weights, lengths):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the numbers, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How often do you need `sample` for one row, and what do the two numbers of one width share?

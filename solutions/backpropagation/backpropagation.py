@@ -50,7 +50,7 @@ np.set_printoptions(precision=3, suppress=True)
 #              d_x = 0.2 · w = (0.4, -0.6)
 # ```
 #
-# **Checked:** the value; the gradients of bias, weights and inputs, each separately; a single input, and float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example all three gradients contain the same number, 0.2. Which node does it come from?
@@ -106,8 +106,7 @@ show.heatmap(
 # of a row changes nothing, so subtract the largest. Second, a target may be far behind: with $z = (1000, 0)$ and target 1 the softmax comes out as
 # $(1, 0)$, and $-\ln 0$ is infinite. The true loss is 1000, and yours should be 1000 too.
 #
-# **Checked:** the shapes; the loss; the gradient of one example; of a batch, including one with as many examples as classes; logits around 300 and
-# around −300; targets whose logit is 1000 behind.
+# [[checked]]
 #
 # [[hints on the gradient]]
 # 1. Compare the gradient of the example with $p$. Which entry differs, and by how much?
@@ -154,8 +153,7 @@ def softmax_loss(logits, targets):
 # $d_W = \begin{pmatrix} 1 - 3 \\ 2 - 4 \end{pmatrix} = \begin{pmatrix} -2 \\ -2 \end{pmatrix}$, $d_b = 0$ and
 # $d_x = \begin{pmatrix} 5 & 6 \\ -5 & -6 \end{pmatrix}$.
 #
-# **Checked:** the shapes; $d_x$, $d_W$ and $d_b$, each separately, even where batch, inputs and outputs have the same size and no shape can help; one
-# example; arrays that are slices.
+# [[checked]]
 #
 # [[hints]]
 # 1. Write the shapes of the three gradients next to those of $x$, $W$ and $d_z$. Which products of two of them are possible at all?
@@ -181,7 +179,7 @@ def linear_backward(x, W, d_z):
 #
 # By hand: $h = 0.8$ and $d_h = 2$ give $d_z = 2 \cdot (1 - 0.64) = 0.72$. A saturated unit, $h = 1$, lets nothing through.
 #
-# **Checked:** the gradient; saturated units, and units at 0; that you do not change `h` and `d_h`.
+# [[checked]]
 #
 # [[hints]]
 # 1. The slope is given in two forms. Which one uses only what the function gets?
@@ -216,7 +214,7 @@ def tanh_backward(h, d_h):
 #
 # > **Before you write it:** which of the four gradients need `x`, and which need `W2`?
 #
-# **Checked:** the shapes; the loss; the gradients of the upper layer; those of the lower layer; one example, and one hidden unit.
+# [[checked]]
 #
 # [[hints]]
 # 1. Read the lower row of the diagram from right to left. Which function of questions 1 and 2 is each arrow?
@@ -260,7 +258,7 @@ def mlp_gradients(x, targets, W1, b1, W2, b2):
 # $d_y \cdot h = 0.462$ and the lower one $d_y \cdot W \cdot (1 - h^2) \cdot x = 0.393$; together they make 0.855. (In a cell of your own, raise $W$
 # by 0.001 and see $y$ change by 0.000855.)
 #
-# **Checked:** the shape; the gradient; one example with one hidden unit, and a square $W$.
+# [[checked]]
 #
 # [[hints on the upper use]]
 # 1. Look only at $y = h W^\top$ and treat $h$ as given. In the example this path contributes $d_y \cdot h$.
@@ -298,7 +296,7 @@ def tied_gradient(x, W, d_y):
 # On paper, derive the slope $L'(z)$, and the logit $z$ for which $L$ is smallest. Return both as formulas in $z$ and $\varepsilon$. What is the best
 # logit without smoothing, $\varepsilon = 0$, and what does that do to the weights of a network that is trained for long?
 #
-# **Checked:** the slope and the best logit, at random points.
+# [[checked]]
 #
 # [[hints]]
 # 1. What is the slope without smoothing? You derived it for several classes in 1b.
@@ -329,7 +327,7 @@ def smoothed_loss(z, epsilon):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
 #
 # [[hints]]
 # 1. Draw the forward pass with every value that has a name in the listing, and put the line that computes its gradient next to it.
@@ -350,8 +348,7 @@ def wrong_line():
 #
 # This is the colleague's function. Change the line, and nothing else.
 #
-# **Checked:** the gradients of the two matrices; the gradient of the input. As long as the function returns what the listing returns, it counts as not
-# mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. Take the smallest input that the check shows, and compute the gradient of one weight on paper.
@@ -399,7 +396,7 @@ def residual_backward(x, W, V, d_y):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the losses, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many networks does one row need? And how often do you call your function for one of them, if the loss is the one after the last step?

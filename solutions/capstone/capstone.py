@@ -85,7 +85,7 @@ torch.set_num_threads(1)  # as in the sandbox
 # By hand: the text "to be" has two tokens, "to" and " be". If the model gives both of them a probability of ¼, then they cost 4 bits together. That
 # makes 0.8 bits per byte, and a perplexity of 4.
 #
-# **Checked:** the bits per byte; the perplexity; letters of several bytes; pieces that never occur; a text of one token, float64, slices.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, which two numbers are divided to get 0.8? Which of them depends on the tokens?

@@ -46,7 +46,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # By hand: the table has the rows $(9, 9)$, $(1, 0)$ and $(3, 4)$. The text [1, 2] with padding 0, so `tokens` [1, 2, 0] and length 2, gives $(2, 2)$.
 #
-# **Checked:** texts of equal length; padding, with any id; a word that occurs twice; a text of one word, and float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the example. Which two numbers would be different if the padding took part?
@@ -91,8 +91,7 @@ def average_words(table, tokens, lengths):
 #
 # > **Before you run the check:** add 0.001 to one entry of $E$ and see by how much $L$ changes. This tests every gradient that you will ever derive.
 #
-# **Checked:** the shapes; the loss; the gradient of $U$; the gradient of $E$; texts in which words repeat; a text of two words, a window wider than
-# the text, and scores around 300.
+# [[checked]]
 #
 # [[hints on the contexts]]
 # 1. Write the contexts of a text of four words with $m = 1$ as a table of zeros and ones, one row per position. Where are the zeros?
@@ -152,8 +151,7 @@ def cbow(words, m, E, U):
 #
 # A loop over positions is correct, but slow for long texts. Loop over the $k$ matrices instead: how many matrix products do you need?
 #
-# **Checked:** the shapes; filters of width 1; width 3; that nothing leaks from the future; dilations; a text that is shorter than the filter, and
-# float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the second line of the example. By how many positions is the row of tens shifted against the row of ones?
@@ -194,8 +192,7 @@ def causal_convolution(x, weight, bias, dilation):
 # By hand: one layer of width 2 with dilation 2 and no zero weights has size 3. In a text of six words, with $t = 5$, it sees positions 3 and 5:
 # `[False, False, False, True, False, True]`. With $t = 1$ the size is still 3, and it sees position 1.
 #
-# **Checked:** the size of several stacks; what a stack sees; gaps; weights that are zero, for some positions and for some features; $t$ at the start
-# of the text, one layer of width 1; that the given text is unchanged.
+# [[checked]]
 #
 # [[hints on the size]]
 # 1. Take two layers of width 2, first with dilation 1. Draw the lines from the output down to the inputs and count.
@@ -245,7 +242,7 @@ def receptive_field(x, weights, dilations, t):
 # By hand: $k = 3$ and $r = 2$ with $L = 3$ layers have the dilations 1, 2, 4 and size 15, and to see $n = 15$ positions you need 3 layers. With
 # dilation 1 everywhere it would be 7 layers.
 #
-# **Checked:** the size and the number of layers, at random points, to five digits.
+# [[checked]] The values must be right to five digits.
 #
 # [[hints]]
 # 1. Your function of 2b adds up the reaches of the layers. Which factor do all of them have in common?
@@ -282,8 +279,7 @@ def dilated_stack(k, r, L, n):
 #
 # > **Before you write it:** with $k = 3$ and one word per call, `past` has two positions and `x` has one. What is the new past?
 #
-# **Checked:** the shapes; the output of a text with zeros as its past; a past of real inputs, with dilations; the new past; that chunks give what the
-# whole text gives; a chunk shorter than the past, and width 1, whose past is empty.
+# [[checked]]
 #
 # [[hints on the output]]
 # 1. In the example, which of the two numbers of the convolution goes through the sigmoid? What is 5.5 − 2.5?
@@ -335,8 +331,7 @@ def gated_block(x, past, weight, bias, dilation):
 # By hand, with one feature per word, one filter of width 2, both weights 1 and bias 0: the text is $-1, -2, -4$, followed by padding 7. Its windows
 # give $-3$ and $-6$, so the feature is $-3$. A filter of width 5 has one window, $-1, -2, -4, 0, 0$.
 #
-# **Checked:** the shapes; one width and texts of equal length; several widths; texts of several lengths; filters whose responses are all negative;
-# texts shorter than the widest filter; texts of one word, and float64.
+# [[checked]]
 #
 # [[hints on the windows]]
 # 1. How many windows of width 3 has a text of five words, and how many has a text of two?
@@ -388,7 +383,7 @@ def text_features(x, lengths, weights, biases):
 # By hand: two classes, features $(2, -3)$, and $V$ and $c$ such that each class adds up both numbers. The scores are 2 and 2, because the ReLU turns
 # $-3$ into 0.
 #
-# **Checked:** the shapes; averages; filters of one width; filters of several widths; texts shorter than a filter, negative averages, and float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. How many parameters does the list contain without filters, and how many with filters of two widths?
@@ -432,8 +427,7 @@ def scores(parameters, tokens, lengths):
 # By hand, one parameter, at 10, with rate 1 and momentum 0.5, and gradients 4 and then 2: the velocities are 4 and 4, and the parameter goes
 # 10 → 6 → 2. If the losses on `held_out` are 0.9, 0.7, 0.8, you return these three, and the parameters after the second epoch.
 #
-# **Checked:** a single step; several batches and epochs: the losses, and the best parameters; that the given parameters are unchanged; filters;
-# a text shorter than a filter, and float64. Trainings that get worse again are among the inputs, as they are in life.
+# [[checked]] Trainings that get worse again are among the inputs, as they are in life.
 #
 # [[hints on the loop]]
 # 1. Which three things live longer than one batch? Which two live longer than one epoch?
@@ -494,7 +488,7 @@ def train(parameters, batches, held_out, epochs, rate, momentum):
 # Derive before you run: which inputs does the matrix `weight[j]` multiply in the forward pass, and where does its gradient come from? Return the number
 # of the wrong line, as in this listing.
 #
-# **Checked:** the number. The check of 5b shows you an input for which the values are wrong.
+# [[checked]] The check of 5b shows you an input for which the values are wrong.
 #
 # [[hints]]
 # 1. For each line, say which step of the forward pass it undoes. Which lines have nothing to undo?
@@ -515,8 +509,7 @@ def wrong_line():
 #
 # This is your colleague's function. Change the line, and nothing else.
 #
-# **Checked:** the gradients of the weights and of the inputs, with dilations, and for texts shorter than the filter. As long as the function returns
-# what the listing returns, it counts as not mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. The line decides which inputs belong to which matrix, so both gradients are wrong. Who meets whom in the forward pass?
@@ -570,7 +563,7 @@ def convolution_backward(x, weight, d_y, dilation):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the losses, for these lines and seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many trainings does one seed need, and which data and which widths does each of them get?

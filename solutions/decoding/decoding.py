@@ -53,7 +53,7 @@ show.heatmap(
 # %% [markdown]
 # From a: b (0.4), then c (0.35), then `eos` (0.6). The answer is [1, 2, 3]. With `longest` = 2 it is [1, 2].
 #
-# **Checked:** a text that ends by itself; one that does not; one that ends immediately, and one that may have only a single word.
+# [[checked]]
 #
 # [[hints]]
 # 1. Follow the example in the table. Which row do you read in each of the three steps?
@@ -88,8 +88,7 @@ def greedy(log_probs, start, eos, longest):
 # By hand: $e^z = (4, 3, 2, 1)$, $k = 2$, $T = 1$ gives $(4/7, 3/7, 0, 0)$. With $T = \tfrac12$ the exponentials are squared, which gives
 # $(16/25, 9/25, 0, 0)$.
 #
-# **Checked:** the shape; the $k$ probabilities, in any order; that each word has its own; temperatures; $k = 1$, all words, $k$ larger than the
-# vocabulary, and logits above a hundred or below minus a hundred. No two logits are equal.
+# [[checked]] No two logits are equal.
 #
 # [[hints]]
 # 1. In the example the two kept words keep their ratio, 4 : 3. What would the exponential of a dropped word have to be for the formula to give 0?
@@ -126,8 +125,7 @@ def top_k(logits, k, temperature):
 #
 # The word that takes the sum to $p$ or beyond belongs to the nucleus. So at least one word is always kept.
 #
-# **Checked:** the shape; typical $p$, first the probabilities in any order, then that each word has its own; one word that has more than
-# $p$; $p = 1$, a very small one, and logits above a hundred or below minus a hundred.
+# [[checked]]
 #
 # [[hints on the sum]]
 # 1. Look at the running sums in the example. Is the word that takes the sum beyond $p$ kept, and what was the sum before it?
@@ -176,8 +174,7 @@ def nucleus(logits, p):
 #
 # Parents [0, 1], words [1, 2]. With a beam of 3 the next one is 0.15, and parent 0 has two children. In logarithms the products become sums.
 #
-# **Checked:** three results of the size of the beam; the scores, in any order, then best first; the parents and the words in the same way; the first
-# step, with a single hypothesis.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example the best are chosen among all six products. What do you return about each of them besides its score?
@@ -220,8 +217,7 @@ def beam_step(scores, log_probs, beam):
 #
 # Both have ended. The answer is [3] with $\ln 0.3 = -1.20$: this model's most probable text is to say nothing at all.
 #
-# **Checked:** a beam of one, which is greedy search; the log-probability of *your* tokens, right or wrong; a result better than greedy; texts that
-# have ended among others that continue; a search cut off before its text ends.
+# [[checked]]
 #
 # [[hints on bookkeeping]]
 # 1. Look at one row of the table in the example. What do you need to remember of each kept hypothesis?
@@ -267,7 +263,7 @@ def beam_search(log_probs, start, eos, beam, longest):
 #
 # By hand: $\ln P = (-2, -3)$ with lengths $(1, 4)$. With $\alpha = 0$ the first wins; with $\alpha = 1$ the scores are $(-2, -0.75)$ and the second wins.
 #
-# **Checked:** the scores for $\alpha = 1$ and for other $\alpha$; the best hypothesis; $\alpha = 0$.
+# [[checked]]
 #
 # [[hints]]
 # 1. Compare the two winners of the example. Is −0.75 larger or smaller than −2?
@@ -296,7 +292,7 @@ def length_penalty(log_probs, lengths, penalty):
 #
 # In the example of 2c the first text wins for small $\alpha$, the second for large ones. Between which whole numbers is the tie?
 #
-# **Checked:** the slope of the score and the $\alpha$ of the tie, at random points. The $\alpha$ of the tie may be negative.
+# [[checked]] The $\alpha$ of the tie may be negative.
 #
 # [[hints]]
 # 1. As $\alpha$ grows, $n^\alpha$ grows, if $n$ is above 1. What happens to a negative number that is divided by more and more?
@@ -328,7 +324,7 @@ def tie(L, n, K, m, alpha):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 4b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 4b shows you an input.
 #
 # [[hints]]
 # 1. Follow a logit of 4 and one of −4 through the loop, with a penalty of 2. Does each become less probable, and by the right factor?
@@ -349,7 +345,7 @@ def wrong_line():
 #
 # This is the friend's function. Change the line, and nothing else.
 #
-# **Checked:** logits above 0; logits of both signs. As long as the function returns what the listing returns, it counts as not mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the input that the check shows, which word has a wrong logit, and by what factor is it wrong?
@@ -398,7 +394,7 @@ def without_repeating(logits, used, penalty):
 #
 # And look at the texts: how long are they? This will help you with question 6.
 #
-# **Checked:** that there is a prediction; the numbers, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many searches does one row need, and what do you keep of each?

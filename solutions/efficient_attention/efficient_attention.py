@@ -63,7 +63,7 @@ torch.set_num_threads(1)  # so that times can be compared
 #       5        1   0   0   1   0   1
 # ```
 #
-# **Checked:** a boolean mask; the window; the dilation; global tokens; none, several in any order, a window larger than the text.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the row of query 3, how far away is each key that it sees, and what do these distances have in common?
@@ -111,8 +111,7 @@ def longformer_mask(time, window, dilation, everywhere):
 #
 # All randomness comes from `seed`: the same seed gives the same mask, another seed another one. Which blocks a seed samples is up to you.
 #
-# **Checked:** a boolean mask; the mask without random blocks; how many blocks are sampled, and from which; that each seed and each row samples for itself;
-# too few blocks to sample from, a shorter last block, blocks of one token. An honest answer fails less often than once in a million checks.
+# [[checked]] An honest answer fails less often than once in a million checks.
 #
 # [[hints on the blocks]]
 # 1. How many rows does the picture need, and how many rows does the mask of a text of 600 tokens with blocks of 100 need?
@@ -190,8 +189,7 @@ HTML(picture)
 # `mask` says which keys of the chunk each query may see. A query may see *none* of them. If it has seen no key at all so far, its maximum is $-\infty$,
 # its total is 0 and its `mixed` is 0; nowhere may there be a NaN.
 #
-# **Checked:** the shapes; the first chunk; a second chunk, each result by itself; queries that see nothing in one chunk or in both; very large scores;
-# float64, one query, one key.
+# [[checked]]
 #
 # [[hints on the new maximum]]
 # 1. In the example, what became of the first two exponentials when the maximum rose from $\ln 3$ to $\ln 6$?
@@ -240,9 +238,8 @@ def absorb(state, q, k, v, mask):
 #
 # Blocks that nobody sees may hold anything, even `inf` and `nan`, as memory does that was reserved and never filled. If you touch them, you notice.
 #
-# **Checked:** the shapes; the output; the number of scores; a long text, in which no other scores may be computed; blocks that nobody may see;
-# queries that see nothing; blocks of one token and one block for all, a shorter last block, float64. The multiplications of matrix products are counted,
-# including those inside PyTorch's own attention. The longest text of the check has a few dozen tokens.
+# [[checked]] The multiplications of matrix products are counted, including those inside PyTorch's own attention. The longest text of the check has a
+# few dozen tokens.
 #
 # [[hints]]
 # 1. How many pairs of blocks does a text of 5 blocks have, and which of your functions does the work for one pair?
@@ -296,8 +293,7 @@ def block_attention(q, k, v, mask, block):
 # By hand: two tokens, $E = (0.5, 0.5)$ and $F = (1, 1)$, so there is one mixed key, which gets all the weight. Each output is the sum of both values.
 # If the second token is padding, the first output is the first value, and the second output is 0.
 #
-# **Checked:** the shapes; texts as long as `E`; a shorter batch; padding in the mixture; the output at padding; one token, one mixed key, square matrices,
-# float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example with padding, what has to happen to the second token before anything is mixed?
@@ -337,8 +333,7 @@ def linformer(q, k, v, E, F, lengths):
 # By hand, with $d = d_v = 1$: keys 1 and 3, values 10 and 20. The first output is 10, the second is $(1 \cdot 10 + 3 \cdot 20) / (1 + 3) = 17.5$,
 # whatever the queries are. The state after it is the matrix 70 and the total 4.
 #
-# **Checked:** the shapes; the outputs of a new text; its state; the outputs and the state of a text that continues; one token, square matrices, float64;
-# that the state that was passed is unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. Write down the output of token 2 as a fraction of two sums. What can you factor out of both, because it is the same in all terms?
@@ -417,7 +412,7 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in MINE):
 # By hand: a text of 5 tokens with $w = 2$ needs $1 + 2 + 2 + 2 + 2 = 9$ scores instead of 15, so the window saves the fraction 0.4. Your second formula
 # must therefore give 5 for $w = 2$ and $p = 0.4$.
 #
-# **Checked:** each of the three formulas at random points, to five digits.
+# [[checked]] The values must be right to five digits.
 #
 # [[hints]]
 # 1. Which tokens of the example attend to fewer than $w$ tokens, and how many scores are missing because of them? In the third part, count four products.
@@ -457,7 +452,7 @@ def savings(n, w, p, k, d, f):
 # Write down for a text of 4 tokens and a window of 2 which tokens are in each row, before you run anything. Return the number of the wrong line, as in this
 # listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. What can a model know whose training loss is too good, and which it does not know when it writes?
@@ -478,8 +473,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** short windows; a window longer than the text, and two tokens. As long as the function returns what the listing returns, it counts as not
-# mended; the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. Entry $t$ of one of the two arrays should hold values of the same tokens as entry $t$ of the other.
@@ -541,7 +535,7 @@ def band_attention(q, k, v, window):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the shares, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. For which of the six numbers do you need new queries, and for which only another memory?
@@ -636,8 +630,7 @@ show_rows(
 #
 # By hand: 4 slots, 1 sink. After 6 tokens the slots hold the tokens 0, 4, 5, 3.
 #
-# **Checked:** the shapes; a cache that is not full; one that is; sinks; more new tokens than slots; how many were read; no sinks, a ring of one slot,
-# float64; that the old cache is unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. Continue the example: which slot do tokens 6, 7 and 8 go to? And in which slot was token 3 before?
@@ -672,7 +665,7 @@ def remember(cache, k, v, sinks):
 #
 # By hand: the slots that hold tokens 0, 4, 5, 3 of the example become 0, 3, 4, 5. After 2 tokens only slots 0 and 1 are returned.
 #
-# **Checked:** a cache that is not full; one whose ring has gone round; one that is just full, no sinks, a ring of one slot.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, which slot holds the oldest token of the ring, and which slot would the next token overwrite?
@@ -710,8 +703,7 @@ def in_order(cache, sinks):
 # By hand: after token 5 the example's cache holds the tokens 0, 3, 4, 5. Their keys are rotated as positions 0, 1, 2, 3, and so is the query of token
 # 5, at position 3.
 #
-# **Checked:** the shapes; the output while everything fits; the output after the ring has gone round; the new cache; the first token of a text, a ring
-# of one slot, float64; the old cache is unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, which of your two functions comes first, and how many keys does the query see?

@@ -58,7 +58,7 @@ def sigmoid(z):
 #
 # Here the gates are given, a separate one for each unit and time step. From 1b onwards you compute them.
 #
-# **Checked:** the shapes; the states; what is left; gates of exactly 0 and 1; a single step.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the last two rows of the example. How does each entry follow from the entry to its left?
@@ -104,8 +104,7 @@ HTML(
 # %% [markdown]
 # Return the gate and the candidate as well, `(new, G, R)`, so that they can be checked separately, and a wrong gate does not cost you the mixture.
 #
-# **Checked:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; the new state itself; as many units as
-# inputs, float64, one text, one unit.
+# [[checked]]
 #
 # [[hints]]
 # 1. There are three formulas, and you return the result of each. Find the three results in the picture.
@@ -166,8 +165,7 @@ HTML(
 # > **Before you write it:** with one unit it makes no difference whether the reset comes before or after the product with $U^n$. Why
 # > does it with two? And what if $d$ is not 0?
 #
-# **Checked:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; the new state itself; as many units as
-# inputs, float64, one text, one unit.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the formula of $n$. Which terms are inside the bracket that $r$ multiplies, and which are outside?
@@ -229,8 +227,7 @@ HTML(
 
 
 # %% [markdown]
-# **Checked:** the shapes; the gates; that the memory follows from *your* gates, and the output from *your* memory; both states themselves; as many
-# units as inputs, float64, one text, one unit.
+# [[checked]]
 #
 # [[hints]]
 # 1. The four formulas in the first line differ in their weights. Which one differs in its function as well?
@@ -283,8 +280,7 @@ def lstm_step(x, h, c, W, U, b):
 # $d_{c'} = 0.5 + 0.818 \cdot (1 - 0.556) = 0.863$. Then $d_i = 0.154$, $d_f = 0.162$, $d_g = 0.114$, $d_o = 0.111$, and the old memory gets
 # $0.863 \cdot 0.378 = 0.326$.
 #
-# **Checked:** the shapes; the memory when no gradient arrives through $h$; the output gate; the other three; the memory along both paths; gates that
-# are wide open or shut; one unit.
+# [[checked]]
 #
 # [[hints]]
 # 1. Three rows of the table begin with the same quantity. Which formula gives it, and what is its value in the example?
@@ -343,7 +339,7 @@ def lstm_backward(gates, c_before, d_h, d_c):
 #
 # > **Before you write it:** the norms of $J_3$ and $J_2$ multiplied give $1.523 \cdot 1.347 = 2.052$, a little more than 2.027. Why is it never less?
 #
-# **Checked:** one number per state; one step back; several steps back; a saturated state, which lets nothing through; one unit, and a single state.
+# [[checked]]
 #
 # [[hints on the product]]
 # 1. Look at the formula of the product. Which Jacobian is in it for every distance above 0, and on which side is the one that each further distance
@@ -382,7 +378,7 @@ def jacobian_norms(hs, U):
 #
 # The first need not be an integer. Then compute: what is the half-life for $b = 0$, and for $b = 1$, which is often recommended?
 #
-# **Checked:** the half-life of a bias, and the bias of a half-life, at random points.
+# [[checked]]
 #
 # [[hints]]
 # 1. Write both questions as one equation with three letters, $b$, $T$ and ½. For which letter do you solve it each time?
@@ -418,7 +414,7 @@ def half_life(b, T):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
 #
 # [[hints]]
 # 1. Tick off the five formulas one by one: which line is it, and does every letter occur in it?
@@ -439,7 +435,7 @@ def wrong_line():
 #
 # This is the friend's function. Change the line, and nothing else.
 #
-# **Checked:** a batch; one text and one unit. As long as the function returns what the listing returns, it counts as not mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. The check shows an input with two results. Which of them is right, and what does that say about the lines above?
@@ -488,7 +484,7 @@ def peephole_step(x, h, c, W, U, P, b):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the norms, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. What do you need from each step of either network: the state, the memory, or a gate?

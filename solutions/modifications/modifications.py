@@ -65,7 +65,7 @@ def norm(x):
 # By hand, with a network that returns twice its input, an attention that returns its input, and $\alpha = 0.5$: $x = 4$ becomes $4 + 0.5 \cdot 4 = 6$
 # after attention, and $6 + 0.5 \cdot 12 = 12$ after the network.
 #
-# **Checked:** a single layer; several layers, each with its own $\alpha$; $\alpha = 0$, no layer at all, one token, float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. Follow the two sums of the example. What does the network read, 4 or 6?
@@ -106,7 +106,7 @@ def rezero(x, layers):
 # kept                   True   True   True   False  True       expert 1 is full when the fourth token comes
 # ```
 #
-# **Checked:** the experts; the gates; who is kept if a token is dropped; a capacity that suffices, one expert, a capacity of 1, large scores, float64.
+# [[checked]]
 #
 # [[hints on the gate]]
 # 1. Which axis of `scores` are the experts, and along which of the two axes do the probabilities add up to 1?
@@ -145,7 +145,7 @@ def route(scores, capacity):
 # By hand, two tokens and two experts with the probabilities (0.9, 0.1) and (0.6, 0.4): the shares are (1, 0), the mean probabilities (0.75, 0.25), the
 # dot product is 0.75, and the loss 1.5.
 #
-# **Checked:** the shares; the mean probabilities; the loss; a single token, one expert, large scores, float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. Both vectors are means over the tokens. Means of what? And by which number was the dot product of the example multiplied?
@@ -179,7 +179,7 @@ def balance(scores):
 # By hand, one token, two experts, $p = (0.75, 0.25)$ and shares (1, 0): the slopes are (2, 0) and the gradient is (0.375, −0.375). Descent lowers the
 # score of the favourite.
 #
-# **Checked:** the slopes; the gradient; several tokens, two or more experts. The values must be right to five digits.
+# [[checked]] The values must be right to five digits.
 #
 # [[hints]]
 # 1. In how many terms of the balance loss does one probability occur, and with which factor? Through how many probabilities of its token does a score
@@ -217,8 +217,7 @@ def balance_gradient(p, share):
 # | `inner` | (n, d_model, d_ff) |
 # | `outer` | (n, d_ff, d_model) |
 #
-# **Checked:** the shape; the outputs with room for all; the outputs if tokens are dropped; the balance loss and the share that was dropped; one expert,
-# an expert that nobody chooses, square sizes, float64. You are asked for the reference's values, so make 2a and 2b pass first.
+# [[checked]] You are asked for the reference's values, so make 2a and 2b pass first.
 #
 # [[hints on the queue]]
 # 1. Which shape do 2a and 2b expect of the scores, and what is the shape of `x`?
@@ -266,8 +265,7 @@ def experts(x, layer, factor):
 # By hand: $A = \begin{pmatrix} 1 \\ 2 \end{pmatrix}$ and $B = (3 \;\; 4)$. Token 1 has the vector (6, 8), and the hidden vector (1, 1) gets the scores 7
 # and 14.
 #
-# **Checked:** the vectors; shared scores with a plain and with a factorised embedding; untied scores; an inner width of 1, one token, square sizes, ids
-# of several digits, float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. Which of the four combinations is the example? What is the vector of token 0, and how do the scores come from it?
@@ -318,7 +316,7 @@ def embed(tokens, hidden, A, B=None, U=None):
 # By hand, vocab 10, d_model 2, d_ff 4, one layer, time 3, nothing special: the parameters are $20 + 6 + 16 + 16 = 58$. The multiplications are $16$
 # (projections) $+ 12$ (scores and sum) $+ 16$ (network) $+ 20$ (softmax) $= 64$.
 #
-# **Checked:** parameters and multiplications of a plain model; of a factorised one; of an untied one; of one with experts; everything together.
+# [[checked]]
 #
 # [[hints]]
 # 1. Which of the numbers of the example belong to a layer, and which occur once? Which parts have parameters but no multiplications?
@@ -356,8 +354,7 @@ def costs(sizes):
 # By hand, for the model of 3b, two experts and equal parameters: vanilla has 58. With two experts $d_\text{ff} = 1$ has 54 parameters and $d_\text{ff} =
 # 2$ has 62. Both are off by 4, so the answer is 1 and −0.069.
 #
-# **Checked:** equal parameters with experts; equal multiplications with experts; factorised and untied embeddings; ties, and a modification that even
-# with a width of 1 costs more than vanilla.
+# [[checked]]
 #
 # [[hints]]
 # 1. By how much do the parameters of the example grow when d_ff grows by 1? Is that the same for every further step?
@@ -420,7 +417,7 @@ def critical(freedom, level=0.05):
 # By hand, (2.1, 2.4, 2.6) and (2.0, 2.2, 2.3): the differences 0.1, 0.2, 0.3 have the mean 0.2 and the standard deviation 0.1. With two degrees of
 # freedom the critical $t$ is 4.303, so the half width is $4.303 \cdot 0.1 / \sqrt 3 = 0.248$.
 #
-# **Checked:** the mean; the half width; pairs that have much in common; two pairs, and differences that are all equal.
+# [[checked]]
 #
 # [[hints]]
 # 1. How many numbers does the example take the standard deviation of, and how many degrees of freedom does it have?
@@ -450,7 +447,7 @@ def paired(x, y):
 # By hand, (1, 2, 3) and (2, 4, 6, 8): $a = 1/3$, $b = 1.667$, $t = -3 / \sqrt 2 = -2.121$, $4 / (0.0556 + 0.9259) = 4.075$ degrees of freedom, and $p =
 # 0.100$.
 #
-# **Checked:** $t$; the degrees of freedom; p; samples of two, samples of very different sizes and spreads.
+# [[checked]]
 #
 # [[hints]]
 # 1. Check the numbers of the example: by what was the variance of each sample divided, and by what its squared error?
@@ -485,8 +482,7 @@ def welch(x, y):
 # returned     [0.09, 0.004, 0.09, 0.5]
 # ```
 #
-# **Checked:** values that are sorted already; values in any order; values that are raised to an earlier one; products above 1, equal values, a single
-# one.
+# [[checked]]
 #
 # [[hints]]
 # 1. In which order does the correction work, and in which order are its results wanted?
@@ -514,7 +510,7 @@ def holm(p):
 #
 # By hand, $x = (30, 10, 20, 20)$ has the ranks $(4, 1, 2.5, 2.5)$: the two twenties take up the ranks 2 and 3. With $y = (5, 6, 7, 8)$, ρ is −0.316.
 #
-# **Checked:** the ranks of different values; the ranks with ties; ρ without ties; ρ with ties; two values, negative ones.
+# [[checked]]
 #
 # [[hints]]
 # 1. How many values of the example are below 20, and how many are equal to it, itself included? How does 2.5 follow from these two counts?
@@ -550,7 +546,7 @@ def rank_correlation(x, y):
 #
 # Say for each line what it should hold for two tables of three rows, before you run anything. Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. To try the function, copy it into a cell of your own; the check of 5b shows you an input.
+# [[checked]] To try the function, copy it into a cell of your own; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. A correlation needs pairs. What are the pairs here, and which lines make them?
@@ -571,8 +567,7 @@ def wrong_line():
 #
 # This is your friend's function. It uses your `rank_correlation`. Change the line, and nothing else.
 #
-# **Checked:** two tables in different orders; rows that only one table has. As long as the function returns what the listing returns, it counts as not
-# mended; the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. Compare the two lines that make the lists of losses. In whose order is each?
@@ -618,7 +613,7 @@ def agreement(theirs, ours, baseline, within):
 #
 # The check compares a dictionary as one row of numbers, its keys in alphabetical order.
 #
-# **Checked:** the differences; the corrected p values; the verdicts; trainings at other rates and diverged ones; rows with a single loss.
+# [[checked]]
 #
 # [[hints on the data]]
 # 1. Which of the stored trainings must not count, and for which three reasons may a row be left out?
@@ -674,7 +669,7 @@ def judge(trainings, baseline, rate):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if your
 #   `paired` interval of it does not contain 0.
 #
-# **Checked:** that there is a prediction; the numbers, for these windows and seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many models does one seed need, and what do they have in common? What is added up before the gradients are computed, and what is reported?

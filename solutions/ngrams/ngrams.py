@@ -55,8 +55,7 @@ show.heatmap(
 # %% [markdown]
 # Nothing follows `eos`, and nothing comes before `bos`, because no pair crosses from one sentence to the next.
 #
-# **Checked:** the pairs inside sentences; the row of `bos`; the column of `eos`; a repeated sentence, and an empty one (in which `eos` follows
-# `bos`). The ids of `bos` and `eos` may be anything. Do not change the lists that you are given.
+# [[checked]] The ids of `bos` and `eos` may be anything. Do not change the lists that you are given.
 #
 # [[hints]]
 # 1. Look at the row of `bos` and the column of `eos` in the table. Which pairs do they count that are not two words of a sentence?
@@ -91,8 +90,7 @@ def count_bigrams(sentences, vocab_size, bos, eos):
 #
 # By hand, for one row: the counts $(3, 1, 0, 0)$ give $(0.75, 0.25, 0, 0)$, and the counts $(0, 0, 0, 0)$ give $(0.25, 0.25, 0.25, 0.25)$.
 #
-# **Checked:** the shape; the probabilities; seen contexts next to an unseen one; a context never seen. Do not change the counts that you are given,
-# because they are needed again.
+# [[checked]] Do not change the counts that you are given, because they are needed again.
 #
 # [[hints]]
 # 1. The denominator is one number per row. In which row of the example is it 0?
@@ -128,7 +126,7 @@ def conditional_probabilities(counts):
 # By hand, for the counts $(3, 1, 0, 0)$ and $k = 1$: the sum is $4 + 4 \cdot 1 = 8$, and the probabilities are $(0.5, 0.25, 0.125, 0.125)$. A quarter
 # of the probability now belongs to words that were never seen here; with $V = 20{,}000$ nearly all of it would. Try $k = 0.01$ in your head.
 #
-# **Checked:** the shape; $k = 1$; other $k$; a context never seen, which needs no special case here. Why?
+# [[checked]] A context never seen needs no special case here. Why?
 #
 # [[hints]]
 # 1. Look at the denominator in the example. Where does the $4 \cdot 1$ come from?
@@ -169,7 +167,7 @@ def additive(counts, k):
 # $P(a) = 0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12 + 0.5 \cdot \tfrac12 = 0.48$. Nothing ever follows the context *b b*, so the trigram is left out
 # there: $P(a) = (0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12) / 0.5 = 0.46$.
 #
-# **Checked:** the shape; a context that all orders know; one whose pair was never seen; one whose last word was never seen either.
+# [[checked]]
 #
 # [[hints on counting]]
 # 1. Look at the table of the example. Mark each *a b* in the text and underline the word after it, then do the same for each *b*.
@@ -232,7 +230,7 @@ def interpolated(words, context, weights, vocab_size):
 # *x* the discount frees $0.5 \cdot 1 / 4 = 0.125$, so $P(y \mid x) = 3.5/4 + 0.125 \cdot 0.25 = 0.906$, $P(x \mid x) = 0.125 \cdot 0.5 = 0.0625$ and
 # $P(z \mid x) = 0.031$. They sum to 1.
 #
-# **Checked:** the shapes; the continuation; the probabilities, given *your* continuation; a context never seen; everything together.
+# [[checked]]
 #
 # [[hints on the continuation]]
 # 1. The formula counts different pairs, however often each occurs. In the example, how many entries of each column are above 0?
@@ -275,7 +273,7 @@ def kneser_ney(counts, discount):
 #
 # On paper, derive the slope $F'(D)$, and from it the $D$ for which $F$ is largest. Return both, each as a formula with nothing but the symbols.
 #
-# **Checked:** the slope and the best $D$, at random points, to five digits, which a formula reaches and a search over a grid does not.
+# [[checked]] The values must be right to five digits.
 #
 # [[hints]]
 # 1. Both logarithms grow as what is inside them grows. Which of the two terms wants a large $D$, and which a small one?
@@ -309,8 +307,7 @@ def best_discount(n_1, n_2, D):
 # $L = \ln(2 \cdot 4 \cdot 8 \cdot 16) = \ln 1024 = 6.93$ over four predictions, and $\mathrm{PP} = 1024^{1/4} = 5.66$. (The mean of the two
 # sentences' perplexities, 4 and 16, would be 10, because it gives the short sentence as much weight as the long one.)
 #
-# **Checked:** the log loss; the perplexity, given *your* log loss; one sentence, and many, including words so improbable that the product of their
-# probabilities is 0 in floating point. No single probability is 0.
+# [[checked]] No single probability is 0.
 #
 # [[hints]]
 # 1. Read the sentence in brackets at the end of the example. Over what is the mean taken, and over what is it not?
@@ -351,7 +348,7 @@ def perplexity(probabilities, sentences, bos, eos):
 # Compare each line with the formula, and predict what it gives for a small table, such as that of 2c, before you run anything. Return the number of
 # the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 4b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 4b shows you an input.
 #
 # [[hints]]
 # 1. For each line, say which symbol of the formula it computes: $N_a$, $T_a$, $P(w)$, or the fraction.
@@ -373,8 +370,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** the probabilities after contexts that were seen, and after one that was not. As long as the function returns what the listing returns,
-# it counts as not mended; the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. Copy the smallest table that the check shows, and compute its $P(w)$ on paper.
@@ -425,7 +421,7 @@ def witten_bell(counts):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the perplexities, for these lines and seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many tables of counts does one seed need, and how many perplexities?

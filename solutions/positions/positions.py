@@ -52,7 +52,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # `k` may be negative or 0; `d` is even.
 #
-# **Checked:** the shape; moving by j and then by k is moving by j + k; the values; moving back, not at all, and far; other bases and one pair.
+# [[checked]]
 #
 # [[hints]]
 # 1. Most entries of the matrix are 0. Which columns of $\mathrm{PE}(t)$ does column 5 of $\mathrm{PE}(t + k)$ depend on?
@@ -90,7 +90,7 @@ def shift_matrix(k, d, base):
 #
 # There is more than one right answer. The check adds your two tables in all combinations and looks only at the sums.
 #
-# **Checked:** the shapes; every token at every position; one token, one position, vectors of one dimension.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, which part of 18 is due to the token, which to the position, and which to neither?
@@ -137,7 +137,7 @@ def as_addition(tokens, positions, W, b):
 # same everywhere. At a position that falls exactly on old row $r$, rounding may give you `low` $r - 1$ and `share` 1 instead of $r$ and 0; both are
 # right.
 #
-# **Checked:** the shapes; longer; shorter, and the same length; one row or one position. Table, `low` and `share` count together.
+# [[checked]] Table, `low` and `share` count together.
 #
 # [[hints]]
 # 1. Look at the line of old positions in the example. By how much do they grow from one new position to the next, and what is the last one?
@@ -193,7 +193,7 @@ def stretched(table, length):
 # By hand: if $e(w)$ were 0 everywhere, the exact matrix would have the error 0 at all positions. So which error does it have here, roughly? The
 # entries of $e(w)$ have the standard deviation 0.3.
 #
-# **Checked:** that there is a prediction; the errors, for these texts and seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. Which shape do the vectors of all texts have together, and which shape must they have to be the rows of a matrix?
@@ -285,7 +285,7 @@ show_rows(
 #
 # `offset` is a tensor of integers of any shape.
 #
-# **Checked:** near distances; far ones; both directions; an odd number of buckets, other shapes, very far keys.
+# [[checked]]
 #
 # [[hints on the far buckets]]
 # 1. In the table, bucket 4 has two distances, bucket 5 three, and bucket 6 five. What is the same for all of them on a logarithmic scale?
@@ -342,7 +342,7 @@ def buckets(offset, n_buckets, max_distance, both):
 # | query at position 1 | −1 | 0 | −∞ |
 # | query at position 2 | −2 | −1 | 0 |
 #
-# **Checked:** slopes for powers of two; for other numbers of heads; their order; the bias; fewer queries than keys, one head.
+# [[checked]]
 #
 # [[hints on the slopes]]
 # 1. What are the ratios of the sequences for 2, 4 and 8 heads, as powers of two?
@@ -391,7 +391,7 @@ def alibi(n_heads, queries, keys):
 # By hand, $m = \ln 2$: each key weighs half as much as the one after it, so the weights are ½, ¼, ⅛, …, and the mean distance is 1. Put the slopes of 2b
 # into your formula. How far does the first of 8 heads look on average, and how far the last? It will help you with question 5.
 #
-# **Checked:** both formulas, at random slopes.
+# [[checked]]
 #
 # [[hints]]
 # 1. By which factor is each weight smaller than that of the next nearer key? Give this factor a name.
@@ -435,8 +435,7 @@ def alibi_reach(slope):
 # By hand: $x = (1, 0, 0, 1)$ at position 2, with the frequencies $\pi/4$ and 0. The first pair rotates by a quarter turn, the second not at all.
 # "interleaved" gives $(0, 1, 0, 1)$. "half" has the pairs $(1, 0)$ and $(0, 1)$, again only the first rotates, and the result is $(0, 0, 1, 1)$.
 #
-# **Checked:** the rest of a text after a cache equals the same rows of the whole; scores depend only on the distance, in both layouts; the values in each
-# layout; one position, two dimensions, float64; `x` is unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. What differs between the layouts, and what does not? Mark in the code that you have in mind the two moments where the layout matters.
@@ -482,7 +481,7 @@ def rotary(x, first, frequencies, layout):
 # By hand, with $d = 4$, base 100 and factor 2: the frequencies are 1 and 0.1. "linear" makes them 0.5 and 0.05; "ntk" makes them 1 and 0.05, which is
 # what a base of 400 gives. (Not 200: so what is it in general?) With $d = 2$ there is only the fastest pair, and "ntk" changes nothing.
 #
-# **Checked:** "linear"; "ntk"; the slowest and the fastest pair; a factor of 1, two dimensions.
+# [[checked]]
 #
 # [[hints]]
 # 1. What is $i$ for the slowest pair? It is not $d/2$.
@@ -533,7 +532,7 @@ def slower(d, base, factor, method):
 # entry, and see what happens if the same line is cut into rows of a different length, or begins a few entries later. (Looking every entry up in a table
 # of indices is also right.)
 #
-# **Checked:** the shape; as many queries as keys, up to the query itself; nothing ahead; fewer queries than keys; one query, one key; `x` is unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. Write the input of the picture as one line of twelve entries, and the result below it as one line. Between a1 a0 and b2 b1 b0, what is too much, and what is
@@ -577,8 +576,7 @@ def skewed(x):
 #
 # By hand: if all queries are 0 and nothing else is given, 2 queries and 3 keys have the weights (½, ½, 0) and (⅓, ⅓, ⅓).
 #
-# **Checked:** the shapes; plain causal attention; the output, given your weights; each kind of positions; a text read in two parts with a cache, which must
-# give what the whole gives; all three at once, one token, distances far beyond r.
+# [[checked]]
 #
 # [[hints on the distances]]
 # 1. `skewed` wants one column per distance, from keys − 1 down to 0. The table has rows for the distances r down to 0. Which row serves which column, if r is
@@ -635,7 +633,7 @@ def attend(q, k, v, frequencies=None, bias=None, vectors=None):
 #
 # Say for each line what it should compute before you run anything. Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 4d shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 4d shows you an input.
 #
 # [[hints]]
 # 1. Which line treats what is new and what was kept in the same way? Which lines have to treat them differently?
@@ -657,8 +655,7 @@ def wrong_line():
 #
 # This is your friend's function. It uses your `rotary`. Change the line, and nothing else.
 #
-# **Checked:** the output for a second chunk; the keys to keep; one new token, and a short cache. As long as the function returns what the listing returns, it counts
-# as not mended; the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. At which position is the first new token, and which line knows it?

@@ -58,7 +58,7 @@ HTML(
 # tanh of it      =  (0.848, 0)
 # ```
 #
-# **Checked:** a batch of states; as many units as inputs, where swapping $U$ and $W$ raises no error; one text, one unit, and float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. Follow the four lines of the example. Which vector is multiplied by which matrix, and from which side?
@@ -96,8 +96,7 @@ def rnn_step(x, h, W, U, b):
 # > **Before you write it:** in a batch both cases occur at the same time. What can you compute for all texts at once, and how do you choose row by
 # > row?
 #
-# **Checked:** the shapes; texts of equal length, all states and the last one; different lengths, and that a state stays unchanged after its text has
-# ended; a text of length 0 (its state is always `h0`), and a single step.
+# [[checked]]
 #
 # [[hints on different lengths]]
 # 1. Look at the row of text 2 in the example. At which time does its state stop changing, and what decides that?
@@ -145,8 +144,7 @@ def rnn_forward(xs, lengths, h0, W, U, b):
 # The logits of a label are the joined states times $V$, and 0 at padding. The logits of the text's class are the *mean* of the joined states over the
 # words of the text, times $C$.
 #
-# **Checked:** the shapes; labels and classes of texts of equal length; labels and classes where the lengths differ, with a text of one word and with
-# more padding than the longest text needs.
+# [[checked]]
 #
 # [[hints on reading backwards]]
 # 1. In the table, what should the backward network read first if there is padding, and in which column does that state belong?
@@ -213,9 +211,7 @@ show.heatmap(
 # By hand: the lengths are 2 and 1, and the targets have probabilities 0.5 and 0.25 in the first text, 0.5 and (padding) 0.9 in the second. Then
 # $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding included it would be 0.719, which looks better and is wrong.
 #
-# **Checked:** the shapes; loss and gradient for texts of equal length; that padding has no gradient; loss and gradient for different lengths; one
-# prediction; logits around 300 at one position and around −300 at another, and an empty text; a target whose logit is 1000 behind, so that its softmax
-# is rounded to 0 and $-\ln 0$ is infinite, although its loss is 1000. (The targets at padding are also ids, but mean nothing.)
+# [[checked]] (The targets at padding are also ids, but mean nothing.)
 #
 # [[hints on the padding]]
 # 1. Padding matters in three places: in the sum, in $N$ and in the gradient. Find them in the formulas.
@@ -261,8 +257,7 @@ def text_loss(logits, targets, lengths):
 #
 # The inputs are one-hot vectors, the first state is zeros, and the logits are $h_t V + c$.
 #
-# **Checked:** a text in one chunk; several chunks of equal length; chunks that do not fill the text, chunks of one character, and a chunk longer
-# than the text; a character that the network hardly thinks possible.
+# [[checked]]
 #
 # [[hints]]
 # 1. Write down a text of five characters and $k = 2$. Which four predictions are there, and to which chunk does each belong?
@@ -320,7 +315,7 @@ def perplexity(ids, W, U, b, V, c, k):
 #
 # > **Before you write it:** why is `W` not among the arguments?
 #
-# **Checked:** the shapes; a single step; then `d_b`, `d_W`, `d_U`, `d_h0`, each separately; a loss at the last time only; one text, one unit.
+# [[checked]]
 #
 # [[hints on the loop]]
 # 1. Read the table of the example from bottom to top. From which number of the row below does *from later* follow?
@@ -397,7 +392,7 @@ show.heatmap(
 #
 # Time 3 still adds $h_2 \cdot d\_a_3$. That $h_2$ comes from the previous chunk does not matter, because as a *value* it is known.
 #
-# **Checked:** `d_W` and `d_b`; `d_U`; a shorter chunk at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at one triangle of the picture. What would the picture of a text of three steps be, without truncation?
@@ -440,8 +435,7 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 # $(0.6, 0)$ and $(0, 0.8)$. Return the norm *before* clipping (5, because it reveals an explosion) and all clipped entries in one vector,
 # $(0.6, 0, 0, 0.8)$, gradient by gradient in the given order, each row by row.
 #
-# **Checked:** the shapes; the norm; that the result is shortened by the norm that *you* return; that a gradient below the limit is unchanged; the
-# clipped entries, and that you do not change the given arrays; all zeros; a single array.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example both gradients are divided by the same number, 5. Which entries does it depend on?
@@ -471,7 +465,7 @@ def clip(gradients, largest):
 #
 # Then look at what you have: for which $u$ do the two vanish as $T$ grows, and for which do they explode?
 #
-# **Checked:** the gradient of the weight and that of the initial state, at random points with up to 20 steps and a positive weight.
+# [[checked]]
 #
 # [[hints]]
 # 1. Write down $h_1$, $h_2$ and $h_3$. What is $h_T$, as a formula in $u$ and $h_0$?
@@ -504,7 +498,7 @@ def through_time(u, h_0, y, T):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
 #
 # [[hints]]
 # 1. In which line does the state of one chunk become the first of the next? Is anything lost there?
@@ -526,8 +520,7 @@ def wrong_line():
 #
 # This is the friend's function. Change the line, and nothing else.
 #
-# **Checked:** several chunks; one chunk that holds the whole text, and a shorter one at the end. As long as the function returns what the listing
-# returns, it counts as not mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. Take the input that the check shows and compute the first state on paper.
@@ -576,7 +569,7 @@ def read_in_chunks(xs, h0, W, U, b, k):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the errors, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many networks does one row need, and how many gradients does each of them need?

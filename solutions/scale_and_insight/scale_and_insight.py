@@ -40,7 +40,7 @@ torch.set_grad_enabled(False)  # nothing is trained here
 #
 # By hand: sizes 1, 100 and 10,000 with losses 8, 4 and 2. Each factor of 100 halves the loss, so $\alpha = \ln 2 / \ln 100 = 0.1505$, and $A = 8$.
 #
-# **Checked:** the exponent; the constant; runs that lie on no line; two runs, float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, what are the two coordinates of each run in the plane where the law is a straight line?
@@ -76,7 +76,7 @@ def power_law(N, losses):
 #
 # By hand, with $\delta = 0.1$: an error of 0.1 counts 0.005, an error of 0.2 counts 0.015, and an error of −0.3 counts 0.025.
 #
-# **Checked:** small errors; large errors; both together; huge constants; one run, $E$ almost 0.
+# [[checked]]
 #
 # [[hints on Huber's loss]]
 # 1. From the three numbers of the example: by how much does the count rise per 0.1 of error beyond $\delta$?
@@ -117,8 +117,7 @@ def robust_error(theta, N, losses, delta):
 #
 # By hand: losses 3, 2 and 1.5 at the sizes 1, 2 and 4 lie on $1 + 2 N^{-1}$ exactly, so the result is $(1, 2, 1)$.
 #
-# **Checked:** runs that lie on such a law; runs with noise, one of which failed; a pure power law of small and of large models, where $E$ is 0.
-# Three digits are enough.
+# [[checked]] Three digits are enough.
 #
 # [[hints]]
 # 1. Your function of 1b has four arguments. Of which of them should the search know nothing?
@@ -182,7 +181,7 @@ def floor_law(N, losses, delta):
 # from the 2.5 % quantile of all predictions to the 97.5 % quantile; `torch.quantile` and `numpy.quantile` agree on what that is. The forecast itself is
 # that of all runs.
 #
-# **Checked:** the forecast; the interval; an interval far from the runs and one among them; float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. What does one row of `picks` say about the sizes, and what about the losses?
@@ -269,7 +268,7 @@ HTML(picture)
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the errors, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many ladders does one seed need, and which of their losses may a fit see?
@@ -347,7 +346,7 @@ show_rows(
 # By hand, with a law for which the best split of 600 operations is $N = D = 10$: if there are only 5 tokens, take $N = 20$ and $D = 5$. If the model may
 # have at most 4 parameters, take $N = 4$ and $D = 25$. With both limits, $N = 4$ and $D = 5$, and 480 operations are left over.
 #
-# **Checked:** the split without a limit; its loss; when the text is too short; when the model would be too large; both limits.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, why is the best model *larger* when there is less text?
@@ -384,7 +383,7 @@ def best_split(law, budget, text, largest):
 #
 # Return both as formulas with nothing but the symbols, without a search.
 #
-# **Checked:** the share and the operations at random points, one by one, to five digits; an exponent so small that the large model overtakes very late.
+# [[checked]] The values must be right to five digits.
 #
 # [[hints]]
 # 1. For the share, compare the two terms of the slope at the best split. For the race, write down both losses as functions of $C$ alone.
@@ -422,7 +421,7 @@ def overtaking(A, alpha, B, beta, small, large):
 # By hand: wanted are (7, 17) and (4, 5, 6, 8), written were (7, 17) and (4, 5, 9). Of six wanted tokens four are there, so the accuracy is $2/3$; exact is
 # $1/2$; and promised is the mean of $(2/3)^2$ and $(2/3)^4$, which is 0.321.
 #
-# **Checked:** the accuracy; the exact match; what the accuracy promises; answers that are empty, too short or too long, ids of several digits.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, which number divides the four right tokens, and what happens to the missing fourth token of the second answer?
@@ -456,7 +455,7 @@ def mirage(written, wanted):
 #
 # Then look at your second formula. People say that longer answers make the jump sharper. Which symbols does the formula contain?
 #
-# **Checked:** the parameters and the slope at random points, one by one, to five digits.
+# [[checked]] The values must be right to five digits.
 #
 # [[hints]]
 # 1. Write the exact match as a single power of $e$. What is its exponent where the exact match is `q`?
@@ -535,7 +534,7 @@ def unembed(x, weights, sizes):
 # Run a text through the model and keep the residual pathway: the embedded text, then `x` after each layer. Then read each depth *as if it were the last*,
 # at the last position, and say which rank `word` has there among all words: 1 if its logit is the largest, 2 if one logit is larger, and so on.
 #
-# **Checked:** the pathway; the ranks; a text of one word, a model without layers, equal sizes; the inputs are unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. With three layers, how many rows do the pathway and the ranks have, and what is the first row?
@@ -570,7 +569,7 @@ def logit_lens(text, word, weights, sizes):
 #
 # Return the means too: row $h$ is the mean of what head $h$ of this layer gives.
 #
-# **Checked:** the means; the falls; the first and the last layer; one head, one layer, equal sizes; the inputs are unchanged.
+# [[checked]]
 #
 # [[hints on the means]]
 # 1. What has to happen to `others` before this layer can read them?
@@ -620,8 +619,7 @@ def head_effects(text, answers, others, number, weights, sizes):
 #
 # The share is 0 if nothing comes back, 1 if everything does, and it may be below 0 or above 1. Return the log-odds of the two whole runs as well, clean first.
 #
-# **Checked:** the log-odds; the map after the last layer, whatever the log-odds are; the whole map; one layer and one position, layers in any order;
-# the inputs are unchanged.
+# [[checked]]
 #
 # [[hints on the runs]]
 # 1. Your function of 5a returns two things. Which one do you need of each text?
@@ -674,7 +672,7 @@ def patch_map(clean, corrupted, answers, layers, positions, weights, sizes):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 6b shows you an input.
 #
 # [[hints]]
 # 1. What would have to be true of all parts so that their sum is the log-odds? Say for each line whether it treats them as terms of one sum.
@@ -695,8 +693,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** the shares in three layers; one layer, and a large $\varepsilon$. As long as the function returns what the listing returns, it counts as not
-# mended; the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. Whose size does the model's final norm divide by?

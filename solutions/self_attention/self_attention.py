@@ -51,7 +51,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Positions are counted from 0; $d$ is even.
 #
-# **Checked:** one row per position; the values; one position, two columns, a long text.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the columns of the example. By what is $t$ divided in the first pair, and by what in the second?
@@ -92,8 +92,7 @@ def sinusoids(length, d):
 # t = 0   →        t = 1   ↗        t = 2   ↖       one clock hand per pair; the later pairs are slower
 # ```
 #
-# **Checked:** lengths are preserved; the scores of one query and one key at all positions depend only on the distance; the values; other bases, one
-# position; `x` is unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. Each of the two formulas contains both $x_i$ and $x_{i + d/2}$. Which coordinates are paired if $d$ is 4?
@@ -137,7 +136,7 @@ show.heatmap(
 
 
 # %% [markdown]
-# **Checked:** one number per head, query and key; distances up to $r$; larger ones, a text of one word, and one head.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the diagonals of the picture. Which distance does each have, and which column of the table does it show?
@@ -176,7 +175,7 @@ def relative_bias(table, time):
 # 0 0 1 1
 # ```
 #
-# **Checked:** a boolean mask; short windows; a window of one, and one longer than the text.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the last row of the example. Which two limits does it have, and how many positions back are they?
@@ -218,7 +217,7 @@ def window_mask(time, window):
 #
 # By hand: if the two predictions have the probabilities 1/2 and 1/8, the losses are (0.69, 2.08, 0, 0) and their mean is $(\ln 2 + \ln 8) / 2 = 1.39$.
 #
-# **Checked:** one loss per prediction; batches without padding; padding costs nothing; the mean; very short sentences; a very confident model.
+# [[checked]]
 #
 # [[hints on the pairs]]
 # 1. Look at the example with the five tokens. Which logits predict nothing, and which token does nobody predict?
@@ -265,7 +264,7 @@ def next_token_loss(logits, tokens):
 #
 # By hand: whatever the values are, the first row of each head's weights is 1, 0, 0, … Why?
 #
-# **Checked:** the shapes; which head reads which keys; the output, given your weights; one set for all heads, and one for each; scores in the hundreds, above 0 and below.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the table of heads and sets. How many heads in a row read the same set?
@@ -300,7 +299,7 @@ def grouped_attention(q, k, v):
 # the rotated query and the rotated key, a formula in which neither position occurs, only $r$. Then derive the largest score that any distance could
 # give, if $r\, w$ may be any angle. Return both.
 #
-# **Checked:** the score and the largest score, at random points.
+# [[checked]]
 #
 # [[hints]]
 # 1. Rotating both by the same angle changes no dot product. At which position may you put the query, then?
@@ -333,7 +332,7 @@ def rotated_score(a, b, c, e, r, w):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. Write the shape of every variable next to its line. Which number of the formula of attention does each size belong to?
@@ -354,8 +353,7 @@ def wrong_line():
 #
 # This is the colleague's function. Change the line, and nothing else.
 #
-# **Checked:** several earlier tokens; one earlier token, and a single head. As long as the function returns what the listing returns, it counts as not
-# mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the input that the check shows, compare the number of keys with the width of a key.
@@ -399,7 +397,7 @@ def next_token(q, k, v, keys, values):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the numbers, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. Your function rotates every row of a table by its position. What should the rows of the table be, and how many do you need?

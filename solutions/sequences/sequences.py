@@ -44,7 +44,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #            1  9  0                   9  2  0
 # ```
 #
-# **Checked:** the shapes; the inputs; the outputs; an empty target, and one of a single word.
+# [[checked]]
 #
 # [[hints]]
 # 1. Compare the first row of the inputs with the first row of the outputs. Which words are in both, and what is added on which side?
@@ -79,7 +79,7 @@ def teacher_forcing(targets, bos, eos):
 # 5  6  0  0   (length 2)   →    6  5  0  0
 # ```
 #
-# **Checked:** rows without padding; several lengths; more padding than the longest row needs; the caller's tokens are unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the second row of the example. Which positions change, and which do not?
@@ -110,7 +110,7 @@ def reverse(tokens, lengths):
 #
 # By hand: from the states $h_0, h_1, h_2, h_3$ with length 2, return $h_1$.
 #
-# **Checked:** one vector per sentence; several lengths; one sentence, and no padding.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example the length is 2 and the answer is $h_1$. Why not $h_2$?
@@ -147,7 +147,7 @@ def last_states(states, lengths):
 #
 # By hand, at step 10: linear with $k = 0.02$ gives 0.8; exponential with $k = 0.98$ gives 0.82; inverse sigmoid with $k = 5$ gives $5 / (5 + e^2) = 0.40$.
 #
-# **Checked:** each kind, a linear one after it has reached 0, and step 0.
+# [[checked]]
 #
 # [[hints]]
 # 1. Each row of the table is one formula. What is the maximum in the first one for?
@@ -186,7 +186,7 @@ def teacher_share(step, kind, k):
 # inputs   1    7    5    6
 # ```
 #
-# **Checked:** one id per position; each position by its own coin; other values of `share`; only the reference, and only the model's own output.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example the third input is 5. In which column of `own` is that 5, and why is the first input not chosen by its coin?
@@ -222,7 +222,7 @@ def mixed_inputs(truth, own, coins, share):
 # By hand: with $\varepsilon = 0.1$ and $\delta = 0.5$, $p_1 = 0.1$ and $p_2 = 0.9 \cdot 0.1 + 0.1 \cdot 0.5 = 0.14$. Then come 0.156 and 0.1624, and it settles on
 # $\tfrac16$. The distances from $\tfrac16$ are 0.1667, 0.0667, 0.0267, 0.0107, 0.0043.
 #
-# **Checked:** the share of wrong words on which it settles, and that of word $t$, at random points with $\delta > \varepsilon$.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, by what factor does each distance shrink, and what is that factor in terms of the two probabilities?
@@ -271,8 +271,7 @@ def wrong_share(epsilon, delta, t):
 #
 # All four numbers of a row are about the same letters with the same smudges, so only training and reading can make the difference.
 #
-# **Checked:** that there is a prediction; the errors with true letters, and with the decoder's own, for these seeds and for others; that your own
-# numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How often do you need a decoder's own letters for one row, and of which texts? It pays to write a function for that.
@@ -413,7 +412,7 @@ show_rows("sequences.own_letters", own_letters, "first, true", "first, own", "se
 # By hand, in one dimension: with $c = 0$, $E[\text{bos}] = 1$, $W = 1$ and $U = 1$, $h_1 = \tanh(1) = 0.76$. If $V = (1, -1, 2)$, the logits are
 # $(0.76, -0.76, 1.52)$ and the first word is 2.
 #
-# **Checked:** words that follow from *your* states; the context as the initial state; the context at every step; where it stops.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the arrows into $h_2$ in the diagram. Which of them change from step to step, and which one does not?
@@ -451,7 +450,7 @@ def write(context, E, W, U, C, V, bos, eos, longest, every_step):
 # By hand, for $n = 1$: written *the the cat the*, reference *the cat sat*. *the* counts once and *cat* once, so 2 of 4, or 0.5. For $n = 2$ there are
 # *the the*, *the cat* and *cat the*, and only *the cat* is right: 1/3. Without clipping, *the the the the* would be perfect.
 #
-# **Checked:** single words; n-grams; repetitions, and texts shorter than $n$, which get 0.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example *the* was written three times and counts once. From which text does the 1 come?
@@ -490,7 +489,7 @@ def clipped_precision(hypothesis, reference, n):
 # Say for each line what its tensor should contain for a text that is shorter than its reference, and for one that is longer. Return the number of the
 # wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. Her decoder writes nothing at all: every word is missing. What should the first rate be, and what does she get?
@@ -511,8 +510,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** both rates for two texts, and for several. As long as the function returns what the listing returns, it counts as not mended; the check
-# shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. Copy the smallest input that the check shows, and mark every word that should count.
@@ -564,7 +562,7 @@ def error_rates(written, reference):
 #
 # And why? How many steps before the end was the second word of a source read? Try `shortest` = 7 and 1. This will help you with question 7.
 #
-# **Checked:** that there is a prediction; the errors, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many contexts does one row need? Which words should be read out of a context whose source was reversed?

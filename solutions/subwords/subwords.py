@@ -52,8 +52,7 @@ show.heatmap(
 
 
 # %% [markdown]
-# **Checked:** the table; words that occur once; words that occur often; words of one symbol or none, and a symbol three times in a row (in *o o o*
-# the pair *o o* occurs twice).
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example *low* contributes two pairs, each 5 times. How many pairs does a word of $n$ symbols have, and how many does a word of one
@@ -86,7 +85,7 @@ def count_pairs(words, counts, size):
 #
 # In the table above, *l o* = [0, 1] and *o w* = [1, 2] both occur 5 times, so the answer is [0, 1].
 #
-# **Checked:** the most frequent pair; ties.
+# [[checked]]
 #
 # [[hints]]
 # 1. Read the table as you read a page. In which order do you meet pairs that are equally frequent?
@@ -123,8 +122,7 @@ def best_pair(table):
 # | 7 7 7 | 9 7 |
 # | 7 3 7 | 7 3 7 |
 #
-# **Checked:** every occurrence of the pair, and its symbols in the wrong order; a symbol next to itself; short words. Do not change the words that
-# you are given.
+# [[checked]] Do not change the words that you are given.
 #
 # [[hints]]
 # 1. Look at the second row of the table. Why is the third 7 not merged with the second?
@@ -168,8 +166,7 @@ def merge(word, pair, new):
 #
 # The answer is [[0, 1], [4, 2], [2, 3]]. A fourth merge would find no pair.
 #
-# **Checked:** the first merge; the first two of several; all of several; what happens when no pair is left. Do not change the words that you are
-# given.
+# [[checked]] Do not change the words that you are given.
 #
 # [[hints on the size of the table]]
 # 1. Look at the column of new symbols in the example. Which ids occur in the words after the first merge?
@@ -213,7 +210,7 @@ def learn_merges(words, counts, symbols, merges):
 # By hand, with a = 0, b = 1, c = 2 and the merges [[1, 2], [0, 1]], that is, *bc* = 3 and *ab* = 4: the word *a b c a b* becomes *a bc ab* = [0, 3,
 # 4]. It does not become *ab c ab*, because *bc* was learned first and so is applied first, although *ab* begins further to the left.
 #
-# **Checked:** words that were trained on; the order of the merges; words of one symbol or one token.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example *ab* begins further to the left, but *bc* is merged first. What decides the order: the word or the list of merges?
@@ -241,7 +238,7 @@ def encode(word, merges, symbols):
 #
 # By hand, with the merges of 2b: token 5 is [4, 2], and 4 is [0, 1], so 5 is 0 1 2, *low*.
 #
-# **Checked:** tokens into symbols; merges of merges of merges; short words.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example one token becomes two, and one of these becomes two again. Which ids are not expanded any further?
@@ -279,7 +276,7 @@ def decode(tokens, merges, symbols):
 # By hand: with $\mathrm{PP} = 16$ a token costs $\log_2 16 = 4$ bits. If a token has $n = 2$ letters, a letter costs 2 bits. A token of $m = 3$ letters then
 # costs 6 bits, and the other model has perplexity $2^6 = 64$. It is just as good, although its perplexity is four times as large.
 #
-# **Checked:** the bits per letter, and the other perplexity, at random points.
+# [[checked]]
 #
 # [[hints]]
 # 1. Perplexity is the exponential of a mean over tokens. In the example, which of the numbers belong to a token, and which to a letter?
@@ -313,7 +310,7 @@ def comparable(perplexity, n, m):
 # Say for each line what it should contain, and find a word for which it contains something else. Return the number of the wrong line, as in this
 # listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. For words such as *low* and *we* every number is right. What kind of word did you have to be careful with in 2a?
@@ -334,8 +331,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else. It should still compute what the merge saves.
 #
-# **Checked:** the lengths after one or two merges, and after three. As long as the function returns what the listing returns, it counts as not mended;
-# the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. How many symbols does a word lose each time the pair is replaced?
@@ -385,8 +381,7 @@ def text_lengths(words, counts, merges, symbols):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the letters per token, for this text and these seeds and for others; that your own numbers support the
-# conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many times do you learn merges for one seed, and how many measurements does each list of merges need?

@@ -48,8 +48,7 @@ np.set_printoptions(precision=3, suppress=True)
 # step 2      a: 1             a: 2.8    b: 1        a = 0.52    b = 1.9
 # ```
 #
-# **Checked:** the first step, weights and velocity separately; a later step; $\beta = 0$; a parameter without a gradient, one parameter, float64 and
-# slices; that your function does not change what it is given.
+# [[checked]]
 #
 # [[hints]]
 # 1. Follow the row of step 2 from left to right. Which of its numbers depend on the row above?
@@ -97,8 +96,7 @@ def momentum_step(weights, gradients, velocity, rate, beta):
 #
 # > **Before you write it:** what would Adam's step be at step 2 without the corrections, and is that too long or too short?
 #
-# **Checked:** the first step; a later one; what you remember; which parameters decay; a large $\varepsilon$; a parameter without a gradient, one that
-# gets its first gradient late, one parameter, float64.
+# [[checked]]
 #
 # [[hints on the step]]
 # 1. Every number in the example comes from the lecture's table of optimisers. Which of them are kept for the next step, and which are used once?
@@ -148,7 +146,7 @@ def adamw_step(weights, gradients, memory, rate, decay, beta1=0.9, beta2=0.999, 
 # The last one is the reason for the corrections: for $\beta_1 = 0.9$ and $\beta_2 = 0.999$ it is 3.16 at the first step. Return all three as formulas with
 # nothing but the symbols, without a loop.
 #
-# **Checked:** the three formulas at random points, one by one, to five digits.
+# [[checked]] The values must be right to five digits.
 #
 # [[hints]]
 # 1. Write down the velocity after one, two and three steps. Which sum is it, and what are the weights of the gradients in Adam's averages?
@@ -187,7 +185,7 @@ def same_gradient(g, beta, q, beta1, beta2, t):
 # factor    0.25    0.5     0.75    1       0.883    0.6     0.317    0.2     0.2
 # ```
 #
-# **Checked:** the warm-up; the fall; the step at which they meet; the end, and after it; no warm-up.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at steps 4, 6 and 8 of the example. How much of the way from 1 down to the floor is done at each?
@@ -216,7 +214,7 @@ def schedule(step, total, warmup, floor):
 # By hand: `{"W": [[3, 0]], "b": [4]}` has the norm 5. With `max_norm=1` the result is `{"W": [[0.6, 0]], "b": [0.8]}` and 5; with `max_norm=10` it is
 # what was given, and 5.
 #
-# **Checked:** the norm; gradients above the limit; gradients below it; zeros, no gradients at all (norm 0), one parameter, slices.
+# [[checked]]
 #
 # [[hints]]
 # 1. Which single number do both gradients of the example have in common?
@@ -249,9 +247,7 @@ def clip_gradients(gradients, max_norm):
 #
 # > **Before you write it:** why scale in training, and not at evaluation?
 #
-# **Checked:** evaluation, and that training differs from it; that each entry is 0 or correctly scaled; how many are 0; that each entry of each example is
-# decided by itself, and differently for each seed; rate 0, one number, float64, slices. The laws of chance are checked on a thousand entries; an honest answer
-# fails less often than once in a million checks.
+# [[checked]] The laws of chance are checked on a thousand entries; an honest answer fails less often than once in a million checks.
 #
 # [[hints]]
 # 1. In the example three entries survive. By which factor did each of them change, and how does that follow from the rate?
@@ -289,7 +285,7 @@ def dropout(x, rate, training, seed):
 # 3.0  3.1  3.2  2.8          best 3, keep training: what matters is now, not whether the patience was used up before
 # ```
 #
-# **Checked:** the best; losses that end the training; losses that do not; ties, and a single loss.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the second line of the example, with which loss is 2.55 compared?
@@ -361,7 +357,7 @@ def fresh(weights, seed):
 #
 # Say for each line what it should compute, before you run anything. Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. To try the function, copy it into a cell of your own; the check of 5b shows you an input.
+# [[checked]] To try the function, copy it into a cell of your own; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. The loss of the network is a mean. Over which windows does the listing take it, and over which should the result be?
@@ -382,8 +378,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** the loss, and the gradients, where the last piece is shorter; pieces of all but one window. As long as the function returns what the
-# listing returns, it counts as not mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. Take the input that the check shows. How many windows does each piece have?
@@ -437,10 +432,7 @@ def in_pieces(weights, windows, size):
 #
 # > **Before you write it:** which of the six entries would you miss if you had saved only the weights, and how would the losses show it?
 #
-# **Checked:** the losses of a plain run (no dropout, no decay, no clipping worth the name, a constant rate); of a run with everything; the development
-# losses and the best weights; early stopping, and the number of the step that is saved then; the losses of runs resumed from a saved one, one of
-# them with its patience nearly used up; everything that a resumed run saves, and that the saved one is unchanged. The runs have about six steps and
-# are in float64. What the check tests also depends on your earlier functions, so make those pass first.
+# [[checked]] The runs have about six steps and are in float64. What the check tests also depends on your earlier functions, so make those pass first.
 #
 # [[hints on the loop]]
 # 1. Read the paragraph above the table of the plan again, and number what happens in one step. Which parts happen only at some steps?
@@ -507,7 +499,7 @@ def train(run, plan, windows, dev, steps):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the losses, for these windows and seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many runs does one seed need, and how many losses are measured on each?

@@ -60,7 +60,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # By hand, with $\varepsilon = 0$, gain $(1, 1, 2)$ and shift $(0, 0, 10)$: the vector $(1, 4, 7)$ has mean 4 and variance $(9 + 0 + 9) / 3 = 6$.
 # Normalised it is $(-1.225, 0, 1.225)$, and the result is $(-1.225, 0, 12.449)$.
 #
-# **Checked:** the shape; the values; a large $\varepsilon$; equal entries, a single token, float64.
+# [[checked]]
 #
 # [[hints]]
 # 1. The table of shapes says what the last axis is. Over which axis does each mean go, and which axes must still be there for the subtraction?
@@ -96,8 +96,7 @@ def layer_norm(x, gain, shift, eps):
 # Models often run in half precision, so `x` may be a float16 tensor. The largest float16 is 65,504. What happens to the *square* of an entry of 300, and
 # to everything computed from it? Your norm should give the right result to three digits all the same, whatever type it returns.
 #
-# **Checked:** the shape; the values, also with `k`; a large $\varepsilon$; a tensor in half precision with entries of several hundred; a zero vector, a
-# single token, float64.
+# [[checked]]
 #
 # [[hints on the norm]]
 # 1. Compare with 1a: which of its two means is left, and what is squared now?
@@ -135,8 +134,7 @@ def rms_norm(x, gain, eps, k=None):
 # By hand, with $\varepsilon = 0$, $x = (3, 4)$ and upstream gradient $(1, 0)$: $r = 3.536$, the slope is $(0.424, 0.566)$ and the gradient
 # $(0.181, -0.136)$. That gradient is perpendicular to $x$, as it must be without $\varepsilon$: a longer $x$ in the same direction gives the same $y$.
 #
-# **Checked:** the slope; the gradient; different sizes, large $\varepsilon$, tiny vectors. The values must be right to five digits. Write
-# what you derived: a quotient of small steps is not a derivation.
+# [[checked]] The values must be right to five digits. Write what you derived: a quotient of small steps is not a derivation.
 #
 # [[hints]]
 # 1. Write $r^2$ as a sum and differentiate both sides with respect to one $x_j$. In the fraction $x_i / r$, which parts depend on $x_j$ if $i = j$, and
@@ -167,7 +165,7 @@ def rms_norm_backward(x, upstream, eps):
 # By hand, with $d_\text{model} = d_\text{ff} = 1$: for $x = 2$, gate 1, up 3 and down 10, $\mathrm{SiLU}(2) = 2 \cdot 0.881 = 1.762$, the product is
 # $1.762 \cdot 6 = 10.57$, and the result is 105.7.
 #
-# **Checked:** the shape; the values; a hidden layer narrower than the token; square matrices; large inputs.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, which of the numbers went through the activation, and which one was only multiplied?
@@ -202,7 +200,7 @@ def feed_forward(x, weights):
 # By hand, with $d_\text{head} = 2$: there is one pair and the angle is the position. The vector (1, 0) becomes $(\cos 5, \sin 5) = (0.28, -0.96)$ at
 # position 5, and (0, 1) becomes $(-\sin 5, \cos 5) = (0.96, 0.28)$.
 #
-# **Checked:** the shape; lengths are preserved; the values from position 0, and from later positions; other bases, one token, float64; `x` is unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. What does (1, 0) become in the example, and what (0, 1)? A general pair $(a, b)$ is $a$ times the one plus $b$ times the other.
@@ -241,8 +239,7 @@ def rotate(x, first, base):
 # query 1        1   1   1   1   1        it is the token at position 4
 # ```
 #
-# **Checked:** the shapes; scores and weights when the whole text is new; both when it continues; the output, given your weights; a single query, one
-# set for all heads, and one set for each; very large and very small scores.
+# [[checked]]
 #
 # [[hints on the mask]]
 # 1. Look at the picture. At which position is the query in its first row, if there are 5 keys and 2 queries?
@@ -286,8 +283,7 @@ def attend(q, k, v):
 # Three questions to settle before you write: which of the three projections does the position concern? From which position do the new tokens count?
 # What is `d_head`, if `sizes` does not say it and `d_model` need not be a multiple of it?
 #
-# **Checked:** the shapes; the output of a text without a past; its cache; the output and the cache with a past; whole equals chunks, and the past
-# matters; a single token, square matrices, one set; the inputs, including `past`, are unchanged.
+# [[checked]]
 #
 # [[hints on the heads]]
 # 1. In the table of shapes, how many columns does `query` have? And if you know the number of heads?
@@ -336,8 +332,7 @@ def attention(x, weights, sizes, past=None):
 #
 # By hand: if `output` and `down` contain only zeros, both sublayers add nothing, and the block returns `x` itself.
 #
-# **Checked:** the shapes; a block that adds nothing; attention alone, and the network alone (the other one adds nothing); both; a past, the cache, and a
-# large $\varepsilon$.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, `x` comes out as it went in. So what must not happen to the pathway between the sublayers?
@@ -377,8 +372,7 @@ def block(x, weights, sizes, past=None):
 # The state holds the caches of all blocks, in order: (batch, block, 2, set, time, d_head). `state=None` means that nothing was read before. The law of
 # the course holds: a text that is read in pieces, with the state passed on, gets the same logits as the whole text in one call.
 #
-# **Checked:** the shapes; the logits of a whole text; the state; the logits and the state when the text continues; whole equals chunks; one token, one
-# block, a large $\varepsilon$, a vocabulary as large as `d_model`.
+# [[checked]]
 #
 # [[hints on the stack]]
 # 1. Read the paragraph below the table once more and count the steps. Which one comes between the last block and the dot products?
@@ -424,7 +418,7 @@ def language_model(tokens, weights, sizes, state=None):
 #                             result [9, 4, 9]; the state has read 5 8 2 9 4, which are 5 tokens
 # ```
 #
-# **Checked:** how many tokens are written, and read; the tokens; that each token is read only once; `end`; the state; a prompt of one token, $n = 1$, a given state.
+# [[checked]]
 #
 # [[hints]]
 # 1. Count the calls of the model in the example, and compare with the tokens that are written. When is the last of them read?
@@ -464,7 +458,7 @@ def generate(prompt, weights, sizes, n, end, state=None):
 #
 # Say for each line what it holds for a text of 7 tokens and `length` 2, before you run anything. Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. Why is the loss *higher* for short pieces? What does a model lack that reads the last piece of a book?
@@ -485,8 +479,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** the loss with pieces of equal length, and with a last piece that is shorter. As long as the function returns what the listing returns, it
-# counts as not mended; the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. With a `length` as long as the text, the listing is right. Which line does something different for the second piece than for the first?
@@ -538,7 +531,7 @@ def loss_in_pieces(tokens, weights, sizes, length):
 #
 # Return a dictionary with the nine keys of the table at the top of this notebook. `file` holds the tensors of all blocks.
 #
-# **Checked:** nine entries with the right shapes; the norms; values, output and the network; queries and keys; square matrices, many blocks; `file` is unchanged.
+# [[checked]]
 #
 # [[hints on the names]]
 # 1. Put the two tables, of the file's names and of yours, next to each other. Which of their names is your "output", and which your "up"?
@@ -672,7 +665,7 @@ if smollm2_weights is not None:
 #   whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. "About the same" means that neither is larger than the other by a third.
 #
-# **Checked:** that there is a prediction; the sizes, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many paths through blocks does one seed need, and with which `x` does each begin?

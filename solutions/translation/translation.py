@@ -78,7 +78,7 @@ def embed(tokens, table):
 #          9  0  0                1  9  0  0                   9  2  0  0
 # ```
 #
-# **Checked:** the shapes; what is read; what is predicted; targets without padding, and without any word; more padding than the longest target needs.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example, which column is new in each of the two results? In which column is the 2 of each row?
@@ -118,8 +118,7 @@ def shifted(tokens, bos, eos):
 #                                                         1 1 1 0
 # ```
 #
-# **Checked:** boolean, and the shapes; the mask over the source; the mask over a target without padding; over a padded target; one word, as many words
-# in both.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the last row of the picture on the right, why is the last entry 0? Is it the row of a real word, or the column?
@@ -153,8 +152,7 @@ def masks(source, reads):
 #
 # Before you write it: what are the shapes of the scores if the decoder has 4 words and the source has 5?
 #
-# **Checked:** the shapes; scores and weights if everything may be seen; both with a mask; the output, given your weights; self-attention with both masks;
-# a single query, a single key, square shapes; very large scores.
+# [[checked]]
 #
 # [[hints on who asks]]
 # 1. Three of the four matrices multiply a text. Which of them multiply the text that answers?
@@ -198,8 +196,7 @@ def attention(x, memory, weights, n_heads, mask):
 #
 # By hand: if `output` and `down` contain only zeros, the layer returns `h`.
 #
-# **Checked:** a layer that adds nothing; attention alone (the network adds nothing), and the network alone; both; padding, a single word, square
-# matrices.
+# [[checked]]
 #
 # [[hints]]
 # 1. Attention needs two texts here, and both are the same. Are they `h` itself, or `h` after its norm?
@@ -228,8 +225,7 @@ def encoder_layer(h, weights, n_heads, mask):
 # pathway through its own norm. `h` has been normalised once, at the end of the encoder, and is used as it is by all layers. Return the new `z` and the
 # weights of the cross-attention: they show which source words each position read.
 #
-# **Checked:** the shapes; a layer that adds nothing; self-attention alone, cross-attention alone, and the network alone; all three; the weights of the
-# cross-attention; padding in both texts, as many words in both.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the tables above, how many norms does a layer of the decoder have, and which of its parts reads the source?
@@ -264,8 +260,7 @@ def decoder_layer(z, h, weights, n_heads, over_target, over_source):
 # Embed the source with its own table, pass it through all layers of the encoder, in order, and normalise the result with `encoder_norm`. Every word may
 # attend to every word of its own source, in both directions.
 #
-# **Checked:** the shape; the values with one layer and with several; padding makes no difference to the words; a single word, a vocabulary as
-# large as d; more padding than the longest source needs.
+# [[checked]]
 #
 # [[hints]]
 # 1. Which row of the picture in 1b says what a word of the source may see?
@@ -297,8 +292,7 @@ def encode(source, weights, n_heads):
 #
 # The encoder does not run in here: `h` is given, so that a source is read once, however long its translation becomes. `source` is only needed for its padding.
 #
-# **Checked:** the shapes; the logits; the weights; no logit depends on a later word; a sentence gets the same logits alone, without its padding;
-# one word, a vocabulary as large as d.
+# [[checked]]
 #
 # [[hints]]
 # 1. Which of the two masks of 1b is for which of the two texts? In which order does your `masks` take the texts?
@@ -330,7 +324,7 @@ def decode(reads, h, source, weights, n_heads):
 #
 # By hand: two targets with one and with three words have 2 + 4 = 6 predictions, so the loss is the sum of six numbers, divided by 6.
 #
-# **Checked:** targets of one length; targets of several lengths; a single word, more padding than the longest needs.
+# [[checked]]
 #
 # [[hints]]
 # 1. The batch of the example has two rows of four positions each. Which two positions do not count?
@@ -367,7 +361,7 @@ def loss(source, target, weights, n_heads):
 # row 1      5   7   5   2        all have ended: stop
 # ```
 #
-# **Checked:** a single source; a batch that ends at different times; each row is what it is alone; `longest`; one word and no more.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the example. What must be remembered of each row from step to step, besides its words?
@@ -411,7 +405,7 @@ def translate(source, weights, n_heads, longest):
 # Take two sources, A and B, with three translations each. Write down for each line in which order its rows are, before you run anything. Return the number of
 # the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. Why is nothing wrong if there is only one source? What is the order of the six rows of translations?
@@ -432,8 +426,7 @@ def wrong_line():
 #
 # This is your friend's function. Change the line, and nothing else.
 #
-# **Checked:** the log-probabilities of the candidates, and the choice, for several sources; one candidate each, candidates without padding. As long as the
-# function returns what the listing returns, it counts as not mended; the check shows an input for which that is wrong.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the input that the check shows, how many sources are there, and how many candidates for each?
@@ -477,7 +470,7 @@ def rerank(source, candidates, weights, n_heads):
 # By hand: the hypotheses [5, 6, 7, 8] and [5, 5], and the references [5, 6, 7, 8] and [5, 9, 9]. The precisions are 5/6, 3/4, 2/2 and 1/1, and $c = 6$,
 # $r = 7$. The penalty is $e^{-1/6} = 0.846$, and BLEU is $100 \cdot 0.846 \cdot 0.625^{1/4} = 75.3$.
 #
-# **Checked:** the precisions; the penalty; BLEU; texts shorter than four words, nothing right, nothing written; ids of several digits.
+# [[checked]]
 #
 # [[hints on the precisions]]
 # 1. In the example, the second hypothesis has a single pair. Where does it count, and where not?
@@ -525,7 +518,7 @@ def corpus_bleu(hypotheses, references):
 # By hand: with $r = 100$, BLEU is a half at $c = 59.06$. At $c = 80$ and $k = 60$ with $p = 0.5$, the slope is 0.01146. Afterwards set $p = 0$ in your
 # second formula. What does BLEU say of a translator that adds words which are all *wrong*?
 #
-# **Checked:** the length and the slope, at random points. They must be right to five digits. Write what you derived, not a quotient of small steps.
+# [[checked]] The values must be right to five digits. Write what you derived, not a quotient of small steps.
 #
 # [[hints]]
 # 1. Write the logarithm of BLEU as a sum. Which of its terms contain $c$, and which contains $k$?
@@ -558,7 +551,7 @@ def too_short(r, c, k, p, s):
 #
 # By hand: the query [5, 7, 9, 7] and the source [9, 7, 5] share three words of three, so their similarity by words is 1. By position it is 1/4.
 #
-# **Checked:** the index and the similarity, by words and by position; repeated words; several that are equally similar; a single source.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example the 7 occurs twice in the query. How often does it count by words, and at how many positions do the two texts agree?
@@ -604,8 +597,7 @@ def nearest(query, sources, by_position):
 # This translates without a grammar: the example brings the German order with it. Note that everything refers to `target` as it was given. What if *five* becomes
 # *four* and *four* becomes *five*?
 #
-# **Checked:** one word edited; several words; a word that occurs several times; two words swapped; lengths that differ, translations that are missing; the
-# lists of the caller are unchanged.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example the first word does not differ. Does it matter all the same for the second?
@@ -652,7 +644,7 @@ def edit(query, source, target, lexicon):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
 #   larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the five numbers of every seed, for these pairs and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many corpora of 25 hypotheses does one seed need? Which of them need an example, and how many examples are looked for per query?

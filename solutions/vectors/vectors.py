@@ -57,7 +57,7 @@ show.heatmap(
 # %% [markdown]
 # By hand, with $m = 1$: the text [5, 8, 5] gives [5, 8], [8, 5], [8, 5], [5, 8].
 #
-# **Checked:** words in the middle and at the ends; texts shorter than the window, even of a single word; a word that occurs twice in one window.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the first row, the last row and the diagonal of the picture.
@@ -92,7 +92,7 @@ def window_pairs(words, m):
 # By hand: the counts $(16, 1)$ are the fractions $(0.94, 0.06)$ of the text. With $\alpha = 0.75$ they count as $(8, 1)$, so the probabilities are
 # $(0.89, 0.11)$. Rare words are sampled more often than they occur.
 #
-# **Checked:** the shape; $\alpha = 0.75$; other powers; a word that never occurs.
+# [[checked]]
 #
 # [[hints]]
 # 1. In the example 16 and 1 count as 8 and 1. What do you divide these two by?
@@ -123,7 +123,7 @@ def noise(counts, power):
 # By hand, with $t = 0.01$: a word that makes up 4 % of the text is kept with probability $\sqrt{0.01 / 0.04} = 0.5$; one that makes up 0.5 % is
 # always kept. (The program published with the paper uses a slightly larger value, $\sqrt{t/f} + t/f$. Use the paper's.)
 #
-# **Checked:** the shape; frequent words; rare words.
+# [[checked]]
 #
 # [[hints]]
 # 1. The function gets counts, but the formula needs $f_w$. What is the difference?
@@ -159,8 +159,7 @@ def keep_probability(counts, threshold):
 # By hand: $u \cdot v = \ln 3$ gives $\sigma = 0.75$, and one noise word with $n \cdot v = 0$ gives $\sigma(-0) = 0.5$, so
 # $L = -\ln 0.75 - \ln 0.5 = 0.29 + 0.69 = 0.98$.
 #
-# **Checked:** several noise words; a single one, and vectors of one dimension; dot products of about a thousand, where $\sigma$ is 0 in floating
-# point but its logarithm is not −∞.
+# [[checked]]
 #
 # [[hints]]
 # 1. The loss has two parts, one for the context and one for the noise. Which sign does the dot product have in each?
@@ -194,7 +193,7 @@ def pair_loss(centre, context, noise):
 # By hand, in one dimension: let $v = 1$, $u = \ln 3$ and one noise word $n = 0$. Then $e = 0.75 - 1 = -0.25$ and $e_1 = 0.5$. So $d_u = -0.25$,
 # $d_n = 0.5$, and $d_v = -0.25 \ln 3 + 0.5 \cdot 0 = -0.275$.
 #
-# **Checked:** the shapes; the gradients of context, noise and centre, each separately; one noise word, and vectors of one dimension.
+# [[checked]]
 #
 # [[hints]]
 # 1. All three gradients are made from the same errors. Which of the three contains a sum over the noise?
@@ -228,7 +227,7 @@ def pair_gradients(centre, context, noise):
 #
 # Return the $k$ words with the largest cosine, nearest first, without the word itself.
 #
-# **Checked:** the right words, in any order; nearest first, among vectors of very different lengths; one neighbour, and all of them.
+# [[checked]]
 #
 # [[hints]]
 # 1. Look at the formula of the cosine. Which part of it turns a dot product into a cosine?
@@ -261,7 +260,7 @@ def nearest(vectors, word, k):
 # 0.95 with it. If *swam* is $(2.5, 1.5)$, it has 0.98 and would win anyway; if it were $(2, 1.5)$, with 0.95, it might not. That is why the three
 # words of the question are left out.
 #
-# **Checked:** the right word, even when no other word points that way; vectors of various lengths.
+# [[checked]]
 #
 # [[hints]]
 # 1. Compare the formula with question 3a. With which vector do you compare here, and which words are left out?
@@ -298,7 +297,7 @@ def analogy(vectors, a, a_star, b):
 # $\ln (n / m)$ is the **pointwise mutual information** (PMI) of the two words: how much more often they meet than chance would have it. Levy and Goldberg
 # (2014) were the first to see what your second formula says: skip-gram factorises a table of PMI.
 #
-# **Checked:** the slope and the best $x$, at random points.
+# [[checked]]
 #
 # [[hints]]
 # 1. Which of the two terms wants a large $x$, which a small one, and what happens to both as $k$ grows?
@@ -336,7 +335,7 @@ def best_score(n, m, k, x):
 #
 # Return the number of the wrong line, as in this listing.
 #
-# **Checked:** the number. You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
+# [[checked]] You can copy the function into a cell of your own to try it; the check of 5b shows you an input.
 #
 # [[hints]]
 # 1. What should the function return for a table in which all counts are 2? What does it return?
@@ -357,8 +356,7 @@ def wrong_line():
 #
 # This is the friend's function. Change the line, and nothing else.
 #
-# **Checked:** a table in which every pair occurs; one with pairs that never do. As long as the function returns what the listing returns, it counts as not
-# mended.
+# [[checked]]
 #
 # [[hints]]
 # 1. Compute the expected count of one pair of the smallest table that the check shows, on paper.
@@ -404,7 +402,7 @@ def positive_pmi(counts):
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference does not contain 0.
 #
-# **Checked:** that there is a prediction; the shares, for these seeds and for others; that your own numbers support the conclusion.
+# [[checked]]
 #
 # [[hints on the run]]
 # 1. How many tables of vectors does one row need, and how many questions are put to each?

@@ -65,6 +65,13 @@ def test_hints_are_opened_one_inside_the_other():
     ) in question
 
 
+def test_what_is_checked_is_listed_with_its_points():
+    question = opened(master("### 1a. A [[attention.dot_score]]\n\n[[checked]] One thing more.")).cells[1].source
+    for each in EXERCISES["attention.dot_score"].properties:
+        assert f"{each.name} ({each.points:g})" in question
+    assert ". One thing more." in question
+
+
 @pytest.mark.parametrize(
     ("minutes", "words"),
     [(25, "25 minutes"), (60, "1 hour"), (90, "1½ hours"), (130, "2 hours"), (145, "2½ hours"), (170, "3 hours")],
