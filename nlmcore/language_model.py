@@ -56,7 +56,7 @@ __all__ = [
     "shows_hidden",
 ]
 
-S = TypeVar("S")
+_S = TypeVar("_S")
 State = Any  # None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch
 
 
@@ -159,7 +159,7 @@ def check_state(
     return parts
 
 
-def check_source_state(state: State, kind: type[S], batch: int) -> S:
+def check_source_state(state: State, kind: type[_S], batch: int) -> _S:
     """The state, refused if it is not from encode(source) (TypeError), or not of one source a text (ValueError)."""
     if not isinstance(state, kind):
         raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")

@@ -21,7 +21,7 @@ from autograder.race.ours import ABLATIONS, ENTRIES, cells_of
 from tests.autograder.race.entries import RIGHT, SMALL, WRONG, functions
 
 ROOT = Path(__file__).resolve().parents[3]
-NOTE = (ROOT / "autograder" / "notes" / "capstone.md").read_text(encoding="utf-8")
+NOTE = (ROOT / "solutions" / "capstone" / "notes.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "solutions" / "capstone" / "capstone.py").read_text(encoding="utf-8")
 
 
