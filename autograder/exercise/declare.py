@@ -13,8 +13,8 @@
     """,
     )
 
-A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
-(`autograder.exercise.sized`), or any other function that draws some.
+A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`, rows
+`at(…)` of these inputs (`autograder.exercise.sized`), or any other functions that draw some.
 
 Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
 solution, and the solution. A mistake is an edit of that solution:
@@ -31,6 +31,7 @@ names mistakes that give the same answers everywhere. A line after these that is
 none of them begins the next mistake. An edit that does not apply is an
 error when the declaration is imported.'''
 
+import functools
 import importlib
 import pkgutil
 import re
@@ -55,8 +56,8 @@ from autograder.exercise.judges import (
 from autograder.exercise.kinds import with_every_kind
 from autograder.exercise.outcome import COUNTED
 from autograder.exercise.rooms import with_what_is_built_on
-from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, cases, usual
-from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
+from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, cases, of_question, usual
+from autograder.exercise.specification import Both, Cases, Exercise, Judge, Misconception, Property
 
 Row = Callable[[tuple[str, ...]], Property]
 """A property that still needs the names of the results."""
@@ -100,10 +101,10 @@ def any_order(name: str, points: float, *about: Cases | str) -> Row:
 
 
 def _apart(about: Sequence[Cases | str]) -> tuple[Cases, list[str]]:
-    """(the cases that a property names first, else `MAIN`, the results that it names)."""
-    if about and not isinstance(about[0], str):
-        return about[0], [str(result) for result in about[1:]]
-    return MAIN, [str(result) for result in about]
+    """(the cases that a property names, else `MAIN`, the results that it names)."""
+    kinds = [one for one in about if not isinstance(one, str)]
+    found = MAIN if not kinds else kinds[0] if len(kinds) == 1 else Both(tuple(kinds))
+    return found, [one for one in about if isinstance(one, str)]
 
 
 def inputs_too(row: Row) -> Row:
@@ -166,7 +167,8 @@ def question(
     if numpy and closed:
         raise ValueError(f"{name}: with numpy=True there is nothing to close")
     own: dict[Cases, Cases] = {MAIN: cases(inputs, main or at("a batch")), ODD: usual(inputs, odd)} if inputs else {}
-    rows = [replace(prop, cases=own.get(prop.cases, prop.cases)) for prop in (row(returns) for row in properties)]
+    made = (row(returns) for row in properties)
+    rows = [replace(prop, cases=of_question(prop.cases, own, inputs)) for prop in made]
     if counted:  # "all results" are those that the function returns
         rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
         returns += (COUNTED,)
@@ -190,6 +192,16 @@ def question(
         together=together,
         tolerance=tolerance,
     )
+
+
+def head(name: str, *, minutes: int, difficulty: str, returns: tuple[str, ...], **rest: Any) -> Callable[..., Exercise]:
+    """`question` in two calls, of which the first fits in a line:
+
+    LEAKY = head("gates.leaky", minutes=15, difficulty="easy", returns=("states", "left"))(
+        inputs=leaking, properties=[…], mistakes=…
+    )
+    """
+    return functools.partial(question, name, minutes=minutes, difficulty=difficulty, returns=returns, **rest)
 
 
 def _master(assignment: str) -> Master:

@@ -11,16 +11,17 @@ A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bel
 code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
-    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=f\"\"\"
-    types: Line {at("types =")} is right: …
-    - {at.wrong} → {at("types =")}
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=\"\"\"
+    types: Line {types =} is right: …
     \"\"\")
+
+Its mistakes are the other lines: `{types =}` stands for the number of the only line that contains “types =”.
 
 An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
 
     returns=("prediction", "perplexities", "conclusion"), chosen=("prediction", "conclusion"),
-    page = on_the_page("the seeds of the page", …, [0, 1, 2, 3, 4])
+    page = on_the_page("the seeds of the page", …, [0, 1, 2, 3, 4])  # or PAGE and SEEDS, if it gets only the seeds
     properties=[
         predicted(0.25, page, 3),
         values("the perplexities of every seed", 1.5, Both((page, fresh)), "perplexities"),
@@ -31,6 +32,7 @@ The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 
 seeds.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,8 +41,8 @@ import torch
 from autograder.exercise.declare import Row, judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.experiments import chooses, is_supported, right_columns
-from autograder.exercise.listing import listing_of
-from autograder.exercise.specification import Case, Cases, Exercise, case
+from autograder.exercise.listing import Listing, listing_of
+from autograder.exercise.specification import Both, Case, Cases, Exercise, case
 
 POINTS = 4
 """Of a formula's points, how many a round has."""
@@ -54,6 +56,17 @@ def on_the_page(label: str, *arguments: Any) -> Cases:
     supported, because nobody saw the numbers of another one."""
     kept = [Case(label=label, calls=(arguments,), known=(torch.tensor(True),))]
     return lambda draw: kept
+
+
+PAGE = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
+"""Of an experiment that gets nothing but the seeds."""
+
+
+def other_seeds(draw: Draw) -> list[Case]:
+    return [case("other seeds", [draw.integer(100 * n, 100 * n + 99) for n in (1, 2)])]
+
+
+SEEDS = Both((PAGE, other_seeds))
 
 
 def at_points(label: str = "a random point", **symbols: tuple[float, float]) -> Cases:
@@ -87,7 +100,7 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
         difficulty="medium",
         returns=("line",),
         properties=[values("the line", points, on_the_page("the listing"))],
-        mistakes=mistakes,
+        mistakes=_other_lines(mistakes, listing_of(bug)),
         closed=bug.closed,
         numpy=bug.numpy,
         chosen=("line",),
@@ -96,6 +109,17 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
     if made.reference() != listing_of(bug).wrong:
         raise ValueError(f"{name}: the wrong line is {listing_of(bug).wrong}, and the solution says {made.reference()}")
     return made
+
+
+def _other_lines(mistakes: str, listing: Listing) -> str:
+    """The mistakes of a wrong line, each with the number of its line, and its edit below it."""
+    said = []
+    for mistake in re.split(r"\n(?=[a-z0-9-]+: Line \{)", mistakes.strip("\n")):
+        if line := re.search(r"(?<=: Line )\{(.+?)\}(?= )", mistake):
+            number = listing.number(line[1])
+            mistake = f"{mistake.replace(line[0], str(number), 1)}\n- {listing.wrong} → {number}"
+        said.append(mistake)
+    return "\n".join(said)
 
 
 def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:
