@@ -59,6 +59,7 @@ from autograder.exercise.rooms import with_what_is_built_on
 from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, cases, of_question, usual
 from autograder.exercise.specification import Both, Cases, Exercise, Judge, Misconception, Property
 
+Difficulty = Literal["easy", "medium", "hard"]
 Row = Callable[[tuple[str, ...]], Property]
 """A property that still needs the names of the results."""
 
@@ -138,7 +139,7 @@ def question(
     name: str,
     *,
     minutes: int,
-    difficulty: Literal["easy", "medium", "hard"],
+    difficulty: Difficulty,
     returns: tuple[str, ...],
     properties: Iterable[Row],
     mistakes: str,
@@ -194,7 +195,9 @@ def question(
     )
 
 
-def head(name: str, *, minutes: int, difficulty: str, returns: tuple[str, ...], **rest: Any) -> Callable[..., Exercise]:
+def head(
+    name: str, *, minutes: int, difficulty: Difficulty, returns: tuple[str, ...], **rest: Any
+) -> Callable[..., Exercise]:
     """`question` in two calls, of which the first fits in a line:
 
     LEAKY = head("gates.leaky", minutes=15, difficulty="easy", returns=("states", "left"))(
@@ -245,7 +248,6 @@ def exercises_in(package: str) -> Mapping[str, Exercise]:
 
 # --- mistakes ---------------------------------------------------------------------------------------------
 
-MARKS = ("-", "*", "^", "+")
 EDIT = re.compile(r"[-*^+]( |$)|or$|after: |looks like: ")
 
 
@@ -312,8 +314,6 @@ def _ways(lines: Iterable[str], lines_of: Mapping[str, Sequence[str]]) -> tuple[
             way += _ways(takewhile(lambda line: line != "or", lines_of[other]), lines_of)[1][0]
         elif line.startswith("looks like: "):
             looks_like = tuple(line.removeprefix("looks like: ").split(", "))
-        elif mark not in MARKS:
-            raise EditError(f"this line is neither an edit (- * ^ +), nor “or”, “after:” or “looks like:”: {line!r}")
         elif arrow and mark in "-*":
             way.append(Edit(mark, [find], [new[1:]]))
             mark = ""

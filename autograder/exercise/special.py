@@ -11,7 +11,7 @@ A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bel
 code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
-    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=\"\"\"
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, mistakes=\"\"\"
     types: Line {types =} is right: …
     \"\"\")
 
@@ -25,7 +25,7 @@ numbers with a row for each seed, and a conclusion. The conclusion must be suppo
     properties=[
         predicted(0.25, page, 3),
         values("the perplexities of every seed", 1.5, Both((page, fresh)), "perplexities"),
-        concluded(1.5, Both((page, fresh)), ["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]),
+        concluded(1.5, Both((page, fresh)), "0<1", "1<0", "0~1"),
     ]
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
@@ -90,7 +90,7 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
     return values(name, points, cases, *results, tolerance=PRECISION)
 
 
-def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistakes: str) -> Exercise:
+def wrong_line(name: str, bug: Exercise, *, mistakes: str, minutes: int = 10, points: float = 1) -> Exercise:
     """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
     can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
     the bug is planted."""
@@ -136,9 +136,17 @@ def predicted(points: float, cases: Cases, options: int) -> Row:
     return lambda names: judged("a prediction", points, cases, chooses(name, names.index(name), options), name)(names)
 
 
-Claim = Sequence[Any]
+Claim = str | Sequence[Any]
 """["lower", a, b]: column a is lower than column b; ["lower", a, b, 1.1]: even 1.1 times as large. ["undecided", a, b]:
-neither is lower. A list of claims: all of them."""
+neither is lower. A list of claims: all of them. In short: "a<b", "a~b", and "a<b c~d" for both."""
+
+
+def _claims(claim: Claim) -> list[Any]:
+    if not isinstance(claim, str):
+        return list(claim)
+    signs = {"<": "lower", "~": "undecided"}
+    each = [[signs[part[1]], int(part[0]), int(part[2])] for part in claim.split()]
+    return each if len(each) > 1 else each[0]
 
 
 def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05) -> Row:
@@ -149,7 +157,7 @@ def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05)
 
     def row(names: tuple[str, ...]) -> Any:
         name = "conclusion"
-        judge = is_supported(name, names.index(name), 1, within, [list(claim) for claim in claims])
+        judge = is_supported(name, names.index(name), 1, within, list(map(_claims, claims)))
         both = names[1], name  # a conclusion is mistaken only for the numbers from which it was drawn
         return judged("your own numbers support the conclusion", points, cases, judge, *both)(names)
 

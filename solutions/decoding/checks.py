@@ -167,7 +167,7 @@ def sharp(draw: Draw) -> Arguments:
 
 
 usual = at("p = 0.9", p=0.9), at("p = 0.7", p=0.7)
-extremes = (
+limits = (
     at("p = 1", lambda draw: (different_logits(draw), 1.0)),
     at("a very small p", lambda draw: (different_logits(draw), 0.01)),
     at("logits above a hundred", p=0.8, higher=150.0),
@@ -180,7 +180,7 @@ NUCLEUS = ask("decoding.nucleus", minutes=25, difficulty="medium", returns=("pro
         any_order("typical p: the probabilities, in any order", 1, *usual),
         values("typical p: each word has its own", 1, *usual),
         values("one word has more than p", 1, at("one word has more than p", sharp)),
-        values("p = 1, tiny p, large logits", 0.75, *extremes),
+        values("p = 1, tiny p, large logits", 0.75, *limits),
     ],
     mistakes="""
 crossing-word-dropped: You dropped the word with which the sum reaches p. It belongs to the nucleus: the smallest set
@@ -602,8 +602,6 @@ subtracted: You subtract the penalty. It should divide a logit above 0, and mult
 WRONG_LINE = wrong_line(
     "decoding.wrong_line",
     WITHOUT_REPEATING,
-    minutes=10,
-    points=1,
     mistakes="""
 copy-suspected: Line {clone} is right: the caller's logits stay as they are.
 score-suspected: Line {score = } is right: it reads the logit of the word, and should find it as the model
@@ -622,14 +620,7 @@ WIDER = ask("decoding.wider", minutes=30, difficulty="medium", returns=("predict
     properties=[
         predicted(0.25, PAGE, 4),
         values("the numbers of every seed", 1.75, SEEDS, "found"),
-        concluded(
-            2,
-            SEEDS,
-            [["lower", 0, 1], ["lower", 2, 3]],
-            [["lower", 0, 1], ["lower", 3, 2]],
-            [["lower", 0, 1], ["undecided", 2, 3]],
-            ["undecided", 0, 1],
-        ),
+        concluded(2, SEEDS, "0<1 2<3", "0<1 3<2", "0<1 2~3", "0~1"),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

@@ -636,8 +636,6 @@ previous-state-ignored: You use h0 at every step. Each step needs the state befo
 WRONG_LINE = wrong_line(
     "recurrence.wrong_line",
     READ_IN_CHUNKS,
-    minutes=10,
-    points=1,
     mistakes="""
 start-suspected: Line {h, states} is right: it runs once, so the state is passed on from chunk to chunk.
 range-suspected: Line {range(0} is right: chunks start at 0, k, 2k and so on.
@@ -650,7 +648,6 @@ length-suspected: Line {for t in} is right: the last chunk may have fewer than k
 
 # --- 7. the error of truncation, for two memories and two lengths of chunks --------------------------------------
 
-longer = [["lower", 1, 0], ["lower", 3, 2]]
 CHUNK_ERROR = ask(
     "recurrence.chunk_error", minutes=35, difficulty="medium", returns=("prediction", "errors", "conclusion")
 )(
@@ -658,14 +655,7 @@ CHUNK_ERROR = ask(
     properties=[
         predicted(0.5, PAGE, 4),
         values("the errors of every seed", 3.5, SEEDS, "errors"),
-        concluded(
-            2,
-            SEEDS,
-            [*longer, ["undecided", 0, 3]],
-            [*longer, ["lower", 3, 0]],
-            [*longer, ["lower", 0, 3]],
-            [["undecided", 0, 1], ["lower", 3, 2]],
-        ),
+        concluded(2, SEEDS, "1<0 3<2 0~3", "1<0 3<2 3<0", "1<0 3<2 0<3", "0~1 3<2"),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

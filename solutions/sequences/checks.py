@@ -309,14 +309,7 @@ OWN_LETTERS = ask(
         columns("the errors with true letters, after teacher forcing", 1, SEEDS, "errors", 0),
         columns("the errors with its own letters, after teacher forcing", 1.5, SEEDS, "errors", 1),
         columns("both errors after training on mixed inputs", 1, SEEDS, "errors", 2, 3),
-        concluded(
-            2,
-            SEEDS,
-            [["lower", 0, 1], ["lower", 3, 1], ["lower", 2, 0]],
-            [["lower", 0, 1], ["lower", 3, 1], ["lower", 0, 2]],
-            [["lower", 0, 1], ["lower", 1, 3]],
-            ["undecided", 0, 1],
-        ),
+        concluded(2, SEEDS, "0<1 3<1 2<0", "0<1 3<1 0<2", "0<1 1<3", "0~1"),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
@@ -554,12 +547,12 @@ def judged_texts(draw: Draw, batch: int, time: int) -> Arguments:
             return written, reference
 
 
-several = at("several texts", lambda draw: judged_texts(draw, 4, draw.largest + 2)), at(EQUAL, batch=5, time=5)
+more_texts = at("several texts", lambda draw: judged_texts(draw, 4, draw.largest + 2)), at(EQUAL, batch=5, time=5)
 ERROR_RATES = ask("sequences.error_rates", minutes=5, difficulty="easy", returns=("rates",))(
     inputs=judged_texts,
     properties=[
         values("two texts", 1, at("two texts", lambda draw: judged_texts(draw, 2, draw.largest + 3))),
-        values("several texts", 1, *several),
+        values("several texts", 1, *more_texts),
     ],
     planted="- counted = reference > 0 → counted = written > 0",
     mistakes="""
@@ -589,8 +582,6 @@ rates-swapped: You swapped the two rates. First comes the one after a right word
 WRONG_LINE = wrong_line(
     "sequences.wrong_line",
     ERROR_RATES,
-    minutes=10,
-    points=1,
     mistakes="""
 comparison-suspected: Line {written != reference} is right: a word is wrong if it differs from the reference, and
 if it counts. Is it the first condition that fails, or the second?
@@ -614,15 +605,8 @@ REVERSED_OR_NOT = ask(
     properties=[
         predicted(0.25, PAGE, 4),
         values("the errors of every seed", 1.75, SEEDS, "errors"),
-        concluded(
-            2,
-            SEEDS,
-            [["lower", 1, 0], ["lower", 3, 2]],
-            [["undecided", 0, 1], ["lower", 3, 2]],
-            [["lower", 1, 0], ["undecided", 2, 3]],
-            [["undecided", 0, 1], ["undecided", 2, 3]],
-            within=0.01,  # the seeds differ by two to nine hundredths
-        ),
+        # the seeds differ by two to nine hundredths
+        concluded(2, SEEDS, "1<0 3<2", "0~1 3<2", "1<0 2~3", "0~1 2~3", within=0.01),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from autograder.exercise.declare import head, holds, judged, shapes, values
 from autograder.exercise.draw import Draw
@@ -73,6 +72,10 @@ def over(tokens: Tensor) -> Tensor:
     return (tokens > 0)[:, None, None, :]
 
 
+def causal(time: int) -> Tensor:
+    return torch.ones(time, time, dtype=torch.bool).tril()
+
+
 def matrix(draw: Draw, rows: int, columns: int, scale: float = 1.0) -> Tensor:
     return scale * draw.normal(rows, columns) / rows**0.5
 
@@ -111,19 +114,19 @@ def model(draw: Draw, layers: int = 2, half: int = 3) -> Weights:
 
 
 def square(draw: Draw, layers: int) -> Weights:
-    """Vocabularies and networks as large as d."""
+    """Vocabularies and networks as large as d; and so many texts with so many words."""
     return model_weights(draw, 6, 6, 6, 6, layers)
+
+
+def words(draw: Draw) -> Tensor:
+    return padded(draw, 6, 6, 6)
 
 
 # --- 1. shifted targets, and two masks ---------------------------------------------------------------------------
 
 
-def targets(draw: Draw, batch: int, time: int, full: bool = True, bos: int = 1, eos: int = 2) -> tuple[Any, ...]:
-    return padded(draw, batch, time + 1, 40, full=full), bos, eos
-
-
 SHIFTED = ask("translation.shifted", minutes=10, difficulty="easy", returns=("reads", "predicts"))(
-    inputs=targets,
+    inputs=lambda draw, batch, time, full=True, bos=1, eos=2: (padded(draw, batch, time + 1, 40, full), bos, eos),
     main=at(DIGITS),
     odd=[
         at("targets without padding", lambda draw, batch, time: (draw.integers(FIRST, 30, batch, time), 1, 2)),
@@ -170,13 +173,13 @@ padding-is-end: You fill the whole rest of a row with `eos`. There is one `eos` 
 
 def both_texts(draw: Draw, batch: int, n: int, m: int, full: bool = True) -> tuple[Tensor, Tensor]:
     """A source, which ends with `eos`, and what a decoder reads, which begins with `bos`."""
-    return ended(padded(draw, batch, n + 1, 20, full=full)), started(padded(draw, batch, m + 1, 20, full=full))
+    return ended(padded(draw, batch, n + 1, 20, full)), started(padded(draw, batch, m + 1, 20, full))
 
 
-def full_target(draw: Draw, batch: int, n: int, m: int) -> tuple[Tensor, Tensor]:
-    return both_texts(draw, batch, n, m)[0], started(draw.integers(FIRST, 19, batch, m + 1))
-
-
+full_target = at(
+    "a target without padding",
+    lambda draw, batch, n, m: (both_texts(draw, batch, n, m)[0], started(draw.integers(FIRST, 19, batch, m + 1))),
+)
 MASKS = ask("translation.masks", minutes=15, difficulty="easy", returns=("over_source", "over_target"))(
     inputs=both_texts,
     main=at("padding in both"),
@@ -189,7 +192,7 @@ MASKS = ask("translation.masks", minutes=15, difficulty="easy", returns=("over_s
     properties=[
         shapes(0.25, name="boolean, and the shapes", boolean=True),
         values("the mask over the source", 0.75, "over_source"),
-        values("no query sees a later position", 0.5, at("a target without padding", full_target), "over_target"),
+        values("no query sees a later position", 0.5, full_target, "over_target"),
         values("padding of the target as well", 0.5, "over_target"),
         values("one word, as many words in both", 0.5, ODD),
     ],
@@ -253,7 +256,7 @@ def two_ask(draw: Draw, batch: int, m: int, n: int, d_head: int) -> Case:
 
 def to_itself(draw: Draw, batch: int, m: int, d_head: int) -> tuple[Any, ...]:
     x, _, weights, heads, words = attends(draw, batch, m, m, d_head)
-    return x, x.clone(), weights, heads, words & torch.ones(m, m, dtype=torch.bool).tril()
+    return x, x.clone(), weights, heads, words & causal(m)
 
 
 everything = MAIN, at("three heads", heads=3, seen="everything")
@@ -401,9 +404,8 @@ mask-not-passed-on: You do not pass the mask to attention, so words read padding
 def writing(draw: Draw, batch: int, m: int, n: int, d_head: int, d_ff: int, empty: str = "") -> tuple[Any, ...]:
     d = 2 * d_head
     source, reads = padded(draw, batch, n, 9), padded(draw, batch, m, 9)
-    over_target = over(reads) & torch.ones(m, m, dtype=torch.bool).tril()
     z, h = draw.normal(batch, m, d), draw.normal(batch, n, d)
-    return z, h, layer_weights(draw, d, d_ff, True, empty), 2, over_target, over(source)
+    return z, h, layer_weights(draw, d, d_ff, True, empty), 2, over(reads) & causal(m), over(source)
 
 
 DECODER_LAYER = ask("translation.decoder_layer", minutes=20, difficulty="medium", returns=("z", "cross"))(
@@ -487,19 +489,14 @@ def source_alone(draw: Draw, n: int) -> Case:
     return Case(label="", calls=calls, known=(torch.tensor(words),))
 
 
-def too_wide(draw: Draw, batch: int, n: int, half: int) -> tuple[Any, ...]:
-    source, *rest = encodes(draw, batch, n, half)
-    return pad(source, (0, 2)), *rest
-
-
 several_layers = at("three layers", layers=3), at("two layers, one head", layers=2, heads=1)
 ENCODE = ask("translation.encode", minutes=10, difficulty="easy", returns=("h",))(
     inputs=encodes,
     main=at("one layer"),
     odd=[
-        at(EQUAL, lambda draw: (ended(padded(draw, 6, 6, 6)), square(draw, 1), 2)),
+        at(EQUAL, lambda draw: (ended(words(draw)), square(draw, 1), 2)),
         at("one word", batch=1, n=0),
-        at("more padding than the longest needs", too_wide),
+        at("more padding than the longest needs", lambda draw, n: (padded(draw, 3, n, VOCAB, False), model(draw), 2)),
     ],
     properties=[
         shapes(0.1),
@@ -560,17 +557,15 @@ def pair_alone(draw: Draw, batch: int, m: int, n: int, half: int) -> Case:
     return Case(label="", calls=((reads, h, source, *given), alone), known=(torch.tensor(m),))
 
 
-def square_pair(draw: Draw) -> tuple[Any, ...]:
-    source, reads = ended(padded(draw, 6, 6, 6)), started(padded(draw, 6, 6, 6))
-    return reads, draw.normal(6, 6, 6), source, square(draw, 2), 2
-
-
 usual = MAIN, at("one layer, one head", layers=1, heads=1)
 later, alone = at("a later word changes", later_word), at("a sentence alone", pair_alone)
 DECODE = ask("translation.decode", minutes=20, difficulty="medium", returns=("logits", "cross"))(
     inputs=decodes,
     main=at("two layers"),
-    odd=[at(EQUAL, square_pair), at("one word each", batch=1, m=0, n=0)],
+    odd=[
+        at(EQUAL, lambda draw: (started(words(draw)), draw.normal(6, 6, 6), ended(words(draw)), square(draw, 2), 2)),
+        at("one word each", batch=1, m=0, n=0),
+    ],
     properties=[
         shapes(0.25),
         values("the logits", 1.25, *usual, "logits"),
@@ -636,7 +631,7 @@ LOSS = ask("translation.loss", minutes=10, difficulty="medium", returns=("loss",
     odd=[
         at("a single word", batch=1, n=1, m=1, padding="none"),
         at("more padding", padding="more"),
-        at(EQUAL, lambda draw: (ended(padded(draw, 6, 6, 6)), padded(draw, 6, 6, 6), square(draw, 1), 2)),
+        at(EQUAL, lambda draw: (ended(words(draw)), words(draw), square(draw, 1), 2)),
     ],
     properties=[
         values("targets of one length", 0.75, at("targets of one length", padding="none")),
@@ -792,10 +787,6 @@ def chosen(seed: int, batch: int, k: int, m: int, full: bool, equal: int) -> tup
             return source, candidates, weights, 2
 
 
-def reranks(draw: Draw, batch: int, k: int, m: int, full: bool = False, equal: int = 0) -> tuple[Any, ...]:
-    return chosen(draw.integer(0, 10**9), batch, k + 1, m, full, equal)
-
-
 several = (
     at("several sources"),
     at("two sources, three candidates each", batch=2, k=2, m=4),
@@ -803,7 +794,7 @@ several = (
 )
 others = at("candidates without padding", batch=3, k=1, m=3, full=True), at("three sources", batch=3, k=2, m=3)
 RERANK = ask("translation.rerank", minutes=5, difficulty="easy", returns=("best", "scores"))(
-    inputs=reranks,
+    inputs=lambda draw, batch, k, m, full=False, equal=0: chosen(draw.integer(0, 10**9), batch, k + 1, m, full, equal),
     properties=[
         values("the log-probabilities of the candidates", 1, *several, "scores"),
         values("the choice", 0.5, *several, "best"),
@@ -838,8 +829,6 @@ least-probable: Your log-probabilities are right, but you choose the least proba
 WRONG_LINE = wrong_line(
     "translation.wrong_line",
     RERANK,
-    minutes=10,
-    points=1,
     mistakes="""
 sources-suspected: Line {sources = source} is right: each source is repeated k times in a row, A A A B B B, as
 the candidates are.

@@ -359,14 +359,7 @@ RETRIEVED = ask("translation.retrieved", minutes=25, difficulty="medium", return
     properties=[
         predicted(0.25, page, 4),
         values("the five numbers of every seed", 2, page, fresh, "bleu"),
-        concluded(
-            1.75,
-            Both((page, fresh)),
-            [["lower", 1, 2], ["lower", 3, 4]],
-            [["undecided", 1, 2], ["lower", 0, 3], ["lower", 0, 4]],
-            [["undecided", 1, 2], ["lower", 0, 4], ["lower", 3, 0]],
-            [["lower", 3, 0], ["lower", 4, 0]],
-        ),
+        concluded(1.75, Both((page, fresh)), "1<2 3<4", "1~2 0<3 0<4", "1~2 0<4 3<0", "3<0 4<0"),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

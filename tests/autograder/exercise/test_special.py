@@ -21,7 +21,7 @@ from autograder.exercise.outcome import Outcome
 from autograder.exercise.public import read, write
 from autograder.exercise.questions import opened
 from autograder.exercise.report import Report
-from autograder.exercise.special import on_the_page, wrong_line
+from autograder.exercise.special import PAGE, concluded, on_the_page, wrong_line
 from autograder.exercise.specification import Exercise
 from autograder.launcher.text import from_text
 from autograder.release.build import secret_lines
@@ -128,6 +128,18 @@ def test_the_line_in_the_source_notebook_is_the_planted_one(mend):
         wrong_line("ngrams.wrong_line", other, minutes=1, points=1, mistakes="one-off: No.\n- 7 → 8")
 
 
+def test_another_line_is_named_by_what_it_says(mend):
+    asked = wrong_line(
+        "ngrams.wrong_line", mend, mistakes="types: Line {types =} is right:\nit counts.\ntotal: Line {row =} too."
+    )
+    numbers = [listing_of(mend).number(text) for text in ("types =", "row =")]
+    assert [m.sentence for m in asked.misconceptions] == [
+        f"Line {numbers[0]} is right: it counts.",
+        f"Line {numbers[1]} too.",
+    ]
+    assert [m.implementation() for m in asked.misconceptions] == numbers
+
+
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_bug_can_be_pointed_at(name):
     for exercise in exercises_of(name).values():
@@ -159,6 +171,11 @@ FOUR_OF_FIVE = [[1.0, 1.5], [1.1, 1.6], [1.2, 1.71], [1.3, 1.8], [1.0, 0.99]]
 )
 def test_conclusions_are_judged_by_the_students_own_numbers(rows, defensible):
     assert {choice for choice in range(1, 5) if said(rows, choice) is None} == defensible
+
+
+def test_claims_in_short():
+    judge = concluded(1, PAGE, "0<1", "1<0 0~2", ["lower", 0, 1, 2.0])(("prediction", "numbers", "conclusion")).judge
+    assert judge.arguments[-1] == [["lower", 0, 1], [["lower", 1, 0], ["undecided", 0, 2]], ["lower", 0, 1, 2.0]]
 
 
 def test_what_supports_no_conclusion():
