@@ -13,8 +13,8 @@
     """,
     )
 
-A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`, rows
-`at(…)` of these inputs (`autograder.exercise.sized`), or any other functions that draw some.
+A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
+(`autograder.exercise.sized`), rows `at(…)` of these inputs, or any other functions that draw some.
 
 Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
 solution, and the solution. A mistake is an edit of that solution:
@@ -31,13 +31,13 @@ names mistakes that give the same answers everywhere. A line after these that is
 none of them begins the next mistake. An edit that does not apply is an
 error when the declaration is imported.'''
 
-import functools
 import importlib
 import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -56,7 +56,7 @@ from autograder.exercise.judges import (
 from autograder.exercise.kinds import with_every_kind
 from autograder.exercise.outcome import COUNTED
 from autograder.exercise.rooms import with_what_is_built_on
-from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, cases, of_question, usual
+from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, of_question, these, usual
 from autograder.exercise.specification import Both, Cases, Exercise, Judge, Misconception, Property
 
 Difficulty = Literal["easy", "medium", "hard"]
@@ -104,8 +104,9 @@ def any_order(name: str, points: float, *about: Cases | str) -> Row:
 def _apart(about: Sequence[Cases | str]) -> tuple[Cases, list[str]]:
     """(the cases that a property names, else `MAIN`, the results that it names)."""
     kinds = [one for one in about if not isinstance(one, str)]
-    found = MAIN if not kinds else kinds[0] if len(kinds) == 1 else Both(tuple(kinds))
-    return found, [one for one in about if isinstance(one, str)]
+    rows = [one for one in kinds if isinstance(one, At)]
+    cases = these(*rows) if rows and rows == kinds else Both(tuple(kinds))
+    return kinds[0] if len(kinds) == 1 else cases if kinds else MAIN, [one for one in about if isinstance(one, str)]
 
 
 def inputs_too(row: Row) -> Row:
@@ -143,8 +144,8 @@ def question(
     returns: tuple[str, ...],
     properties: Iterable[Row],
     mistakes: str,
-    inputs: Inputs | None = None,
-    main: At | None = None,
+    inputs: Inputs | At | None = None,
+    main: Cases | None = None,
     odd: Sequence[At] = (),
     closed: Sequence[str] = (),
     planted: str = "",
@@ -156,20 +157,23 @@ def question(
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
-    `inputs` makes the cases `MAIN`, which is the row `main`, and `ODD`, among them the rows `odd`.
+    `inputs` makes the cases `MAIN`, which is the row `main` or `these` rows, and `ODD`, among them the rows `odd`. It
+    may be the row of `MAIN` itself.
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
     choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
     function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
-    are, so there is nothing to close. `counted`: what the matrix products of a call cost is counted, for `frugal`.
+    are, so nothing is closed. `counted`: what the matrix products of a call cost is counted, for `frugal`.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
     """
-    if numpy and closed:
-        raise ValueError(f"{name}: with numpy=True there is nothing to close")
-    own: dict[Cases, Cases] = {MAIN: cases(inputs, main or at("a batch")), ODD: usual(inputs, odd)} if inputs else {}
+    if isinstance(inputs, At):
+        main, inputs = inputs, inputs.inputs
+    own: dict[Cases, Cases] = {}
+    if inputs:
+        own = {MAIN: of_question(main or at("a batch"), "", inputs, {}), ODD: usual(inputs, odd)}
     made = (row(returns) for row in properties)
-    rows = [replace(prop, cases=of_question(prop.cases, own, inputs)) for prop in made]
+    rows = [replace(prop, cases=of_question(prop.cases, prop.name, inputs, own)) for prop in made]
     if counted:  # "all results" are those that the function returns
         rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
         returns += (COUNTED,)
@@ -186,13 +190,18 @@ def question(
         reference=master.make(function),
         properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
-        closed=with_what_is_built_on(closed),
+        closed=() if numpy else with_what_is_built_on(closed),
         numpy=numpy,
         planted=_planted(planted, master, name),
         chosen=chosen,
         together=together,
         tolerance=tolerance,
     )
+
+
+def closing(*modules: str) -> Callable[..., Exercise]:
+    """`question` for an assignment in which these modules are closed."""
+    return partial(question, closed=modules)
 
 
 def head(
@@ -204,11 +213,17 @@ def head(
         inputs=leaking, properties=[…], mistakes=…
     )
     """
-    return functools.partial(question, name, minutes=minutes, difficulty=difficulty, returns=returns, **rest)
+    return partial(question, name, minutes=minutes, difficulty=difficulty, returns=returns, **rest)
 
 
 def _master(assignment: str) -> Master:
     return master_of(CHECKOUT / SOURCE / assignment / f"{assignment}.py")
+
+
+def solution_of(name: str) -> str:
+    """The text of the solution of "assignment.function"."""
+    assignment, _, function = name.partition(".")
+    return _master(assignment).solution(function)
 
 
 KEPT = 0.5

@@ -12,21 +12,17 @@ code to mend. Both are questions; the bug is written once, as an edit of the sol
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
     WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, mistakes=\"\"\"
-    types: Line {types =} is right: …
+    types-suspected: Line {types =} is right: …
     \"\"\")
 
-Its mistakes are the other lines: `{types =}` stands for the number of the only line that contains “types =”.
+A part of a line in braces stands for the line's number. The first one of a mistake is the answer of whoever makes it.
 
 An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
 
-    returns=("prediction", "perplexities", "conclusion"), chosen=("prediction", "conclusion"),
-    page = on_the_page("the seeds of the page", …, [0, 1, 2, 3, 4])  # or PAGE and SEEDS, if it gets only the seeds
-    properties=[
-        predicted(0.25, page, 3),
-        values("the perplexities of every seed", 1.5, Both((page, fresh)), "perplexities"),
-        concluded(1.5, Both((page, fresh)), "0<1", "1<0", "0~1"),
-    ]
+    WHICH_K = experiment(
+        "ngrams.which_k", minutes=35, table="perplexities", points=(0.25, 1.5, 1.5),
+        claims=["0 < 1, 2 < 3", "1 < 0, 3 < 2", "0 ~ 1"], …)
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
 seeds.
@@ -34,14 +30,15 @@ seeds.
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
-from autograder.exercise.declare import Row, judged, question, values
+from autograder.exercise.declare import TOLERANCE, Row, judged, question, solution_of, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.experiments import chooses, is_supported, right_columns
 from autograder.exercise.listing import Listing, listing_of
+from autograder.exercise.sized import at
 from autograder.exercise.specification import Both, Case, Cases, Exercise, case
 
 POINTS = 4
@@ -56,17 +53,6 @@ def on_the_page(label: str, *arguments: Any) -> Cases:
     supported, because nobody saw the numbers of another one."""
     kept = [Case(label=label, calls=(arguments,), known=(torch.tensor(True),))]
     return lambda draw: kept
-
-
-PAGE = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
-"""Of an experiment that gets nothing but the seeds."""
-
-
-def other_seeds(draw: Draw) -> list[Case]:
-    return [case("other seeds", [draw.integer(100 * n, 100 * n + 99) for n in (1, 2)])]
-
-
-SEEDS = Both((PAGE, other_seeds))
 
 
 def at_points(label: str = "a random point", **symbols: tuple[float, float]) -> Cases:
@@ -100,7 +86,7 @@ def wrong_line(name: str, bug: Exercise, *, mistakes: str, minutes: int = 10, po
         difficulty="medium",
         returns=("line",),
         properties=[values("the line", points, on_the_page("the listing"))],
-        mistakes=_other_lines(mistakes, listing_of(bug)),
+        mistakes=_suspicions(mistakes, listing_of(bug)),
         closed=bug.closed,
         numpy=bug.numpy,
         chosen=("line",),
@@ -111,15 +97,16 @@ def wrong_line(name: str, bug: Exercise, *, mistakes: str, minutes: int = 10, po
     return made
 
 
-def _other_lines(mistakes: str, listing: Listing) -> str:
-    """The mistakes of a wrong line, each with the number of its line, and its edit below it."""
-    said = []
-    for mistake in re.split(r"\n(?=[a-z0-9-]+: Line \{)", mistakes.strip("\n")):
-        if line := re.search(r"(?<=: Line )\{(.+?)\}(?= )", mistake):
-            number = listing.number(line[1])
-            mistake = f"{mistake.replace(line[0], str(number), 1)}\n- {listing.wrong} → {number}"
-        said.append(mistake)
-    return "\n".join(said)
+def _suspicions(mistakes: str, listing: Listing) -> str:
+    """The mistakes, with the numbers of the lines, and the edit of each that names a line."""
+    found: list[str] = []
+    edit = ""
+    for line in mistakes.strip("\n").split("\n"):
+        if first := re.match(r"[\w-]+: .*?\{(.+?)\}", line):
+            found.append(edit)
+            edit = f"- {listing.wrong} → {listing.number(first[1])}"
+        found.append(re.sub(r"\{(.+?)\}", lambda part: str(listing.number(part[1])), line))
+    return "\n".join([*found, edit])
 
 
 def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:
@@ -136,17 +123,9 @@ def predicted(points: float, cases: Cases, options: int) -> Row:
     return lambda names: judged("a prediction", points, cases, chooses(name, names.index(name), options), name)(names)
 
 
-Claim = str | Sequence[Any]
+Claim = Sequence[Any]
 """["lower", a, b]: column a is lower than column b; ["lower", a, b, 1.1]: even 1.1 times as large. ["undecided", a, b]:
-neither is lower. A list of claims: all of them. In short: "a<b", "a~b", and "a<b c~d" for both."""
-
-
-def _claims(claim: Claim) -> list[Any]:
-    if not isinstance(claim, str):
-        return list(claim)
-    signs = {"<": "lower", "~": "undecided"}
-    each = [[signs[part[1]], int(part[0]), int(part[2])] for part in claim.split()]
-    return each if len(each) > 1 else each[0]
+neither is lower. A list of claims: all of them."""
 
 
 def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05) -> Row:
@@ -157,8 +136,82 @@ def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05)
 
     def row(names: tuple[str, ...]) -> Any:
         name = "conclusion"
-        judge = is_supported(name, names.index(name), 1, within, list(map(_claims, claims)))
+        judge = is_supported(name, names.index(name), 1, within, [list(claim) for claim in claims])
         both = names[1], name  # a conclusion is mistaken only for the numbers from which it was drawn
         return judged("your own numbers support the conclusion", points, cases, judge, *both)(names)
 
     return row
+
+
+NOT_PREDICTED = """
+not-predicted: There is no prediction. Write down what you expect, 1 to {}, before you look at numbers; afterwards
+everything looks as if you had known it.
+- {} → prediction = 0
+"""
+
+
+def other_seeds(draw: Draw, count: int = 2) -> list[int]:
+    return [draw.integer(10 * n, 10 * n + 9) for n in range(1, count + 1)]
+
+
+PAGE = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
+FRESH = at("other seeds", lambda draw: (other_seeds(draw),))
+
+
+def experiment(
+    name: str,
+    *,
+    minutes: int,
+    table: str,
+    points: tuple[float, float, float],
+    claims: Sequence[str],
+    mistakes: str,
+    page: Cases = PAGE,
+    fresh: Cases = FRESH,
+    rows: str = "",
+    more: Cases | None = None,
+    within: float = 0.05,
+    difficulty: Literal["easy", "medium", "hard"] = "medium",
+    tolerance: float = TOLERANCE,
+    numpy: bool = False,
+    closed: Sequence[str] = (),
+) -> Exercise:
+    """The question that is a small experiment. That nothing is predicted is a mistake of every experiment.
+
+    `table`: the result with a row for each seed, right to `tolerance`. `points`: for the prediction, the table and the
+    conclusion. `page` and `fresh`: what is asked on the page, and what else. `more`: cases of the table only.
+    `claims`: one for each conclusion; “0 < 1, 2 ~ 3” is that column 0 is lower than column 1 and that 2 and 3 are
+    undecided, “1.1 * 0 < 1” that column 0 is lower even when it is 1.1 times as large. `within`: see `concluded`.
+    """
+    both = Both((page, fresh))
+    every = both if more is None else Both((page, fresh, more))
+    made = re.search(r"prediction = \d+", solution_of(name))
+    if made and "not-predicted: " not in mistakes:
+        mistakes += NOT_PREDICTED.format(len(claims), made[0])
+    return question(
+        name,
+        minutes=minutes,
+        difficulty=difficulty,
+        returns=("prediction", table, "conclusion"),
+        chosen=("prediction", "conclusion"),
+        properties=[
+            predicted(points[0], page, len(claims)),
+            values(rows or f"the {table} of every seed", points[1], every, table, tolerance=tolerance),
+            concluded(points[2], both, *map(_claim, claims), within=within),
+        ],
+        mistakes=mistakes,
+        numpy=numpy,
+        closed=closed,
+    )
+
+
+CLAIM = re.compile(r"(?:([\d.]+) \* )?(\d+) ([<~]) (\d+)")
+
+
+def _claim(text: str) -> Claim:
+    found = [CLAIM.fullmatch(part) for part in text.split(", ")]
+    if not all(found):
+        raise ValueError(f"a claim has the form “0 < 1” or “0 ~ 1”, several with a comma between them, got {text!r}")
+    kinds = {"<": "lower", "~": "undecided"}
+    made = [[kinds[m[3]], int(m[2]), int(m[4]), *([float(m[1])] if m[1] else [])] for m in found if m]
+    return made[0] if len(made) == 1 else made

@@ -24,8 +24,7 @@ def several_bytes(draw: Draw, time: int) -> tuple[Any, ...]:
 
 
 BITS_PER_BYTE = head("capstone.bits_per_byte", minutes=15, difficulty="easy", returns=("bits", "perplexity"))(
-    inputs=lambda draw, time, vocab: text(draw, time + 1, PLAIN[:vocab]),
-    main=at("letters of one byte"),
+    inputs=at("letters of one byte", lambda draw, time, vocab: text(draw, time + 1, PLAIN[:vocab])),
     odd=[
         at("one token", lambda draw: text(draw, 1, PIECES)),
         at("as many tokens as pieces", lambda draw, size: text(draw, size, PIECES[-size:])),

@@ -16,11 +16,12 @@ from autograder.exercise.draw import Draw
 from autograder.exercise.judges import same_values
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.decoding import same_path, scores_its_own_path
-from autograder.exercise.sized import at
-from autograder.exercise.special import PAGE, SEEDS, at_points, concluded, formula, predicted, wrong_line
+from autograder.exercise.sized import at, these
+from autograder.exercise.special import at_points, experiment, formula, wrong_line
 from autograder.exercise.specification import Both, Case, case
 
-ask = functools.partial(head, closed=("nlmcore.decoding", "transformers"))
+CLOSED = ("nlmcore.decoding", "transformers")
+ask = functools.partial(head, closed=CLOSED)
 Arguments = tuple[Any, ...]
 path = same_path("the tokens")
 
@@ -47,21 +48,21 @@ def greedily(draw: Draw, least: int, most: int, longest: int, ends: bool, comes_
             return table, start, eos, longest
 
 
-few_words = (
+few_words = these(
     at("a few words", least=3, most=7, longest=10, ends=True),
     at("a few words once more", least=2, most=5, longest=10, ends=True),
 )
 circle = at("words in a circle", least=6, most=6, longest=6, ends=False, comes_again=True)
-one = (
+one = these(
     at("it ends immediately", least=1, most=1, longest=6, ends=True),
     at("one token is allowed", least=1, most=1, longest=1, ends=False),
 )
 GREEDY = ask("decoding.greedy", minutes=15, difficulty="easy", returns=("tokens",))(
     inputs=greedily,
     properties=[
-        judged("a text that ends by itself", 1.5, Both(few_words), path),
+        judged("a text that ends by itself", 1.5, few_words, path),
         judged("a text that does not end", 1, circle, path),
-        judged("one token", 0.5, Both(one), path),
+        judged("one token", 0.5, one, path),
     ],
     mistakes="""
 never-stops: You keep generating after `<eos>`. The text ends there: nothing follows it.
@@ -97,9 +98,9 @@ def k_words(draw: Draw, k: int, temperature: float = 1.0, higher: float = 0.0) -
     return different_logits(draw) + higher, k, temperature
 
 
-several = at("three words are kept", k=3), at("two words", k=2)
-temperatures = at("a low temperature", k=4, temperature=0.5), at("a high temperature", k=4, temperature=2.0)
-extremes = (
+several = these(at("three words are kept", k=3), at("two words", k=2))
+temperatures = these(at("a low temperature", k=4, temperature=0.5), at("a high temperature", k=4, temperature=2.0))
+extremes = these(
     at("one word is kept", k=1, temperature=0.7),
     at("all words are kept", lambda draw: k_words(draw, draw.largest + 2, 1.5)),
     at("k above the vocabulary size", lambda draw: k_words(draw, draw.largest + 7, 0.8)),
@@ -109,11 +110,11 @@ extremes = (
 TOP_K = ask("decoding.top_k", minutes=15, difficulty="easy", returns=("probabilities",))(
     inputs=k_words,
     properties=[
-        shapes(0.25, Both(several), "one probability per word"),
-        any_order("k probabilities that are right, in any order", 0.75, *several),
-        values("each of the k words has its own", 0.5, *several),
-        values("temperatures", 1, *temperatures),
-        values("one word, all, large logits", 0.5, *extremes),
+        shapes(0.25, several, "one probability per word"),
+        any_order("k probabilities that are right, in any order", 0.75, several),
+        values("each of the k words has its own", 0.5, several),
+        values("temperatures", 1, temperatures),
+        values("one word, all, large logits", 0.5, extremes),
     ],
     mistakes="""
 not-shared-out: Your probabilities sum to less than 1 because you did not redistribute those of the dropped words. Take
@@ -166,8 +167,8 @@ def sharp(draw: Draw) -> Arguments:
     return logits, 0.5
 
 
-usual = at("p = 0.9", p=0.9), at("p = 0.7", p=0.7)
-limits = (
+usual = these(at("p = 0.9", p=0.9), at("p = 0.7", p=0.7))
+limits = these(
     at("p = 1", lambda draw: (different_logits(draw), 1.0)),
     at("a very small p", lambda draw: (different_logits(draw), 0.01)),
     at("logits above a hundred", p=0.8, higher=150.0),
@@ -176,11 +177,11 @@ limits = (
 NUCLEUS = ask("decoding.nucleus", minutes=25, difficulty="medium", returns=("probabilities",))(
     inputs=sampled,
     properties=[
-        shapes(0.25, Both(usual), "one probability per word"),
-        any_order("typical p: the probabilities, in any order", 1, *usual),
-        values("typical p: each word has its own", 1, *usual),
+        shapes(0.25, usual, "one probability per word"),
+        any_order("typical p: the probabilities, in any order", 1, usual),
+        values("typical p: each word has its own", 1, usual),
         values("one word has more than p", 1, at("one word has more than p", sharp)),
-        values("p = 1, tiny p, large logits", 0.75, *limits),
+        values("p = 1, tiny p, large logits", 0.75, limits),
     ],
     mistakes="""
 crossing-word-dropped: You dropped the word with which the sum reaches p. It belongs to the nucleus: the smallest set
@@ -231,17 +232,17 @@ def beams(draw: Draw, open_: int, beam: int, size: int = 0) -> Arguments:
             return scores, log_probs, beam
 
 
-usual = at("three hypotheses", open_=3, beam=3), at("four", open_=4, beam=4)
-first = at("the first step: one hypothesis", open_=1, beam=3), at(EQUAL, open_=4, beam=4, size=4)
+usual = these(at("three hypotheses", open_=3, beam=3), at("four", open_=4, beam=4))
+first = these(at("the first step: one hypothesis", open_=1, beam=3), at(EQUAL, open_=4, beam=4, size=4))
 BEAM_STEP = ask("decoding.beam_step", minutes=20, difficulty="medium", returns=("scores", "parents", "tokens"))(
     inputs=beams,
     properties=[
-        shapes(0.25, Both(usual), "three lists of the beam's size"),
-        any_order("the scores, in any order", 0.75, *usual, "scores"),
-        values("the scores, best first", 0.5, *usual, "scores"),
-        any_order("the parents and the words, in any order", 1, *usual, "parents", "tokens"),
-        values("the parents and the words of each", 1, *usual, "parents", "tokens"),
-        values("the first step", 0.5, *first),
+        shapes(0.25, usual, "three lists of the beam's size"),
+        any_order("the scores, in any order", 0.75, usual, "scores"),
+        values("the scores, best first", 0.5, usual, "scores"),
+        any_order("the parents and the words, in any order", 1, usual, "parents", "tokens"),
+        values("the parents and the words of each", 1, usual, "parents", "tokens"),
+        values("the first step", 0.5, first),
     ],
     mistakes="""
 scores-forgotten: You compared only the new words. A hypothesis already has a score: add it to the log-probability of
@@ -312,7 +313,7 @@ def crowded(draw: Draw) -> Arguments:
             return table, start, eos, 3, 5
 
 
-wide = (
+wide = these(
     at("two children of one hypothesis", crowded),
     at("two hypotheses", garden_path, beam=2, chain=2, longest=5),
     at("three hypotheses", garden_path, beam=3, chain=3, longest=6),
@@ -375,8 +376,8 @@ cut_off = at("cut off before it ends", garden_path, beam=2, chain=3, longest=3)
 BEAM_SEARCH = ask("decoding.beam_search", minutes=40, difficulty="hard", returns=("tokens", "log_prob"))(
     properties=[
         judged("one hypothesis is greedy", 1, at("one hypothesis: greedy", narrow), path),
-        judged("the log-probability of your own tokens", 1, Both((*wide, ended)), scores_its_own_path),
-        judged("better than greedy", 2, Both(wide), path, "tokens"),
+        judged("the log-probability of your own tokens", 1, Both((wide, ended)), scores_its_own_path),
+        judged("better than greedy", 2, wide, path, "tokens"),
         judged("texts that have ended, among others", 1, ended, path, "tokens"),
         judged("cut off before it ends", 1, cut_off, path, "tokens"),
     ],
@@ -495,13 +496,13 @@ def no_penalty(draw: Draw) -> Arguments:
 
 
 mean = at("a mean per word", penalty=1.0)
-between = at("a penalty of 0.6", penalty=0.6), at("a penalty of 0.8", penalty=0.8)
+between = these(at("a penalty of 0.6", penalty=0.6), at("a penalty of 0.8", penalty=0.8))
 LENGTH_PENALTY = ask("decoding.length_penalty", minutes=10, difficulty="easy", returns=("scores", "best"))(
     inputs=choices,
     properties=[
         values("the scores: a mean per word", 0.5, mean, "scores"),
-        values("the scores for other penalties", 0.75, *between, "scores"),
-        judged("the best hypothesis", 0.5, Both((mean, *between)), same_values(("scores", "best"), (1,))),
+        values("the scores for other penalties", 0.75, between, "scores"),
+        judged("the best hypothesis", 0.5, Both((mean, between)), same_values(("scores", "best"), (1,))),
         values("no penalty", 0.25, at("no penalty", no_penalty)),
     ],
     mistakes="""
@@ -615,13 +616,14 @@ Why is it run so often?
 
 # --- 5. what does a wider beam find? -----------------------------------------------------------------------------
 
-WIDER = ask("decoding.wider", minutes=30, difficulty="medium", returns=("prediction", "found", "conclusion"))(
-    chosen=("prediction", "conclusion"),
-    properties=[
-        predicted(0.25, PAGE, 4),
-        values("the numbers of every seed", 1.75, SEEDS, "found"),
-        concluded(2, SEEDS, "0<1 2<3", "0<1 3<2", "0<1 2~3", "0~1"),
-    ],
+WIDER = experiment(
+    "decoding.wider",
+    minutes=30,
+    table="found",
+    points=(0.25, 1.75, 2),
+    rows="the numbers of every seed",
+    claims=["0 < 1, 2 < 3", "0 < 1, 3 < 2", "0 < 1, 2 ~ 3", "0 ~ 1"],
+    closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - models(seed) → models(seeds[0])
@@ -646,9 +648,6 @@ chance does not explain it.
 - conclusion = 2 → conclusion = 3
 search-doubted: Your own numbers decide it: for every seed the wide beam finds the higher log-probability.
 - conclusion = 2 → conclusion = 4
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
-everything looks as if you had known it.
-- prediction = 1 → prediction = 0
 """,
 )
 

@@ -14,7 +14,7 @@ from autograder.exercise.declare import exercises_in, head, holds, shapes, value
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.sized import MAIN, ODD, at, cases
-from autograder.exercise.special import PAGE, SEEDS, at_points, concluded, formula, predicted, wrong_line
+from autograder.exercise.special import at_points, experiment, formula, wrong_line
 from autograder.exercise.specification import Case
 from solutions.gates.laws import mixes, remembers, shows
 
@@ -42,8 +42,7 @@ def closed_then_open(draw: Draw, time: int, units: int) -> tuple[Tensor, ...]:
 
 
 LEAKY = ask("gates.leaky", minutes=15, difficulty="easy", returns=("states", "left"))(
-    inputs=leaking,
-    main=at("several units, each with its own gates"),
+    inputs=at("several units, each with its own gates", leaking),
     odd=[
         at("a closed gate, then a fully open one", closed_then_open, time=4),
         at("a single step, one unit", time=1, units=1),
@@ -361,8 +360,7 @@ def saturated(draw: Draw, time: int, hidden: int) -> tuple[Tensor, ...]:
 
 
 JACOBIAN_NORMS = ask("gates.jacobian_norms", minutes=30, difficulty="hard", returns=("norms",))(
-    inputs=network,
-    main=at("several states", time=5),
+    inputs=at("several states", network, time=5),
     odd=[
         at("one saturated state", saturated, time=4),
         at("one unit", time=4, hidden=1),
@@ -497,13 +495,13 @@ shown-suspected: Line {shown = } is right: it is tanh of the new memory, and the
 
 # --- 7. with and without gates, over several seeds -------------------------------------------------------------
 
-REACH = ask("gates.reach", minutes=35, difficulty="medium", returns=("prediction", "norms", "conclusion"))(
-    chosen=("prediction", "conclusion"),
-    properties=[
-        predicted(0.5, PAGE, 4),
-        values("the norms of every seed", 4.5, SEEDS, "norms"),
-        concluded(3, SEEDS, "0<1 2<3", "1<0 3<2", "1<0 2<3", "1<0 2~3"),
-    ],
+REACH = experiment(
+    "gates.reach",
+    minutes=35,
+    table="norms",
+    points=(0.5, 4.5, 3),
+    claims=["0 < 1, 2 < 3", "1 < 0, 3 < 2", "1 < 0, 2 < 3", "1 < 0, 2 ~ 3"],
+    numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - beginning(seed) → beginning(seeds[0])
@@ -526,9 +524,6 @@ short-distance-for-all: At distance 30 your own numbers say the opposite: for ev
 undecided-although-all-agree: At distance 30 your own numbers decide it: the LSTM's norm is larger for every seed, and
 chance does not explain that.
 - conclusion = 3 → conclusion = 4
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
-everything looks as if you had known it.
-- prediction = 1 → prediction = 0
 """,
 )
 

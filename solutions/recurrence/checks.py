@@ -13,8 +13,8 @@ from torch import Tensor
 from autograder.exercise.declare import exercises_in, head, judged, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
-from autograder.exercise.sized import MAIN, ODD, at
-from autograder.exercise.special import PAGE, SEEDS, at_points, concluded, formula, predicted, wrong_line
+from autograder.exercise.sized import MAIN, ODD, at, these
+from autograder.exercise.special import at_points, experiment, formula, wrong_line
 from autograder.exercise.specification import Case
 from solutions.recurrence.laws import follows_from_its_own_norm, held, left_alone, nothing_at_padding
 
@@ -98,8 +98,7 @@ def full_runs(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
 
 full = at("texts of equal length", full_runs)
 RNN_FORWARD = ask("recurrence.rnn_forward", minutes=25, difficulty="medium", returns=("states", "last"))(
-    inputs=runs,
-    main=at("texts of different lengths"),
+    inputs=at("texts of different lengths", runs),
     odd=[
         at("one of the texts is empty", batch=3, time=4, lengths=(2, 0, 4)),
         at("more padding than the longest needs", batch=3, time=4, lengths=(1, 2, 2)),
@@ -157,7 +156,7 @@ def labelled(draw: Draw, n_in: int, hidden: int, time: int, lengths: tuple[int, 
 
 
 full = at("texts of equal length", time=4, lengths=(4, 4, 4))
-padded = (
+padded = these(
     at("texts of different lengths", time=6, lengths=(3, 6, 2)),
     at("a text of one word, and more padding than the longest needs", time=6, lengths=(1, 4)),
 )
@@ -167,8 +166,8 @@ LABEL_AND_CLASSIFY = ask("recurrence.label_and_classify", minutes=30, difficulty
         shapes(0.25, full),
         values("the labels of texts of equal length", 1, full, "labels"),
         values("the classes of texts of equal length", 0.75, full, "classes"),
-        values("the labels where lengths differ", 1, *padded, "labels"),
-        values("the classes where lengths differ", 1, *padded, "classes"),
+        values("the labels where lengths differ", 1, padded, "labels"),
+        values("the classes where lengths differ", 1, padded, "classes"),
     ],
     mistakes="""
 reads-forwards-twice: Both of your networks read forwards. The second one should begin with the last word of each text.
@@ -240,8 +239,7 @@ LOGARITHM = """
 
 full = at("texts of equal length", full_predictions)
 TEXT_LOSS = ask("recurrence.text_loss", minutes=20, difficulty="medium", returns=("loss", "d_logits"))(
-    inputs=predictions,
-    main=at("texts of different lengths"),
+    inputs=at("texts of different lengths", predictions),
     odd=[
         at("one prediction", batch=1, time=1, lengths=(1,)),
         at("logits around 300 and −300, one text empty", large_logits),
@@ -302,8 +300,8 @@ def measured(draw: Draw, vocab: int, hidden: int, time: int, k: int, surprise: f
     return ids, *weights(draw, vocab, hidden), draw.normal(hidden, vocab), c, k
 
 
-several = at("several chunks of equal length", time=7, k=2), at("three of three", time=10, k=3)
-any_size = (
+several = these(at("several chunks of equal length", time=7, k=2), at("three of three", time=10, k=3))
+any_size = these(
     at("a shorter chunk at the end", time=9, k=3),
     at("chunks of one character", time=4, k=1),
     at("a chunk longer than the text", time=4, k=9),
@@ -313,8 +311,8 @@ PERPLEXITY = ask("recurrence.perplexity", minutes=25, difficulty="medium", retur
     inputs=measured,
     properties=[
         values("a text in one chunk", 1, at("one chunk", time=7, k=6)),
-        values("several chunks", 1.5, *several),
-        values("chunks of any size, and an unlikely character", 1.5, *any_size),
+        values("several chunks", 1.5, several),
+        values("chunks of any size, and an unlikely character", 1.5, any_size),
     ],
     mistakes="""
 state-lost: Each of your chunks starts from a state of zeros, so the network forgets everything at each boundary. Pass
@@ -372,8 +370,7 @@ def last_loss(draw: Draw, batch: int, n: int) -> Arguments:
 
 
 RNN_BACKWARD = ask("recurrence.rnn_backward", minutes=45, difficulty="hard", returns=("d_W", "d_U", "d_b", "d_h0"))(
-    inputs=read,
-    main=at("several steps"),
+    inputs=at("several steps", read),
     odd=[at("a loss at the last step only", last_loss), at("one text, one unit", batch=1, hidden=1, time=3)],
     properties=[
         shapes(0.5, name="each gradient has its parameter's shape"),
@@ -444,8 +441,7 @@ def pieces(draw: Draw, batch: int, n_in: int, hidden: int, time: int = 0, k: int
 TRUNCATED_BACKWARD = ask(
     "recurrence.truncated_backward", minutes=20, difficulty="medium", returns=("d_W", "d_U", "d_b")
 )(
-    inputs=pieces,
-    main=at("chunks of equal length"),
+    inputs=at("chunks of equal length", pieces),
     odd=[
         at("a shorter chunk at the end", time=5, k=3),
         at("chunks of one step", time=3, k=1),
@@ -524,8 +520,7 @@ both, unchanged = (
     and_inputs_unchanged(same_values(("norm", "clipped"), [1])),
 )
 CLIPPING = ask("recurrence.clip", minutes=15, difficulty="easy", returns=("norm", "clipped"))(
-    inputs=above,
-    main=at("above the limit"),
+    inputs=at("above the limit", above),
     odd=[
         at("zeros", lambda draw, n: ([torch.zeros(n, n), torch.zeros(n)], 1.0)),
         at("a single array", lambda draw, n: ([draw.normal(n) * 5], 0.5)),
@@ -609,13 +604,13 @@ def in_chunks(draw: Draw, n_in: int, hidden: int, time: int, k: int) -> Argument
     return draw.normal(time, n_in), draw.normal(hidden), *weights(draw, n_in, hidden), k
 
 
-several = at("several chunks", time=6, k=2), at("chunks of one step", time=3, k=1)
-remainder = at("a chunk longer than the text", time=4, k=9), at("a shorter chunk at the end", time=5, k=3)
+several = these(at("several chunks", time=6, k=2), at("chunks of one step", time=3, k=1))
+remainder = these(at("a chunk longer than the text", time=4, k=9), at("a shorter chunk at the end", time=5, k=3))
 READ_IN_CHUNKS = ask("recurrence.read_in_chunks", minutes=5, difficulty="easy", returns=("states",))(
     inputs=in_chunks,
     properties=[
-        values("several chunks", 1, *several),
-        values("one chunk, and a shorter one at the end", 1, *remainder),
+        values("several chunks", 1, several),
+        values("one chunk, and a shorter one at the end", 1, remainder),
     ],
     planted="- h @ U → U @ h",
     mistakes="""
@@ -648,15 +643,13 @@ length-suspected: Line {for t in} is right: the last chunk may have fewer than k
 
 # --- 7. the error of truncation, for two memories and two lengths of chunks --------------------------------------
 
-CHUNK_ERROR = ask(
-    "recurrence.chunk_error", minutes=35, difficulty="medium", returns=("prediction", "errors", "conclusion")
-)(
-    chosen=("prediction", "conclusion"),
-    properties=[
-        predicted(0.5, PAGE, 4),
-        values("the errors of every seed", 3.5, SEEDS, "errors"),
-        concluded(2, SEEDS, "1<0 3<2 0~3", "1<0 3<2 3<0", "1<0 3<2 0<3", "0~1 3<2"),
-    ],
+CHUNK_ERROR = experiment(
+    "recurrence.chunk_error",
+    minutes=35,
+    table="errors",
+    points=(0.5, 3.5, 2),
+    claims=["1 < 0, 3 < 2, 0 ~ 3", "1 < 0, 3 < 2, 3 < 0", "1 < 0, 3 < 2, 0 < 3", "0 ~ 1, 3 < 2"],
+    numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - network(seed, scale) → network(seeds[0], scale)
@@ -682,9 +675,6 @@ all, and the mean difference is within what chance explains. One seed would have
 against-the-numbers: With the short memory your own numbers decide it: for every seed the error is smaller with 20
 steps than with 5.
 - conclusion = 1 → conclusion = 4
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
-everything looks as if you had known it.
-- prediction = 3 → prediction = 0
 """,
 )
 

@@ -16,8 +16,18 @@ from autograder.exercise.judges import and_inputs_unchanged
 from autograder.exercise.kinds import DIGITS, EQUAL
 from autograder.exercise.laws.decoding import same_path, words_follow_from_the_states
 from autograder.exercise.laws.ngrams import right_where_known
-from autograder.exercise.sized import ODD, at
-from autograder.exercise.special import PAGE, SEEDS, at_points, columns, concluded, formula, predicted, wrong_line
+from autograder.exercise.sized import ODD, at, these
+from autograder.exercise.special import (
+    FRESH,
+    PAGE,
+    at_points,
+    columns,
+    concluded,
+    experiment,
+    formula,
+    predicted,
+    wrong_line,
+)
 from autograder.exercise.specification import Both, Case
 
 CLOSED = (
@@ -42,14 +52,16 @@ def sentences(draw: Draw, lengths: tuple[int, ...], bos: int = 1, eos: int = 2) 
 
 
 several = at("targets of several lengths", lengths=(2, 4, 1))
-short = at("an empty target among others", lengths=(2, 0)), at("one target of one word", lengths=(1,), bos=2, eos=1)
+short = these(
+    at("an empty target among others", lengths=(2, 0)), at("one target of one word", lengths=(1,), bos=2, eos=1)
+)
 TEACHER_FORCING = ask("sequences.teacher_forcing", minutes=15, difficulty="easy", returns=("inputs", "outputs"))(
     inputs=sentences,
     properties=[
         shapes(0.25, at("targets of one length", lengths=(3, 3))),
         values("the inputs", 1, several, "inputs"),
         values("the outputs", 1, several, "outputs"),
-        values("short targets", 0.75, *short),
+        values("short targets", 0.75, short),
     ],
     mistakes="""
 not-shifted: Your inputs and outputs are the same: at each step the decoder is given the very word that it should
@@ -93,7 +105,7 @@ def padded(draw: Draw, lengths: tuple[int, ...], time: int = 0) -> Case:
 
 
 some = at("several lengths", lengths=(0, 2, 3))
-few = (
+few = these(
     at("more room than the longest needs", lengths=(1, 3), time=5),
     at("one word", lengths=(1,), time=1),
     at(EQUAL, lengths=(4, 2, 4, 3), time=4),
@@ -103,7 +115,7 @@ REVERSE = ask("sequences.reverse", minutes=15, difficulty="easy", returns=("reve
     properties=[
         values("without padding", 0.5, at("no padding", lengths=(4, 4), time=4), "reversed"),
         values("the padding stays at the end", 1.5, some, "reversed"),
-        values("more room, one word", 0.5, *few, "reversed"),
+        values("more room, one word", 0.5, few, "reversed"),
         judged("the caller's tokens do not change", 0.5, some, and_inputs_unchanged(right_where_known("reversed"))),
     ],
     mistakes="""
@@ -134,8 +146,7 @@ def states(draw: Draw, time: int, d: int) -> Arguments:
 
 
 LAST_STATES = ask("sequences.last_states", minutes=10, difficulty="easy", returns=("states",))(
-    inputs=states,
-    main=at("several lengths"),
+    inputs=at("several lengths", states),
     odd=[
         at("one sentence", lambda draw, time, d: (draw.normal(1, time + 1, d), torch.tensor([time]))),
         at("no padding", lambda draw, time, d: (draw.normal(2, time, d), torch.tensor([time, time]))),
@@ -177,22 +188,22 @@ first: You took the first state, which has processed one word. The last one has 
 
 # --- 2. how often the decoder is given the reference, and what its own errors cost it ----------------------------
 
-linear = (
+linear = these(
     at("linear", lambda draw: (draw.integer(3, 9), "linear", 0.06)),
     at("linear, long after", lambda draw: (draw.integer(43, 49), "linear", 0.05)),
 )
 exponential = at("exponential", lambda draw: (draw.integer(2, 9), "exponential", 0.8))
 sigmoid = at("inverse sigmoid", lambda draw: (draw.integer(5, 30), "inverse sigmoid", 6.0 + draw.integer(0, 3)))
-at_first = (
+at_first = these(
     at("linear, step 0", lambda draw: (0, "linear", 0.1)),
     at("exponential, step 0", lambda draw: (0, "exponential", 0.9)),
 )
 TEACHER_SHARE = ask("sequences.teacher_share", minutes=10, difficulty="easy", returns=("share",))(
     properties=[
-        values("linear", 0.5, *linear),
+        values("linear", 0.5, linear),
         values("exponential", 0.5, exponential),
         values("inverse sigmoid", 0.8, sigmoid),
-        values("at the start: always the reference", 0.2, *at_first),
+        values("at the start: always the reference", 0.2, at_first),
     ],
     mistakes="""
 reversed: Your fraction grows. Training starts with the reference, fraction 1, and moves away from it: the fraction
@@ -225,19 +236,19 @@ def mixed(draw: Draw, share: float, batch: int = 2, time: int = 4) -> Arguments:
 
 
 half = at("a fraction of one half", share=0.5, time=6)
-others = (
+others = these(
     at("mostly the reference", share=0.8, batch=3, time=7),
     at("mostly its own output", share=0.2, time=5),
     at(EQUAL, share=0.5, batch=4),
 )
-nothing_else = at("fraction 1: only the reference", share=1.0), at("fraction 0: only its own output", share=0.0)
+nothing_else = these(at("fraction 1: only the reference", share=1.0), at("fraction 0: only its own output", share=0.0))
 MIXED_INPUTS = ask("sequences.mixed_inputs", minutes=20, difficulty="medium", returns=("inputs",))(
     inputs=mixed,
     properties=[
         shapes(0.25, half, "one id per position"),
         values("each position by its own coin", 2, half),
-        values("other fractions", 1, *others),
-        values("only the reference, only its own output", 0.75, *nothing_else),
+        values("other fractions", 1, others),
+        values("only the reference, only its own output", 0.75, nothing_else),
     ],
     mistakes="""
 one-coin-per-sentence: You use one coin for a whole sentence. Each *position* has its own (Bengio et al. 2015 found that
@@ -300,16 +311,24 @@ factor as well.
 """,
 )
 
+seeds = Both((PAGE, FRESH))
 OWN_LETTERS = ask(
     "sequences.own_letters", minutes=40, difficulty="hard", returns=("prediction", "errors", "conclusion")
 )(
     chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, PAGE, 4),
-        columns("the errors with true letters, after teacher forcing", 1, SEEDS, "errors", 0),
-        columns("the errors with its own letters, after teacher forcing", 1.5, SEEDS, "errors", 1),
-        columns("both errors after training on mixed inputs", 1, SEEDS, "errors", 2, 3),
-        concluded(2, SEEDS, "0<1 3<1 2<0", "0<1 3<1 0<2", "0<1 1<3", "0~1"),
+        columns("the errors with true letters, after teacher forcing", 1, seeds, "errors", 0),
+        columns("the errors with its own letters, after teacher forcing", 1.5, seeds, "errors", 1),
+        columns("both errors after training on mixed inputs", 1, seeds, "errors", 2, 3),
+        concluded(
+            2,
+            seeds,
+            [["lower", 0, 1], ["lower", 3, 1], ["lower", 2, 0]],
+            [["lower", 0, 1], ["lower", 3, 1], ["lower", 0, 2]],
+            [["lower", 0, 1], ["lower", 1, 3]],
+            ["undecided", 0, 1],
+        ),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
@@ -375,8 +394,8 @@ def decoder(draw: Draw, every_step: bool, least: int = 3, ends: bool = False, e:
 
 
 started = at("the context starts the decoder", every_step=False)
-fed = at("the context is an input at every step", every_step=True), at(EQUAL, every_step=True, e=5)
-ending = (
+fed = these(at("the context is an input at every step", every_step=True), at(EQUAL, every_step=True, e=5))
+ending = these(
     at("it ends by itself", every_step=False, least=2, ends=True),
     at("it ends, context fed", every_step=True, least=2, ends=True),
 )
@@ -385,8 +404,8 @@ WRITE = ask("sequences.write", minutes=35, difficulty="hard", returns=("tokens",
     properties=[
         judged("words follow from your own states", 1, started, words_follow_from_the_states),
         values("the context as the first state", 1.5, started, "states"),
-        values("the context at every step", 1.5, *fed, "states"),
-        judged("where it ends", 2, Both(ending), same_path("the tokens")),
+        values("the context at every step", 1.5, fed, "states"),
+        judged("where it ends", 2, ending, same_path("the tokens")),
     ],
     mistakes="""
 starts-from-zeros: Your decoder starts from a state of zeros, so it knows nothing of the source. Its first state is the
@@ -475,14 +494,14 @@ def letters(draw: Draw, hypothesis: str, reference: str, n: int) -> Arguments:
     return [3 + ids[word] for word in hypothesis], [3 + ids[word] for word in reference], n
 
 
-single = at("single words", n=1), at("single words once more", n=1)
-groups = (
+single = these(at("single words", n=1), at("single words once more", n=1))
+groups = these(
     at("pairs of words", n=2),
     at("three words", lambda draw: (*one_shorter(draw), 3)),
     at(DIGITS, several_digits),
     at("an id that ends like another", ends_like),
 )
-repeats = (
+repeats = these(
     at("the same word many times", letters, hypothesis="bbbbbb", reference="bcbdef", n=1),
     at("shorter than n", letters, hypothesis="bc", reference="bcd", n=3),
     at("a perfect start, too short", letters, hypothesis="abc", reference="abcdefg", n=2),
@@ -491,9 +510,9 @@ repeats = (
 CLIPPED_PRECISION = ask("sequences.clipped_precision", minutes=20, difficulty="medium", returns=("precision",))(
     inputs=telling,
     properties=[
-        values("single words", 1, *single),
-        values("n-grams", 1, *groups),
-        values("repetitions and short texts", 1, *repeats),
+        values("single words", 1, single),
+        values("n-grams", 1, groups),
+        values("repetitions and short texts", 1, repeats),
     ],
     mistakes="""
 not-clipped: A word that you generate six times counts six times, although it occurs twice in the reference: “the the
@@ -547,12 +566,14 @@ def judged_texts(draw: Draw, batch: int, time: int) -> Arguments:
             return written, reference
 
 
-more_texts = at("several texts", lambda draw: judged_texts(draw, 4, draw.largest + 2)), at(EQUAL, batch=5, time=5)
+more_texts = these(
+    at("several texts", lambda draw: judged_texts(draw, 4, draw.largest + 2)), at(EQUAL, batch=5, time=5)
+)
 ERROR_RATES = ask("sequences.error_rates", minutes=5, difficulty="easy", returns=("rates",))(
     inputs=judged_texts,
     properties=[
         values("two texts", 1, at("two texts", lambda draw: judged_texts(draw, 2, draw.largest + 3))),
-        values("several texts", 1, *more_texts),
+        values("several texts", 1, more_texts),
     ],
     planted="- counted = reference > 0 → counted = written > 0",
     mistakes="""
@@ -598,16 +619,14 @@ order-suspected: Line {torch.stack} is right: first the rate after a right word,
 
 # --- 6. what can be read out of a context, if the source is reversed and if it is not ----------------------------
 
-REVERSED_OR_NOT = ask(
-    "sequences.reversed_or_not", minutes=30, difficulty="medium", returns=("prediction", "errors", "conclusion")
-)(
-    chosen=("prediction", "conclusion"),
-    properties=[
-        predicted(0.25, PAGE, 4),
-        values("the errors of every seed", 1.75, SEEDS, "errors"),
-        # the seeds differ by two to nine hundredths
-        concluded(2, SEEDS, "1<0 3<2", "0~1 3<2", "1<0 2~3", "0~1 2~3", within=0.01),
-    ],
+REVERSED_OR_NOT = experiment(
+    "sequences.reversed_or_not",
+    minutes=30,
+    table="errors",
+    points=(0.25, 1.75, 2),
+    claims=["1 < 0, 3 < 2", "0 ~ 1, 3 < 2", "1 < 0, 2 ~ 3", "0 ~ 1, 2 ~ 3"],
+    within=0.01,
+    closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 * seed, shortest → seeds[0], shortest
@@ -637,9 +656,6 @@ and 4 for 4 to 8.
 - conclusion = 2 → conclusion = 3
 undecided-although-all-agree: With 4 to 8 words your own numbers decide it: reversing lowers the error for every seed.
 - conclusion = 2 → conclusion = 4
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
-everything looks as if you had known it.
-- prediction = 1 → prediction = 0
 """,
 )
 

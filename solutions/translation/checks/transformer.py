@@ -15,7 +15,7 @@ from autograder.exercise.declare import head, holds, judged, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import DIGITS, EQUAL
 from autograder.exercise.laws.attention import output_follows_over_heads
-from autograder.exercise.sized import MAIN, ODD, at
+from autograder.exercise.sized import MAIN, ODD, at, these
 from autograder.exercise.special import wrong_line
 from autograder.exercise.specification import Case
 from solutions.translation.laws import later_words_do_not_matter, padding_does_not_matter, written_as_alone
@@ -126,8 +126,9 @@ def words(draw: Draw) -> Tensor:
 
 
 SHIFTED = ask("translation.shifted", minutes=10, difficulty="easy", returns=("reads", "predicts"))(
-    inputs=lambda draw, batch, time, full=True, bos=1, eos=2: (padded(draw, batch, time + 1, 40, full), bos, eos),
-    main=at(DIGITS),
+    inputs=at(
+        DIGITS, lambda draw, batch, time, full=True, bos=1, eos=2: (padded(draw, batch, time + 1, 40, full), bos, eos)
+    ),
     odd=[
         at("targets without padding", lambda draw, batch, time: (draw.integers(FIRST, 30, batch, time), 1, 2)),
         at("more padding than the longest needs", full=False),
@@ -181,8 +182,7 @@ full_target = at(
     lambda draw, batch, n, m: (both_texts(draw, batch, n, m)[0], started(draw.integers(FIRST, 19, batch, m + 1))),
 )
 MASKS = ask("translation.masks", minutes=15, difficulty="easy", returns=("over_source", "over_target"))(
-    inputs=both_texts,
-    main=at("padding in both"),
+    inputs=at("padding in both", both_texts),
     odd=[
         at("as many words in both", lambda draw, batch, n: both_texts(draw, batch, n, n)),
         at("one word each", batch=1, n=0, m=0),
@@ -260,12 +260,12 @@ def to_itself(draw: Draw, batch: int, m: int, d_head: int) -> tuple[Any, ...]:
 
 
 everything = MAIN, at("three heads", heads=3, seen="everything")
-hidden = (
+hidden = these(
     at("padding in the source"),
     at("another mask for each query", seen="by query"),
     at(EQUAL, batch=4, m=4, n=4, d_head=1, heads=4, seen="by query"),
 )
-edges = (
+edges = these(
     at("queries whose scores are 0", scale=0.0, seen="by query"),
     at("one query", m=1, seen="everything"),
     at("one key", n=1, seen="everything"),
@@ -273,15 +273,14 @@ edges = (
     at("square", lambda draw, d: attends(draw, 1, d, d, d, 1, "by query")),
 )
 ATTEND = ask("translation.attention", minutes=25, difficulty="hard", returns=("output", "shares", "scores"))(
-    inputs=attends,
-    main=at("everything may be seen", seen="everything"),
+    inputs=at("everything may be seen", attends, seen="everything"),
     properties=[
         shapes(0.25),
         values("scores and weights if everything may be seen", 1.25, *everything, "scores", "shares"),
-        values("scores and weights with a mask", 1, *hidden, "scores", "shares"),
+        values("scores and weights with a mask", 1, hidden, "scores", "shares"),
         holds("the output, given your weights", 1.25, at("two texts that ask", two_ask), output_follows_over_heads),
         values("a text to itself, both masks", 0.5, at("a text to itself, both masks", to_itself)),
-        values("one query, one key, one head, square", 0.5, *edges),
+        values("one query, one key, one head, square", 0.5, edges),
         values("very large scores", 0.25, at("scores of a hundred and more", scale=100.0), "scores", "shares"),
     ],
     mistakes="""
@@ -353,8 +352,7 @@ def reading(draw: Draw, batch: int, n: int, d_head: int, d_ff: int, empty: str =
 
 
 ENCODER_LAYER = ask("translation.encoder_layer", minutes=15, difficulty="easy", returns=("h",))(
-    inputs=reading,
-    main=at("attention and network"),
+    inputs=at("attention and network", reading),
     odd=[at("one word", n=1), at(EQUAL, batch=4, n=4, d_head=2, d_ff=4)],
     properties=[
         shapes(0.1),
@@ -409,8 +407,7 @@ def writing(draw: Draw, batch: int, m: int, n: int, d_head: int, d_ff: int, empt
 
 
 DECODER_LAYER = ask("translation.decoder_layer", minutes=20, difficulty="medium", returns=("z", "cross"))(
-    inputs=writing,
-    main=at("three parts"),
+    inputs=at("three parts", writing),
     odd=[at("as many words in both", batch=4, m=4, n=4, d_head=2, d_ff=4), at("one word", m=1, n=1)],
     properties=[
         shapes(0.15),
@@ -489,10 +486,9 @@ def source_alone(draw: Draw, n: int) -> Case:
     return Case(label="", calls=calls, known=(torch.tensor(words),))
 
 
-several_layers = at("three layers", layers=3), at("two layers, one head", layers=2, heads=1)
+several_layers = these(at("three layers", layers=3), at("two layers, one head", layers=2, heads=1))
 ENCODE = ask("translation.encode", minutes=10, difficulty="easy", returns=("h",))(
-    inputs=encodes,
-    main=at("one layer"),
+    inputs=at("one layer", encodes),
     odd=[
         at(EQUAL, lambda draw: (ended(words(draw)), square(draw, 1), 2)),
         at("one word", batch=1, n=0),
@@ -501,7 +497,7 @@ ENCODE = ask("translation.encode", minutes=10, difficulty="easy", returns=("h",)
     properties=[
         shapes(0.1),
         values("the values with one layer", 0.65),
-        values("the values with several layers", 0.5, *several_layers),
+        values("the values with several layers", 0.5, several_layers),
         holds("padding makes no difference", 0.25, at("a sentence alone", source_alone), padding_does_not_matter),
         values("one word, a vocabulary as large as d", 0.5, ODD),
     ],
@@ -560,8 +556,7 @@ def pair_alone(draw: Draw, batch: int, m: int, n: int, half: int) -> Case:
 usual = MAIN, at("one layer, one head", layers=1, heads=1)
 later, alone = at("a later word changes", later_word), at("a sentence alone", pair_alone)
 DECODE = ask("translation.decode", minutes=20, difficulty="medium", returns=("logits", "cross"))(
-    inputs=decodes,
-    main=at("two layers"),
+    inputs=at("two layers", decodes),
     odd=[
         at(EQUAL, lambda draw: (started(words(draw)), draw.normal(6, 6, 6), ended(words(draw)), square(draw, 2), 2)),
         at("one word each", batch=1, m=0, n=0),
@@ -626,8 +621,7 @@ def pairs(draw: Draw, batch: int, n: int, m: int, half: int, padding: str = "som
 
 
 LOSS = ask("translation.loss", minutes=10, difficulty="medium", returns=("loss",))(
-    inputs=pairs,
-    main=at("targets of several lengths"),
+    inputs=at("targets of several lengths", pairs),
     odd=[
         at("a single word", batch=1, n=1, m=1, padding="none"),
         at("more padding", padding="more"),
@@ -715,11 +709,11 @@ def cut(draw: Draw, more: int) -> tuple[Any, ...]:
     return source, weights, heads, length + more
 
 
-together = (
+together = these(
     at("three sources", batch=3, n=4, longest=9, ends=2),
     at("four sources, some end early", batch=4, n=5, longest=12, ends=3),
 )
-no_more = (
+no_more = these(
     at("longer than allowed", cut, more=-1),
     at("one word and no more", lambda draw: (*translates(draw, 3, 4, 9, 2)[:3], 1)),
     at("just as long as allowed", cut, more=0),
@@ -729,9 +723,9 @@ TRANSLATE = ask("translation.translate", minutes=25, difficulty="hard", returns=
     inputs=translates,
     properties=[
         values("a single source", 1.25, at("a single source", batch=1, n=4, longest=9, ends=1)),
-        values("a batch that ends at different times", 1.75, *together),
+        values("a batch that ends at different times", 1.75, together),
         judged("each row is what it is alone", 0.75, at("each row alone", rows_alone), written_as_alone),
-        values("no more than `longest`", 0.75, *no_more),
+        values("no more than `longest`", 0.75, no_more),
     ],
     mistakes="""
 start-returned: You return `bos` as well. Return only the words that were written.
@@ -787,18 +781,18 @@ def chosen(seed: int, batch: int, k: int, m: int, full: bool, equal: int) -> tup
             return source, candidates, weights, 2
 
 
-several = (
+several = these(
     at("several sources"),
     at("two sources, three candidates each", batch=2, k=2, m=4),
     at(EQUAL, batch=4, k=3, m=4, equal=4),
 )
-others = at("candidates without padding", batch=3, k=1, m=3, full=True), at("three sources", batch=3, k=2, m=3)
+others = these(at("candidates without padding", batch=3, k=1, m=3, full=True), at("three sources", batch=3, k=2, m=3))
 RERANK = ask("translation.rerank", minutes=5, difficulty="easy", returns=("best", "scores"))(
     inputs=lambda draw, batch, k, m, full=False, equal=0: chosen(draw.integer(0, 10**9), batch, k + 1, m, full, equal),
     properties=[
-        values("the log-probabilities of the candidates", 1, *several, "scores"),
-        values("the choice", 0.5, *several, "best"),
-        values("candidates without padding, three sources", 0.5, *others),
+        values("the log-probabilities of the candidates", 1, several, "scores"),
+        values("the choice", 0.5, several, "best"),
+        values("candidates without padding, three sources", 0.5, others),
     ],
     planted="- n_heads).repeat_interleave(k, dim=0) → n_heads).repeat(k, 1, 1)",
     mistakes="""

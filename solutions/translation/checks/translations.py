@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from autograder.exercise.declare import head, inputs_too, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import DIGITS
-from autograder.exercise.sized import at
-from autograder.exercise.special import at_points, concluded, formula, on_the_page, predicted
-from autograder.exercise.specification import Both, Case, case
+from autograder.exercise.sized import at, these
+from autograder.exercise.special import at_points, experiment, formula, on_the_page
+from autograder.exercise.specification import Case, case
 from lectures.recipes.pairs import draw_many, english, german
 from solutions.translation.checks.transformer import CLOSED
 
@@ -59,12 +59,12 @@ def parts(draw: Draw, written: tuple[int, ...], wanted: tuple[int, ...]) -> tupl
     return [reference[:n] for n in written], [reference[:n] for n in wanted]
 
 
-short = (
+short = these(
     at("too short altogether", too_short, lengths=(9, 12, 8), shorter=3),
     at(DIGITS, too_short, lengths=(10, 7), shorter=2),
 )
-repeated = at("repetitions", repetitions), at("words of another sentence", words_of_another)
-unusual = (
+repeated = these(at("repetitions", repetitions), at("words of another sentence", words_of_another))
+unusual = these(
     at("all right", parts, written=(6,), wanted=(6,)),
     at("texts shorter than four words", parts, written=(3, 2), wanted=(4, 2)),
     at("nothing right", lambda draw: ([[40, 41, 42, 43, 44]], [text(draw, 6)])),
@@ -76,12 +76,12 @@ CORPUS_BLEU = ask(
     "translation.corpus_bleu", minutes=25, difficulty="medium", returns=("precisions", "brevity", "bleu")
 )(
     properties=[
-        values("the precisions", 1.25, *short, "precisions"),
-        values("repetitions", 0.5, *repeated, "precisions"),
-        values("the penalty of texts that are too short", 0.75, *short, "brevity"),
+        values("the precisions", 1.25, short, "precisions"),
+        values("repetitions", 0.5, repeated, "precisions"),
+        values("the penalty of texts that are too short", 0.75, short, "brevity"),
         values("no penalty, and no reward, for long ones", 0.25, at("too long", too_long), "brevity"),
-        values("BLEU", 1.25, *short, "bleu"),
-        values("short, empty and entirely wrong texts", 0.5, *unusual),
+        values("BLEU", 1.25, short, "bleu"),
+        values("short, empty and entirely wrong texts", 0.5, unusual),
     ],
     mistakes="""
 not-clipped: You do not clip: an n-gram counts at most as often as it occurs in the reference.
@@ -245,14 +245,16 @@ def edits(draw: Draw, query: str, source: str, target: str = "") -> tuple[Text, 
     return [word[a] for a in query], [word[a] for a in source], [lexicon[word[a]] for a in target or swapped], lexicon
 
 
-several_times = (
+several_times = these(
     at("the second of three", query="anbca", source="aabca"),
     at("the first and the last of three", query="nabco", source="aabca"),
     at("the last of three", query="aabcn", source="aabca"),
     at("the first two of three", query="nobca", source="aabca"),
 )
-moved = at("two words swapped", query="bcad", source="acbd"), at("three words moved on", query="cbad", source="acbd")
-lengths = (
+moved = these(
+    at("two words swapped", query="bcad", source="acbd"), at("three words moved on", query="cbad", source="acbd")
+)
+lengths = these(
     at("a longer query", query="nbcd", source="ab", target="bab"),
     at("a shorter query", query="n", source="ab"),
     at("a translation that is missing", query="abn", source="abc", target="ba"),
@@ -264,9 +266,9 @@ EDIT = ask("translation.edit", minutes=25, difficulty="medium", returns=("edited
     properties=[
         values("one word edited", 0.75, at("one word differs", query="abnde", source="abcde")),
         values("several words", 0.75, at("three words differ", query="nbodpf", source="abcdef")),
-        values("a word that occurs several times", 1, *several_times),
-        values("two words swapped", 0.75, *moved),
-        inputs_too(values("other lengths, missing words; lists unchanged", 0.75, *lengths)),
+        values("a word that occurs several times", 1, several_times),
+        values("two words swapped", 0.75, moved),
+        inputs_too(values("other lengths, missing words; lists unchanged", 0.75, lengths)),
     ],
     mistakes="""
 all-occurrences: You replace every occurrence of the translation. Only the one that belongs to this word of the source
@@ -354,13 +356,16 @@ def fresh(draw: Draw) -> list[Case]:
     return [case("other numbers, other seeds", numbers_in_words(6, 400)[first : first + 80], lexicon(), seeds)]
 
 
-RETRIEVED = ask("translation.retrieved", minutes=25, difficulty="medium", returns=("prediction", "bleu", "conclusion"))(
-    chosen=("prediction", "conclusion"),
-    properties=[
-        predicted(0.25, page, 4),
-        values("the five numbers of every seed", 2, page, fresh, "bleu"),
-        concluded(1.75, Both((page, fresh)), "1<2 3<4", "1~2 0<3 0<4", "1~2 0<4 3<0", "3<0 4<0"),
-    ],
+RETRIEVED = experiment(
+    "translation.retrieved",
+    minutes=25,
+    table="bleu",
+    points=(0.25, 2, 1.75),
+    page=page,
+    fresh=fresh,
+    rows="the five numbers of every seed",
+    claims=["1 < 2, 3 < 4", "1 ~ 2, 0 < 3, 0 < 4", "1 ~ 2, 0 < 4, 3 < 0", "3 < 0, 4 < 0"],
+    closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - split(pairs, seed) → split(pairs, seeds[0])

@@ -21,7 +21,7 @@ from autograder.exercise.outcome import Outcome
 from autograder.exercise.public import read, write
 from autograder.exercise.questions import opened
 from autograder.exercise.report import Report
-from autograder.exercise.special import PAGE, concluded, on_the_page, wrong_line
+from autograder.exercise.special import _claim, on_the_page, wrong_line
 from autograder.exercise.specification import Exercise
 from autograder.launcher.text import from_text
 from autograder.release.build import secret_lines
@@ -128,16 +128,18 @@ def test_the_line_in_the_source_notebook_is_the_planted_one(mend):
         wrong_line("ngrams.wrong_line", other, minutes=1, points=1, mistakes="one-off: No.\n- 7 → 8")
 
 
-def test_another_line_is_named_by_what_it_says(mend):
-    asked = wrong_line(
-        "ngrams.wrong_line", mend, mistakes="types: Line {types =} is right:\nit counts.\ntotal: Line {row =} too."
-    )
-    numbers = [listing_of(mend).number(text) for text in ("types =", "row =")]
-    assert [m.sentence for m in asked.misconceptions] == [
-        f"Line {numbers[0]} is right: it counts.",
-        f"Line {numbers[1]} too.",
+def test_a_suspected_line_needs_neither_its_number_nor_an_edit(mend):
+    said = """
+unseen-suspected: Line {if total == 0} is right: `total` is
+N_a.
+row-suspected: Line {row = counts} is right.
+"""
+    made = wrong_line("ngrams.wrong_line", mend, minutes=1, points=1, mistakes=said)
+    at = listing_of(mend).number
+    assert [(m.sentence, m.implementation()) for m in made.misconceptions] == [
+        (f"Line {at('if total == 0')} is right: `total` is N_a.", at("if total == 0")),
+        (f"Line {at('row = counts')} is right.", at("row = counts")),
     ]
-    assert [m.implementation() for m in asked.misconceptions] == numbers
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
@@ -160,6 +162,13 @@ def said(rows: list[list[float]], conclusion: float, right: list[list[float]] | 
     return is_supported("conclusion", 2, 1, 0.5, CLAIMS)(case, outcome(rows), outcome(right or rows))
 
 
+def test_claims_are_written_as_comparisons():
+    assert _claim("0 < 1") == ["lower", 0, 1]
+    assert _claim("1.5 * 2 < 4, 0 ~ 1") == [["lower", 2, 4, 1.5], ["undecided", 0, 1]]
+    with pytest.raises(ValueError, match="0 > 1"):
+        _claim("0 > 1")
+
+
 CLEAR = [[1.0, 3.0], [1.2, 3.1], [1.1, 2.9], [0.9, 3.0], [1.0, 3.2]]
 MIXED = [[1.0, 1.1], [1.2, 1.0], [1.1, 1.2], [1.0, 0.8], [1.0, 1.05]]
 SAME_SIGN_BY_CHANCE = [[1.0, 1.001], [1.0, 1.9], [1.0, 1.002], [1.0, 1.003], [1.0, 1.001]]
@@ -171,11 +180,6 @@ FOUR_OF_FIVE = [[1.0, 1.5], [1.1, 1.6], [1.2, 1.71], [1.3, 1.8], [1.0, 0.99]]
 )
 def test_conclusions_are_judged_by_the_students_own_numbers(rows, defensible):
     assert {choice for choice in range(1, 5) if said(rows, choice) is None} == defensible
-
-
-def test_claims_in_short():
-    judge = concluded(1, PAGE, "0<1", "1<0 0~2", ["lower", 0, 1, 2.0])(("prediction", "numbers", "conclusion")).judge
-    assert judge.arguments[-1] == [["lower", 0, 1], [["lower", 1, 0], ["undecided", 0, 2]], ["lower", 0, 1, 2.0]]
 
 
 def test_what_supports_no_conclusion():
