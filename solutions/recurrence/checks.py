@@ -300,7 +300,7 @@ def measured(draw: Draw, vocab: int, hidden: int, time: int, k: int, surprise: f
     return ids, *weights(draw, vocab, hidden), draw.normal(hidden, vocab), c, k
 
 
-several = these(at("several chunks of equal length", time=7, k=2), at("three of three", time=10, k=3))
+several = these(at("several chunks of equal length", time=7, k=2), at("three chunks", time=10, k=3))
 any_size = these(
     at("a shorter chunk at the end", time=9, k=3),
     at("chunks of one character", time=4, k=1),
