@@ -16,7 +16,7 @@ from autograder.exercise.draw import Draw
 from autograder.exercise.judges import same_values
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.decoding import same_path, scores_its_own_path
-from autograder.exercise.sized import at, these
+from autograder.exercise.sized import at, largest, these
 from autograder.exercise.special import at_points, experiment, formula, wrong_line
 from autograder.exercise.specification import Both, Case, case
 
@@ -490,12 +490,10 @@ def choices(draw: Draw, penalty: float) -> Arguments:
             return log_probs, lengths, penalty
 
 
-def no_penalty(draw: Draw) -> Arguments:
-    number = draw.largest + 1
-    return -draw.normal(number).abs() - 1, draw.integers(1, 9, number), 0.0
-
-
 mean = at("a mean per word", penalty=1.0)
+no_penalty = at(
+    "no penalty", lambda draw, n: (-draw.normal(n + 1).abs() - 1, draw.integers(1, 9, n + 1), 0.0), n=largest()
+)
 between = these(at("a penalty of 0.6", penalty=0.6), at("a penalty of 0.8", penalty=0.8))
 LENGTH_PENALTY = ask("decoding.length_penalty", minutes=10, difficulty="easy", returns=("scores", "best"))(
     inputs=choices,
@@ -503,7 +501,7 @@ LENGTH_PENALTY = ask("decoding.length_penalty", minutes=10, difficulty="easy", r
         values("the scores: a mean per word", 0.5, mean, "scores"),
         values("the scores for other penalties", 0.75, between, "scores"),
         judged("the best hypothesis", 0.5, Both((mean, between)), same_values(("scores", "best"), (1,))),
-        values("no penalty", 0.25, at("no penalty", no_penalty)),
+        values("no penalty", 0.25, no_penalty),
     ],
     mistakes="""
 multiplied: You multiplied by the length. Log-probabilities are negative, so that makes long texts even worse. Divide.

@@ -92,11 +92,7 @@ def runs(draw: Draw, batch: int, n_in: int, hidden: int, time: int = 0, lengths:
     return Case(label="", calls=((xs, ends, h0, *weights(draw, n_in, hidden)),), known=(over(time, ends),))
 
 
-def full_runs(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
-    return runs(draw, batch, n_in, hidden, batch + 1, (batch + 1,) * batch)
-
-
-full = at("texts of equal length", full_runs)
+full = at("texts of equal length", lambda draw, n, d, h: runs(draw, n, d, h, n + 1, (n + 1,) * n))
 RNN_FORWARD = ask("recurrence.rnn_forward", minutes=25, difficulty="medium", returns=("states", "last"))(
     inputs=at("texts of different lengths", runs),
     odd=[
@@ -215,10 +211,6 @@ def predictions(draw: Draw, batch: int, vocab: int, time: int = 0, lengths: tupl
     return Case(label="", calls=(arguments,), known=(over(time, ends),))
 
 
-def full_predictions(draw: Draw, batch: int, vocab: int, time: int) -> Case:
-    return predictions(draw, batch, vocab, time, (time,) * batch)
-
-
 def large_logits(draw: Draw, vocab: int) -> Arguments:
     """One maximum for all positions is too large for some."""
     logits, *rest = predictions(draw, 2, vocab, 3, (0, 2)).calls[0]
@@ -237,7 +229,7 @@ LOGARITHM = """
 """
 """A small number inside the logarithm, of which students know many."""
 
-full = at("texts of equal length", full_predictions)
+full = at("texts of equal length", lambda draw, n, vocab, time: predictions(draw, n, vocab, time, (time,) * n))
 TEXT_LOSS = ask("recurrence.text_loss", minutes=20, difficulty="medium", returns=("loss", "d_logits"))(
     inputs=at("texts of different lengths", predictions),
     odd=[
@@ -599,15 +591,10 @@ state-left-in: Your second result still has the factor h_0. With respect to h_0,
 
 # --- 6. the wrong line of a friend's reading in chunks -----------------------------------------------------------
 
-
-def in_chunks(draw: Draw, n_in: int, hidden: int, time: int, k: int) -> Arguments:
-    return draw.normal(time, n_in), draw.normal(hidden), *weights(draw, n_in, hidden), k
-
-
 several = these(at("several chunks", time=6, k=2), at("chunks of one step", time=3, k=1))
 remainder = these(at("a chunk longer than the text", time=4, k=9), at("a shorter chunk at the end", time=5, k=3))
 READ_IN_CHUNKS = ask("recurrence.read_in_chunks", minutes=5, difficulty="easy", returns=("states",))(
-    inputs=in_chunks,
+    inputs=lambda draw, d, h, time, k: (draw.normal(time, d), draw.normal(h), *weights(draw, d, h), k),
     properties=[
         values("several chunks", 1, several),
         values("one chunk, and a shorter one at the end", 1, remainder),
