@@ -11,36 +11,35 @@ A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bel
 code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
-    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=f\"\"\"
-    types: Line {at("types =")} is right: …
-    - {at.wrong} → {at("types =")}
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, mistakes=\"\"\"
+    types-suspected: Line {types =} is right: …
     \"\"\")
+
+A part of a line in braces stands for the line's number. The first one of a mistake is the answer of whoever makes it.
 
 An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
 
-    returns=("prediction", "perplexities", "conclusion"), chosen=("prediction", "conclusion"),
-    page = on_the_page("the seeds of the page", …, [0, 1, 2, 3, 4])
-    properties=[
-        predicted(0.25, page, 3),
-        values("the perplexities of every seed", 1.5, Both((page, fresh)), "perplexities"),
-        concluded(1.5, Both((page, fresh)), ["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]),
-    ]
+    WHICH_K = experiment(
+        "ngrams.which_k", minutes=35, table="perplexities", points=(0.25, 1.5, 1.5),
+        claims=["0 < 1, 2 < 3", "1 < 0, 3 < 2", "0 ~ 1"], …)
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
 seeds.
 """
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
-from autograder.exercise.declare import Row, judged, question, values
+from autograder.exercise.declare import TOLERANCE, Row, judged, question, solution_of, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.experiments import chooses, is_supported, right_columns
-from autograder.exercise.listing import listing_of
-from autograder.exercise.specification import Case, Cases, Exercise, case
+from autograder.exercise.listing import Listing, listing_of
+from autograder.exercise.sized import at
+from autograder.exercise.specification import Both, Case, Cases, Exercise, case
 
 POINTS = 4
 """Of a formula's points, how many a round has."""
@@ -77,7 +76,7 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
     return values(name, points, cases, *results, tolerance=PRECISION)
 
 
-def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistakes: str) -> Exercise:
+def wrong_line(name: str, bug: Exercise, *, mistakes: str, minutes: int = 10, points: float = 1) -> Exercise:
     """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
     can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
     the bug is planted."""
@@ -87,7 +86,7 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
         difficulty="medium",
         returns=("line",),
         properties=[values("the line", points, on_the_page("the listing"))],
-        mistakes=mistakes,
+        mistakes=_suspicions(mistakes, listing_of(bug)),
         closed=bug.closed,
         numpy=bug.numpy,
         chosen=("line",),
@@ -96,6 +95,18 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
     if made.reference() != listing_of(bug).wrong:
         raise ValueError(f"{name}: the wrong line is {listing_of(bug).wrong}, and the solution says {made.reference()}")
     return made
+
+
+def _suspicions(mistakes: str, listing: Listing) -> str:
+    """The mistakes, with the numbers of the lines, and the edit of each that names a line."""
+    found: list[str] = []
+    edit = ""
+    for line in mistakes.strip("\n").split("\n"):
+        if first := re.match(r"[\w-]+: .*?\{(.+?)\}", line):
+            found.append(edit)
+            edit = f"- {listing.wrong} → {listing.number(first[1])}"
+        found.append(re.sub(r"\{(.+?)\}", lambda part: str(listing.number(part[1])), line))
+    return "\n".join([*found, edit])
 
 
 def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:
@@ -130,3 +141,77 @@ def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05)
         return judged("your own numbers support the conclusion", points, cases, judge, *both)(names)
 
     return row
+
+
+NOT_PREDICTED = """
+not-predicted: There is no prediction. Write down what you expect, 1 to {}, before you look at numbers; afterwards
+everything looks as if you had known it.
+- {} → prediction = 0
+"""
+
+
+def other_seeds(draw: Draw, count: int = 2) -> list[int]:
+    return [draw.integer(10 * n, 10 * n + 9) for n in range(1, count + 1)]
+
+
+PAGE = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
+FRESH = at("other seeds", lambda draw: (other_seeds(draw),))
+
+
+def experiment(
+    name: str,
+    *,
+    minutes: int,
+    table: str,
+    points: tuple[float, float, float],
+    claims: Sequence[str],
+    mistakes: str,
+    page: Cases = PAGE,
+    fresh: Cases = FRESH,
+    rows: str = "",
+    more: Cases | None = None,
+    within: float = 0.05,
+    difficulty: Literal["easy", "medium", "hard"] = "medium",
+    tolerance: float = TOLERANCE,
+    numpy: bool = False,
+    closed: Sequence[str] = (),
+) -> Exercise:
+    """The question that is a small experiment. That nothing is predicted is a mistake of every experiment.
+
+    `table`: the result with a row for each seed, right to `tolerance`. `points`: for the prediction, the table and the
+    conclusion. `page` and `fresh`: what is asked on the page, and what else. `more`: cases of the table only.
+    `claims`: one for each conclusion; “0 < 1, 2 ~ 3” is that column 0 is lower than column 1 and that 2 and 3 are
+    undecided, “1.1 * 0 < 1” that column 0 is lower even when it is 1.1 times as large. `within`: see `concluded`.
+    """
+    both = Both((page, fresh))
+    every = both if more is None else Both((page, fresh, more))
+    made = re.search(r"prediction = \d+", solution_of(name))
+    if made and "not-predicted: " not in mistakes:
+        mistakes += NOT_PREDICTED.format(len(claims), made[0])
+    return question(
+        name,
+        minutes=minutes,
+        difficulty=difficulty,
+        returns=("prediction", table, "conclusion"),
+        chosen=("prediction", "conclusion"),
+        properties=[
+            predicted(points[0], page, len(claims)),
+            values(rows or f"the {table} of every seed", points[1], every, table, tolerance=tolerance),
+            concluded(points[2], both, *map(_claim, claims), within=within),
+        ],
+        mistakes=mistakes,
+        numpy=numpy,
+        closed=closed,
+    )
+
+
+CLAIM = re.compile(r"(?:([\d.]+) \* )?(\d+) ([<~]) (\d+)")
+
+
+def _claim(text: str) -> Claim:
+    found = [CLAIM.fullmatch(part) for part in text.split(", ")]
+    if not all(found):
+        raise ValueError(f"a claim has the form “0 < 1” or “0 ~ 1”, several with a comma between them, got {text!r}")
+    kinds = {"<": "lower", "~": "undecided"}
+    made = [[kinds[m[3]], int(m[2]), int(m[4]), *([float(m[1])] if m[1] else [])] for m in found if m]
+    return made[0] if len(made) == 1 else made

@@ -5,18 +5,20 @@ weights and whose Jacobians are PyTorch's: here every block is a separate matrix
 all derivatives are written out in NumPy.
 """
 
+import functools
+
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, holds, question, shapes, values
+from autograder.exercise.declare import exercises_in, head, holds, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
-from autograder.exercise.listing import listing_of
 from autograder.exercise.sized import MAIN, ODD, at, cases
-from autograder.exercise.special import at_points, concluded, formula, on_the_page, predicted, wrong_line
-from autograder.exercise.specification import Both, Case, case
+from autograder.exercise.special import at_points, experiment, formula, wrong_line
+from autograder.exercise.specification import Case
 from solutions.gates.laws import mixes, remembers, shows
 
+ask = functools.partial(head, numpy=True)
 ONE = at("one text, one unit", batch=1, hidden=1)
 
 
@@ -39,13 +41,8 @@ def closed_then_open(draw: Draw, time: int, units: int) -> tuple[Tensor, ...]:
     return news, gates, h0
 
 
-LEAKY = question(
-    "gates.leaky",
-    minutes=15,
-    difficulty="easy",
-    returns=("states", "left"),
-    inputs=leaking,
-    main=at("several units, each with its own gates"),
+LEAKY = ask("gates.leaky", minutes=15, difficulty="easy", returns=("states", "left"))(
+    inputs=at("several units, each with its own gates", leaking),
     odd=[
         at("a closed gate, then a fully open one", closed_then_open, time=4),
         at("a single step, one unit", time=1, units=1),
@@ -56,7 +53,6 @@ LEAKY = question(
         values("what is left of h0", 1, "left"),
         values("gates of 0 and 1, a single step", 0.5, ODD),
     ],
-    numpy=True,
     mistakes="""
 gate-the-other-way-round: You used the gate the other way round: g is the fraction that is *kept*, 1 − g the fraction
 that is written. With g = 1 the state should not change.
@@ -99,11 +95,7 @@ def ugrnn(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
     return Case(label="", calls=((x, h, W_R, U_R, b_R, W_G, U_G, b_G),), known=(h,))
 
 
-UGRNN_STEP = question(
-    "gates.ugrnn_step",
-    minutes=20,
-    difficulty="easy",
-    returns=("new", "G", "R"),
+UGRNN_STEP = ask("gates.ugrnn_step", minutes=20, difficulty="easy", returns=("new", "G", "R"))(
     inputs=ugrnn,
     odd=[ONE],
     properties=[
@@ -114,7 +106,6 @@ UGRNN_STEP = question(
         values("the new state", 0.5, "new"),
         values("everything, odd sizes", 0.5, ODD),
     ],
-    numpy=True,
     mistakes="""
 gate-the-other-way-round: Gate and candidate are right, but you mixed them the wrong way round: G is the fraction of h
 that is *kept*, 1 − G the fraction of R that is written.
@@ -152,11 +143,7 @@ def gru(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
     return Case(label="", calls=((x, h, *blocks(draw, 3, n_in, hidden), draw.normal(hidden)),), known=(h,))
 
 
-GRU_STEP = question(
-    "gates.gru_step",
-    minutes=25,
-    difficulty="medium",
-    returns=("new", "r", "z", "n"),
+GRU_STEP = ask("gates.gru_step", minutes=25, difficulty="medium", returns=("new", "r", "z", "n"))(
     inputs=gru,
     odd=[ONE],
     properties=[
@@ -167,7 +154,6 @@ GRU_STEP = question(
         values("the new state", 0.5, "new"),
         values("everything, odd sizes", 0.5, ODD),
     ],
-    numpy=True,
     mistakes="""
 z-the-other-way-round: You swapped z and 1 − z. Here, as in Cho et al. (2014) and PyTorch, z is the fraction that is
 *kept*; some texts define it the other way round. Both are valid models, but their weights are not interchangeable.
@@ -213,11 +199,7 @@ def lstm(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
     return Case(label="", calls=((x, h, c, *blocks(draw, 4, n_in, hidden)),), known=(c,))
 
 
-LSTM_STEP = question(
-    "gates.lstm_step",
-    minutes=25,
-    difficulty="medium",
-    returns=("new_h", "new_c", "gates"),
+LSTM_STEP = ask("gates.lstm_step", minutes=25, difficulty="medium", returns=("new_h", "new_c", "gates"))(
     inputs=lstm,
     odd=[ONE],
     properties=[
@@ -228,7 +210,6 @@ LSTM_STEP = question(
         values("both states", 0.75, "new_h", "new_c"),
         values("everything, odd sizes", 0.5, ODD),
     ],
-    numpy=True,
     mistakes="""
 blocks-in-another-order: You read the blocks in the order i, g, f, o, which is TensorFlow's. Here, as in PyTorch, it is
 i, f, g, o. The shapes are the same, but the model is not.
@@ -299,11 +280,9 @@ def open_and_closed(draw: Draw, batch: int, hidden: int) -> tuple[Tensor, ...]:
     return gates, before * 3, d_h, d_c
 
 
-LSTM_BACKWARD = question(
-    "gates.lstm_backward",
-    minutes=35,
-    difficulty="hard",
-    returns=("d_i", "d_f", "d_g", "d_o", "d_c_before"),
+LSTM_BACKWARD = ask(
+    "gates.lstm_backward", minutes=35, difficulty="hard", returns=("d_i", "d_f", "d_g", "d_o", "d_c_before")
+)(
     inputs=passed,
     odd=[at("gates fully open and closed", open_and_closed, batch=2), ONE],
     properties=[
@@ -314,7 +293,6 @@ LSTM_BACKWARD = question(
         values("the memory, along both paths", 1, "d_c_before"),
         values("open and closed gates, one unit", 0.75, ODD),
     ],
-    numpy=True,
     mistakes="""
 shown-road-forgotten: Your gradient of the memory is d_c, which comes from later steps only. The memory also produced h:
 add d_h ⊙ o ⊙ (1 − tanh² c) before you continue.
@@ -381,13 +359,8 @@ def saturated(draw: Draw, time: int, hidden: int) -> tuple[Tensor, ...]:
     return hs, U
 
 
-JACOBIAN_NORMS = question(
-    "gates.jacobian_norms",
-    minutes=30,
-    difficulty="hard",
-    returns=("norms",),
-    inputs=network,
-    main=at("several states", time=5),
+JACOBIAN_NORMS = ask("gates.jacobian_norms", minutes=30, difficulty="hard", returns=("norms",))(
+    inputs=at("several states", network, time=5),
     odd=[
         at("one saturated state", saturated, time=4),
         at("one unit", time=4, hidden=1),
@@ -400,7 +373,6 @@ JACOBIAN_NORMS = question(
         values("several steps back", 1.5),
         values("saturated units, one unit, one state", 1, ODD),
     ],
-    numpy=True,
     mistakes="""
 no-slopes: Those are powers of U. The tanh of each step has the slope 1 − h² for every unit; it shrinks the Jacobian
 wherever a unit is not near 0.
@@ -448,16 +420,11 @@ norm 1. J_T enters at distance 1.
 )
 
 points = at_points(b=(-1.0, 5.0), T=(2, 60))
-HALF_LIFE = question(
-    "gates.half_life",
-    minutes=15,
-    difficulty="medium",
-    returns=("steps", "bias"),
+HALF_LIFE = ask("gates.half_life", minutes=15, difficulty="medium", returns=("steps", "bias"))(
     properties=[
         formula("the half-life of a bias", 1, points, "steps"),
         formula("the bias of a half-life", 1, points, "bias"),
     ],
-    numpy=True,
     mistakes="""
 negative-half-life: Your half-life is negative. ln ½ and ln σ(b) are both negative, so their quotient is not.
 - math.log(2) / math.log(1 + math.exp(-b)) → -math.log(2) / math.log(1 + math.exp(-b))
@@ -490,15 +457,10 @@ def peephole(draw: Draw, batch: int, n_in: int, hidden: int) -> tuple[Tensor, ..
     return x, h, c, W, U, draw.normal(3, hidden), b
 
 
-PEEPHOLE_STEP = question(
-    "gates.peephole_step",
-    minutes=5,
-    difficulty="easy",
-    returns=("h", "c"),
+PEEPHOLE_STEP = ask("gates.peephole_step", minutes=5, difficulty="easy", returns=("h", "c"))(
     inputs=peephole,
     odd=[at("one text", batch=1), at("one unit", batch=3, hidden=1)],
     properties=[values("a batch", 1), values("one text, and one unit", 1, ODD)],
-    numpy=True,
     planted="- P[2] * new → P[2] * c",
     mistakes="""
 results-swapped: You returned the two results in the wrong order: first the new h, then the new c.
@@ -519,49 +481,26 @@ tanh-forgotten: You show the memory without tanh. It may grow beyond 1; the outp
 """,
 )
 
-_listing = listing_of(PEEPHOLE_STEP)
-_at = _listing.number
 WRONG_LINE = wrong_line(
     "gates.wrong_line",
     PEEPHOLE_STEP,
-    minutes=10,
-    points=1,
-    mistakes=f"""
-input-gate-suspected: Line {_at("P[0]")} is right: the input gate sees the old memory.
-- {_listing.wrong} → {_at("P[0]")}
-forget-gate-suspected: Line {_at("P[1]")} is right: the forget gate sees the old memory, which it is about to forget.
-- {_listing.wrong} → {_at("P[1]")}
-memory-suspected: Line {_at("new = ")} is right: it keeps a part of the old memory and writes a part of the candidate.
-- {_listing.wrong} → {_at("new = ")}
-sums-suspected: Line {_at("x @ W")} is right: the four sums of 3a, one block each.
-- {_listing.wrong} → {_at("x @ W")}
-shown-suspected: Line {_at("shown = ")} is right: it is tanh of the new memory, and the next line does not need it.
-- {_listing.wrong} → {_at("shown = ")}
+    mistakes="""
+input-gate-suspected: Line {P[0]} is right: the input gate sees the old memory.
+forget-gate-suspected: Line {P[1]} is right: the forget gate sees the old memory, which it is about to forget.
+memory-suspected: Line {new = } is right: it keeps a part of the old memory and writes a part of the candidate.
+sums-suspected: Line {x @ W} is right: the four sums of 3a, one block each.
+shown-suspected: Line {shown = } is right: it is tanh of the new memory, and the next line does not need it.
 """,
 )
 
 # --- 7. with and without gates, over several seeds -------------------------------------------------------------
 
-page = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
-seeds = Both((page, lambda draw: [case("other seeds", [draw.integer(100 * n, 100 * n + 99) for n in (1, 2)])]))
-REACH = question(
+REACH = experiment(
     "gates.reach",
     minutes=35,
-    difficulty="medium",
-    returns=("prediction", "norms", "conclusion"),
-    chosen=("prediction", "conclusion"),
-    properties=[
-        predicted(0.5, page, 4),
-        values("the norms of every seed", 4.5, seeds, "norms"),
-        concluded(
-            3,
-            seeds,
-            [["lower", 0, 1], ["lower", 2, 3]],
-            [["lower", 1, 0], ["lower", 3, 2]],
-            [["lower", 1, 0], ["lower", 2, 3]],
-            [["lower", 1, 0], ["undecided", 2, 3]],
-        ),
-    ],
+    table="norms",
+    points=(0.5, 4.5, 3),
+    claims=["0 < 1, 2 < 3", "1 < 0, 3 < 2", "1 < 0, 2 < 3", "1 < 0, 2 ~ 3"],
     numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
@@ -585,9 +524,6 @@ short-distance-for-all: At distance 30 your own numbers say the opposite: for ev
 undecided-although-all-agree: At distance 30 your own numbers decide it: the LSTM's norm is larger for every seed, and
 chance does not explain that.
 - conclusion = 3 → conclusion = 4
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
-everything looks as if you had known it.
-- prediction = 1 → prediction = 0
 """,
 )
 
