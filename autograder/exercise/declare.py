@@ -14,7 +14,7 @@
     )
 
 A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
-(`autograder.exercise.sized`), or any other function that draws some.
+(`autograder.exercise.sized`), a row `at(…)` of these inputs, or any other function that draws some.
 
 Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
 solution, and the solution. A mistake is an edit of that solution:
@@ -55,7 +55,7 @@ from autograder.exercise.judges import (
 from autograder.exercise.kinds import with_every_kind
 from autograder.exercise.outcome import COUNTED
 from autograder.exercise.rooms import with_what_is_built_on
-from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, cases, usual
+from autograder.exercise.sized import MAIN, At, Inputs, at, cases, of_the_question, usual
 from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
 
 Row = Callable[[tuple[str, ...]], Property]
@@ -165,8 +165,11 @@ def question(
     """
     if numpy and closed:
         raise ValueError(f"{name}: with numpy=True there is nothing to close")
-    own: dict[Cases, Cases] = {MAIN: cases(inputs, main or at("a batch")), ODD: usual(inputs, odd)} if inputs else {}
-    rows = [replace(prop, cases=own.get(prop.cases, prop.cases)) for prop in (row(returns) for row in properties)]
+    first, others = (cases(inputs, main or at("a batch")), usual(inputs, odd)) if inputs else (None, None)
+    rows = [
+        replace(prop, cases=of_the_question(prop.cases, first, others, inputs))
+        for prop in (row(returns) for row in properties)
+    ]
     if counted:  # "all results" are those that the function returns
         rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
         returns += (COUNTED,)
@@ -194,6 +197,12 @@ def question(
 
 def _master(assignment: str) -> Master:
     return master_of(CHECKOUT / SOURCE / assignment / f"{assignment}.py")
+
+
+def solution_of(name: str) -> str:
+    """The text of the solution of "assignment.function"."""
+    assignment, _, function = name.partition(".")
+    return _master(assignment).solution(function)
 
 
 KEPT = 0.5

@@ -1,4 +1,4 @@
-"""Three kinds of questions that are declared with `question` and a few helpers: derivations, bugs and experiments.
+'''Three kinds of questions that are declared with `question` and a few helpers: derivations, bugs and experiments.
 
 A derivation is a function whose body is the formula that the student derived; it is checked at random points, where
 nothing can differentiate.
@@ -11,36 +11,33 @@ A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bel
 code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
-    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=f\"\"\"
-    types: Line {at("types =")} is right: …
-    - {at.wrong} → {at("types =")}
-    \"\"\")
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes="""
+    types-suspected: Line `types =` is right: …
+    """)
 
 An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
 
-    returns=("prediction", "perplexities", "conclusion"), chosen=("prediction", "conclusion"),
-    page = on_the_page("the seeds of the page", …, [0, 1, 2, 3, 4])
-    properties=[
-        predicted(0.25, page, 3),
-        values("the perplexities of every seed", 1.5, Both((page, fresh)), "perplexities"),
-        concluded(1.5, Both((page, fresh)), ["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]),
-    ]
+    WHICH_K = experiment(
+        "ngrams.which_k", minutes=35, table="perplexities", points=(0.25, 1.5, 1.5),
+        claims=[["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]], …)
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
 seeds.
-"""
+'''
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import torch
 
-from autograder.exercise.declare import Row, judged, question, values
+from autograder.exercise.declare import TOLERANCE, Row, judged, question, solution_of, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.experiments import chooses, is_supported, right_columns
-from autograder.exercise.listing import listing_of
-from autograder.exercise.specification import Case, Cases, Exercise, case
+from autograder.exercise.listing import Listing, listing_of
+from autograder.exercise.sized import at
+from autograder.exercise.specification import Both, Case, Cases, Exercise, case
 
 POINTS = 4
 """Of a formula's points, how many a round has."""
@@ -79,15 +76,16 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
 
 def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistakes: str) -> Exercise:
     """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
-    can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
-    the bug is planted."""
+    can try all lines. A mistake that begins “id: Line `text`” is the line that contains the text, and needs no edit.
+    Raises ValueError if the solution in the source notebook is not the number of the line in which the bug is
+    planted."""
     made = question(
         name,
         minutes=minutes,
         difficulty="medium",
         returns=("line",),
         properties=[values("the line", points, on_the_page("the listing"))],
-        mistakes=mistakes,
+        mistakes="\n".join(_with_lines(mistakes, listing_of(bug))),
         closed=bug.closed,
         numpy=bug.numpy,
         chosen=("line",),
@@ -96,6 +94,23 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
     if made.reference() != listing_of(bug).wrong:
         raise ValueError(f"{name}: the wrong line is {listing_of(bug).wrong}, and the solution says {made.reference()}")
     return made
+
+
+SUSPECTED = re.compile(r"([\w-]+: Line )`([^`]+)`")
+
+
+def _with_lines(mistakes: str, listing: Listing) -> Iterator[str]:
+    """The text with the number for each line that it suspects, and with the edit that points at it."""
+    edit = ""
+    for line in filter(str.strip, mistakes.split("\n")):
+        found = SUSPECTED.match(line)
+        if found:
+            number = listing.number(found[2])
+            yield f"{edit}{found[1]}{number}{line[found.end() :]}"
+            edit = f"- {listing.wrong} → {number}\n"
+        else:
+            yield line
+    yield edit
 
 
 def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:
@@ -130,3 +145,64 @@ def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05)
         return judged("your own numbers support the conclusion", points, cases, judge, *both)(names)
 
     return row
+
+
+NOT_PREDICTED = """
+not-predicted: There is no prediction. Write down what you expect, 1 to {}, before you look at numbers; afterwards
+everything looks as if you had known it.
+- {} → prediction = 0
+"""
+
+
+def other_seeds(draw: Draw, count: int = 2) -> list[int]:
+    return [draw.integer(10 * n, 10 * n + 9) for n in range(1, count + 1)]
+
+
+PAGE = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
+FRESH = at("other seeds", lambda draw: (other_seeds(draw),))
+
+
+def experiment(
+    name: str,
+    *,
+    minutes: int,
+    table: str,
+    points: tuple[float, float, float],
+    claims: Sequence[Claim],
+    mistakes: str,
+    page: Cases = PAGE,
+    fresh: Cases = FRESH,
+    rows: str = "",
+    more: Cases | None = None,
+    within: float = 0.05,
+    difficulty: Literal["easy", "medium", "hard"] = "medium",
+    tolerance: float = TOLERANCE,
+    numpy: bool = False,
+    closed: Sequence[str] = (),
+) -> Exercise:
+    """The question that is a small experiment. That nothing is predicted is a mistake of every experiment.
+
+    `table`: the result with a row for each seed, right to `tolerance`. `points`: for the prediction, the table and the
+    conclusion. `page` and `fresh`: what is asked on the page, and what else. `more`: cases of the table only.
+    `within`: see `concluded`.
+    """
+    both = Both((page, fresh))
+    every = both if more is None else Both((page, fresh, more))
+    made = re.search(r"prediction = \d+", solution_of(name))
+    if made and "not-predicted: " not in mistakes:
+        mistakes += NOT_PREDICTED.format(len(claims), made[0])
+    return question(
+        name,
+        minutes=minutes,
+        difficulty=difficulty,
+        returns=("prediction", table, "conclusion"),
+        chosen=("prediction", "conclusion"),
+        properties=[
+            predicted(points[0], page, len(claims)),
+            values(rows or f"the {table} of every seed", points[1], every, table, tolerance=tolerance),
+            concluded(points[2], both, *claims, within=within),
+        ],
+        mistakes=mistakes,
+        numpy=numpy,
+        closed=closed,
+    )

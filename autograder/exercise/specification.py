@@ -34,9 +34,9 @@ class Case:
     values, but not the code that computed them."""
 
 
-def case(label: str, *arguments: Any) -> Case:
+def case(label: str, *arguments: Any, known: tuple[Tensor, ...] = ()) -> Case:
     """A situation of one call."""
-    return Case(label=label, calls=(arguments,))
+    return Case(label=label, calls=(arguments,), known=known)
 
 
 Cases = Callable[[Draw], Sequence[Case]]
