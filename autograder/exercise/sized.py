@@ -48,7 +48,7 @@ class At:
         return Sized(None, (self,))(draw)
 
 
-def at(label: str, inputs: Inputs | None = None, **sizes: Any) -> At:
+def at(label: str, inputs: Inputs | None = None, /, **sizes: Any) -> At:
     return At(label, inputs, tuple(sizes.items()))
 
 
