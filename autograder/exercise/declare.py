@@ -141,7 +141,7 @@ def question(
     returns: tuple[str, ...],
     properties: Iterable[Row],
     mistakes: str,
-    inputs: Inputs | None = None,
+    inputs: Inputs | At | None = None,
     main: At | None = None,
     odd: Sequence[At] = (),
     closed: Sequence[str] = (),
@@ -154,7 +154,8 @@ def question(
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
-    `inputs` makes the cases `MAIN`, which is the row `main`, and `ODD`, among them the rows `odd`.
+    `inputs` makes the cases `MAIN`, which is the row `main` (or `inputs` itself is this row), and `ODD`, among them the
+    rows `odd`.
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
     choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
     function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
@@ -165,6 +166,8 @@ def question(
     """
     if numpy and closed:
         raise ValueError(f"{name}: with numpy=True there is nothing to close")
+    if isinstance(inputs, At):
+        main, inputs = inputs, inputs.inputs
     first, others = (cases(inputs, main or at("a batch")), usual(inputs, odd)) if inputs else (None, None)
     rows = [
         replace(prop, cases=of_the_question(prop.cases, first, others, inputs))

@@ -20,7 +20,7 @@ numbers with a row for each seed, and a conclusion. The conclusion must be suppo
 
     WHICH_K = experiment(
         "ngrams.which_k", minutes=35, table="perplexities", points=(0.25, 1.5, 1.5),
-        claims=[["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]], …)
+        claims=["0 < 1, 2 < 3", "1 < 0, 3 < 2", "0 ~ 1"], …)
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
 seeds.
@@ -168,7 +168,7 @@ def experiment(
     minutes: int,
     table: str,
     points: tuple[float, float, float],
-    claims: Sequence[Claim],
+    claims: Sequence[str],
     mistakes: str,
     page: Cases = PAGE,
     fresh: Cases = FRESH,
@@ -184,7 +184,8 @@ def experiment(
 
     `table`: the result with a row for each seed, right to `tolerance`. `points`: for the prediction, the table and the
     conclusion. `page` and `fresh`: what is asked on the page, and what else. `more`: cases of the table only.
-    `within`: see `concluded`.
+    `claims`: one for each conclusion; “0 < 1, 2 ~ 3” is that column 0 is lower than column 1 and that 2 and 3 are
+    undecided, “1.1 * 0 < 1” that column 0 is lower even when it is 1.1 times as large. `within`: see `concluded`.
     """
     both = Both((page, fresh))
     every = both if more is None else Both((page, fresh, more))
@@ -200,9 +201,21 @@ def experiment(
         properties=[
             predicted(points[0], page, len(claims)),
             values(rows or f"the {table} of every seed", points[1], every, table, tolerance=tolerance),
-            concluded(points[2], both, *claims, within=within),
+            concluded(points[2], both, *map(_claim, claims), within=within),
         ],
         mistakes=mistakes,
         numpy=numpy,
         closed=closed,
     )
+
+
+CLAIM = re.compile(r"(?:([\d.]+) \* )?(\d+) ([<~]) (\d+)")
+
+
+def _claim(text: str) -> Claim:
+    found = [CLAIM.fullmatch(part) for part in text.split(", ")]
+    if not all(found):
+        raise ValueError(f"a claim has the form “0 < 1” or “0 ~ 1”, several with a comma between them, got {text!r}")
+    kinds = {"<": "lower", "~": "undecided"}
+    made = [[kinds[m[3]], int(m[2]), int(m[4]), *([float(m[1])] if m[1] else [])] for m in found if m]
+    return made[0] if len(made) == 1 else made

@@ -28,8 +28,7 @@ NEURON = question(
     minutes=15,
     difficulty="easy",
     returns=("value", "d_w", "d_x", "d_b"),
-    inputs=neuron,
-    main=at("a neuron"),
+    inputs=at("a neuron", neuron),
     odd=[at("a single input", inputs=1)],
     properties=[
         values("the value", 0.5, "value"),
@@ -391,8 +390,7 @@ RESIDUAL_BACKWARD = question(
     minutes=5,
     difficulty="easy",
     returns=("d_x", "d_W", "d_V"),
-    inputs=residual,
-    main=at("several examples"),
+    inputs=at("several examples", residual),
     properties=[
         values("the gradients of the matrices", 1.25, "d_W", "d_V"),
         values("the gradient of the input", 0.75, "d_x"),
@@ -438,12 +436,7 @@ BEGINNINGS = experiment(
     minutes=35,
     table="losses",
     points=(0.5, 4.5, 3),
-    claims=[
-        ["lower", 1, 0],
-        [["undecided", 0, 1], ["lower", 0, 2]],
-        [["lower", 0, 1], ["lower", 0, 2]],
-        [["undecided", 0, 1], ["undecided", 0, 2]],
-    ],
+    claims=["1 < 0", "0 ~ 1, 0 < 2", "0 < 1, 0 < 2", "0 ~ 1, 0 ~ 2"],
     tolerance=1e-3,
     numpy=True,
     mistakes="""

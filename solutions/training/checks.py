@@ -71,8 +71,7 @@ MOMENTUM = question(
     minutes=15,
     difficulty="easy",
     returns=("weights", "velocity"),
-    inputs=momentum,
-    main=at("a later step"),
+    inputs=at("a later step", momentum),
     odd=[at("one parameter, a slice of a larger array, β = 0", one_slice)],
     properties=[
         values("the weights after the first step", 0.5, FIRST, "weights"),
@@ -150,8 +149,7 @@ ADAMW = question(
     minutes=40,
     difficulty="hard",
     returns=("weights", "memory"),
-    inputs=adam,
-    main=at("a later step, no decay"),
+    inputs=at("a later step, no decay", adam),
     odd=[
         at("a parameter without a gradient", names="WbE", absent="E", rest=(0.5,)),
         at("a first gradient at a later step", names="WbE", new="b", rest=(0.5,)),
@@ -376,8 +374,7 @@ CLIPPING = question(
     minutes=15,
     difficulty="easy",
     returns=("clipped", "norm"),
-    inputs=above,
-    main=at("above the limit"),
+    inputs=at("above the limit", above),
     odd=[
         at("zeros", lambda draw, n: ({"W": torch.zeros(2, n), "b": torch.zeros(n)}, 1.0)),
         at("no gradients", lambda draw: ({}, 1.0)),
@@ -647,8 +644,7 @@ IN_PIECES = question(
     minutes=5,
     difficulty="easy",
     returns=("loss", "gradients"),
-    inputs=pieces,
-    main=at("a shorter piece at the end"),
+    inputs=at("a shorter piece at the end", pieces),
     properties=[
         values("the loss", 0.75, "loss"),
         values("the gradients", 0.75, "gradients"),
@@ -908,12 +904,7 @@ WHICH_REMEDY = experiment(
     page=on_the_page("the five seeds of the page", *windows_of(0, 0), [0, 1, 2, 3, 4]),
     fresh=at("other windows and seeds", elsewhere),
     more=at(EQUAL, elsewhere, most=4, seeds=1),
-    claims=[
-        ["lower", 1, 2],
-        [["lower", 2, 1], ["lower", 3, 2]],
-        [["lower", 2, 1], ["undecided", 2, 3]],
-        [["lower", 2, 1], ["lower", 2, 3]],
-    ],
+    claims=["1 < 2", "2 < 1, 3 < 2", "2 < 1, 2 ~ 3", "2 < 1, 2 < 3"],
     numpy=True,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
