@@ -21,7 +21,7 @@ from autograder.exercise.outcome import Outcome
 from autograder.exercise.public import read, write
 from autograder.exercise.questions import opened
 from autograder.exercise.report import Report
-from autograder.exercise.special import on_the_page, wrong_line
+from autograder.exercise.special import _claim, on_the_page, wrong_line
 from autograder.exercise.specification import Exercise
 from autograder.launcher.text import from_text
 from autograder.release.build import secret_lines
@@ -128,6 +128,20 @@ def test_the_line_in_the_source_notebook_is_the_planted_one(mend):
         wrong_line("ngrams.wrong_line", other, minutes=1, points=1, mistakes="one-off: No.\n- 7 → 8")
 
 
+def test_a_suspected_line_needs_neither_its_number_nor_an_edit(mend):
+    said = """
+unseen-suspected: Line `if total == 0` is right: `total` is
+N_a.
+row-suspected: Line `row = counts` is right.
+"""
+    made = wrong_line("ngrams.wrong_line", mend, minutes=1, points=1, mistakes=said)
+    at = listing_of(mend).number
+    assert [(m.sentence, m.implementation()) for m in made.misconceptions] == [
+        (f"Line {at('if total == 0')} is right: `total` is N_a.", at("if total == 0")),
+        (f"Line {at('row = counts')} is right.", at("row = counts")),
+    ]
+
+
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_bug_can_be_pointed_at(name):
     for exercise in exercises_of(name).values():
@@ -146,6 +160,13 @@ def said(rows: list[list[float]], conclusion: float, right: list[list[float]] | 
 
     (case,) = on_the_page("the page")(Draw(0, 4))
     return is_supported("conclusion", 2, 1, 0.5, CLAIMS)(case, outcome(rows), outcome(right or rows))
+
+
+def test_claims_are_written_as_comparisons():
+    assert _claim("0 < 1") == ["lower", 0, 1]
+    assert _claim("1.5 * 2 < 4, 0 ~ 1") == [["lower", 2, 4, 1.5], ["undecided", 0, 1]]
+    with pytest.raises(ValueError, match="0 > 1"):
+        _claim("0 > 1")
 
 
 CLEAR = [[1.0, 3.0], [1.2, 3.1], [1.1, 2.9], [0.9, 3.0], [1.0, 3.2]]
