@@ -5,18 +5,23 @@
 
 Its extra arguments are the sizes. `MAIN` draws them, all different. `ODD` makes each 1, and then everything in double
 precision, besides the cases of the question's own `odd` list. Equal sizes, and inputs that are slices, are added to
-every question (`autograder.exercise.kinds`). An extra argument with a default is no size: it keeps its default unless a
-row says otherwise.
+every question (`autograder.exercise.kinds`).
 
-A row, `at("a closed gate", time=4)`, or several, `these(at(…), at(…))`, are the cases of a property as well.
+An argument with a default is no size: it has that value unless a row gives another one, or a function of the draw. A
+row, or `these` rows, are the cases of a property as well.
+
+    def moved(draw, time, half, first=0, base=100.0):
+        return draw.normal(time, 2 * half), first, base
+
+    values("from a later position", 0.75, at("from a later position", first=between(3, 9)))
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-import torch
+from torch import Tensor
 
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Both, Case, Cases, case
@@ -35,44 +40,65 @@ def ODD(draw: Draw) -> NoReturn:  # noqa: N802
     raise TypeError("the question has no inputs=")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class At:
-    """A case of a question's inputs, or of other ones, with some of the sizes fixed."""
+    """A case of a question's inputs, or of other ones, with some of the sizes and other arguments given."""
 
     label: str
     inputs: Inputs | None
-    sizes: tuple[tuple[str, Any], ...]
+    given: Mapping[str, Any]
     double: bool = False
 
     def __call__(self, draw: Draw) -> list[Case]:
         return Sized(None, (self,))(draw)
 
 
-def at(label: str, inputs: Inputs | None = None, /, **sizes: Any) -> At:
-    return At(label, inputs, tuple(sizes.items()))
+def at(label: str = "", inputs: Inputs | None = None, /, *, double: bool = False, **given: Any) -> At:
+    """`given`: sizes and other arguments, or functions of the draw that return them. `double`: everything in double
+    precision. Without a label it has the name of the property."""
+    return At(label, inputs, given, double)
+
+
+def between(low: int, high: int) -> Callable[[Draw], int]:
+    """A value for `at`: an integer that is drawn."""
+    return lambda draw: draw.integer(low, high)
+
+
+def beyond(low: int) -> Callable[[Draw], int]:
+    """A value for `at`: a size, and that many more."""
+    return lambda draw: low + draw.size()
+
+
+def largest(more: int = 0) -> Callable[[Draw], int]:
+    """A value for `at`: the largest size, which is larger for hidden inputs, and that many more."""
+    return lambda draw: draw.largest + more
+
+
+def several(*calls: tuple[Any, ...], known: tuple[Tensor, ...] = ()) -> Case:
+    """What `inputs` returns where a law compares several calls, or needs to know something."""
+    return Case(label="", calls=calls, known=known)
 
 
 @dataclass(frozen=True)
 class Sized:
-    """A case for each row; sizes that it leaves open are drawn, all different."""
+    """A case for each row; sizes that it leaves open are drawn, all different. Inputs without floating-point numbers
+    have no case in double precision."""
 
     inputs: Inputs | None
     rows: tuple[At, ...]
 
     def __call__(self, draw: Draw) -> list[Case]:
-        return [self._case(draw, row) for row in self.rows]
+        made = [(row.double, self._case(draw, row)) for row in self.rows]
+        return [_doubled(one) if double else one for double, one in made if not double or _is_float(one.calls)]
 
     def _case(self, draw: Draw, row: At) -> Case:
-        inputs, fixed = row.inputs or self.inputs, dict(row.sizes)
+        inputs = row.inputs or self.inputs
         if inputs is None:
-            raise TypeError(f"“{row.label}” has no inputs, and the question has none")
+            raise TypeError(f"“{row.label}”: the question has no inputs=")
+        fixed = {name: value(draw) if callable(value) else value for name, value in row.given.items()}
         free = [name for name in names_of(inputs) if name not in fixed]
         made = inputs(draw, **fixed, **dict(zip(free, draw.sizes(len(free)), strict=True)))
-        found = replace(made, label=row.label) if isinstance(made, Case) else case(row.label, *made)
-        if not row.double:
-            return found
-        calls = tuple(tuple(map(_double, call)) for call in found.calls)
-        return replace(found, calls=calls, known=tuple(map(_double, found.known)))
+        return replace(made, label=row.label) if isinstance(made, Case) else case(row.label, *made)
 
 
 def cases(inputs: Inputs, *rows: At) -> Cases:
@@ -85,34 +111,49 @@ def these(*rows: At) -> Cases:
     return Sized(None, rows)
 
 
-def of_the_question(kind: Cases, main: Cases | None, odd: Cases | None, inputs: Inputs | None) -> Cases:
-    """What `MAIN`, `ODD` and rows without inputs stand for in a question."""
-    if isinstance(kind, Both):
-        return Both(tuple(of_the_question(part, main, odd, inputs) for part in kind.kinds))
-    if isinstance(kind, At):
-        kind = these(kind)
-    if isinstance(kind, Sized):
-        return Sized(kind.inputs or inputs, kind.rows)
-    return (main if kind is MAIN else odd if kind is ODD else None) or kind
+def of_question(named: Cases, label: str, inputs: Inputs | None, own: Mapping[Cases, Cases]) -> Cases:
+    """The cases that the property `label` names, of a question with these inputs; `own`: what `MAIN` and `ODD` are."""
+    if isinstance(named, Both):
+        return Both(tuple(of_question(kind, label, inputs, own) for kind in named.kinds))
+    if isinstance(named, At):
+        named = these(named)
+    if not isinstance(named, Sized):
+        return own.get(named, named)
+    rows = tuple(row if row.label else replace(row, label=label) for row in named.rows)
+    return Sized(named.inputs or inputs, rows)
 
 
 def names_of(inputs: Inputs) -> list[str]:
     """The names of the sizes."""
-    _, *extra = inspect.signature(inputs).parameters.values()
-    return [one.name for one in extra if one.default is one.empty]
+    _, *arguments = inspect.signature(inputs).parameters.values()
+    return [argument.name for argument in arguments if argument.default is argument.empty]
 
 
 def usual(inputs: Inputs, odd: Sequence[At]) -> Cases:
     """A question's own unusual cases, and those that every question should have."""
-    ones = At("every size 1", None, tuple((name, 1) for name in names_of(inputs)))
-    double = At("float64", None, (), double=True)
-    there = not ones.sizes or any({*row.sizes} == {*ones.sizes} for row in odd)
-    return Sized(inputs, (*odd, *(() if there else (ones,)), double))
+    names = names_of(inputs)
+    there = not names or any(row.inputs is None and {*names} <= {*row.given} for row in odd)
+    ones = () if there else (at("every size 1", **dict.fromkeys(names, 1)),)
+    return Sized(inputs, (*odd, *ones, at("float64", double=True)))
+
+
+def _doubled(found: Case) -> Case:
+    calls = tuple(tuple(map(_double, call)) for call in found.calls)
+    return replace(found, calls=calls, known=tuple(map(_double, found.known)))
 
 
 def _double(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_double(item) for item in value]
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_double, value))
     if isinstance(value, dict):
         return {key: _double(item) for key, item in value.items()}
-    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+    return value.double() if isinstance(value, Tensor) and value.is_floating_point() else value
+
+
+def _is_float(value: Any) -> bool:
+    """Whether it contains floating-point numbers."""
+    if isinstance(value, dict):
+        return _is_float(list(value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_float, value))
+    return isinstance(value, Tensor) and value.is_floating_point()

@@ -1,4 +1,4 @@
-'''Three kinds of questions that are declared with `question` and a few helpers: derivations, bugs and experiments.
+"""Three kinds of questions that are declared with `question` and a few helpers: derivations, bugs and experiments.
 
 A derivation is a function whose body is the formula that the student derived; it is checked at random points, where
 nothing can differentiate.
@@ -11,9 +11,11 @@ A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bel
 code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
-    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes="""
-    types-suspected: Line `types =` is right: …
-    """)
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=\"\"\"
+    types-suspected: Line {types =} is right: …
+    \"\"\")
+
+A part of a line in braces stands for the line's number. The first one of a mistake is the answer of whoever makes it.
 
 An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
@@ -24,10 +26,10 @@ numbers with a row for each seed, and a conclusion. The conclusion must be suppo
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
 seeds.
-'''
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
@@ -76,16 +78,15 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
 
 def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistakes: str) -> Exercise:
     """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
-    can try all lines. A mistake that begins “id: Line `text`” is the line that contains the text, and needs no edit.
-    Raises ValueError if the solution in the source notebook is not the number of the line in which the bug is
-    planted."""
+    can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
+    the bug is planted."""
     made = question(
         name,
         minutes=minutes,
         difficulty="medium",
         returns=("line",),
         properties=[values("the line", points, on_the_page("the listing"))],
-        mistakes="\n".join(_with_lines(mistakes, listing_of(bug))),
+        mistakes=_suspicions(mistakes, listing_of(bug)),
         closed=bug.closed,
         numpy=bug.numpy,
         chosen=("line",),
@@ -96,21 +97,16 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
     return made
 
 
-SUSPECTED = re.compile(r"([\w-]+: Line )`([^`]+)`")
-
-
-def _with_lines(mistakes: str, listing: Listing) -> Iterator[str]:
-    """The text with the number for each line that it suspects, and with the edit that points at it."""
+def _suspicions(mistakes: str, listing: Listing) -> str:
+    """The mistakes, with the numbers of the lines, and the edit of each that names a line."""
+    found: list[str] = []
     edit = ""
-    for line in filter(str.strip, mistakes.split("\n")):
-        found = SUSPECTED.match(line)
-        if found:
-            number = listing.number(found[2])
-            yield f"{edit}{found[1]}{number}{line[found.end() :]}"
-            edit = f"- {listing.wrong} → {number}\n"
-        else:
-            yield line
-    yield edit
+    for line in mistakes.strip("\n").split("\n"):
+        if first := re.match(r"[\w-]+: .*?\{(.+?)\}", line):
+            found.append(edit)
+            edit = f"- {listing.wrong} → {listing.number(first[1])}"
+        found.append(re.sub(r"\{(.+?)\}", lambda part: str(listing.number(part[1])), line))
+    return "\n".join([*found, edit])
 
 
 def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:

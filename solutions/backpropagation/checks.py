@@ -4,14 +4,17 @@ The functions differ in form from `nlmcore.autodiff`, which builds a graph of sc
 every backward step is written as matrices, in NumPy, where nothing differentiates by itself.
 """
 
+import functools
+
 import torch
 from torch import Tensor, tanh, zeros
 
-from autograder.exercise.declare import exercises_in, inputs_too, question, shapes, values, ways
+from autograder.exercise.declare import exercises_in, head, inputs_too, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.sized import ODD, at, these
 from autograder.exercise.special import at_points, experiment, formula, wrong_line
 
+ask = functools.partial(head, numpy=True)
 Tensors = tuple[Tensor, ...]
 
 # --- 1. one neuron, and the node where every language model ends ------------------------------------------------
@@ -23,11 +26,7 @@ def neuron(draw: Draw, inputs: int) -> Tensors:
     return draw.normal(inputs), draw.normal(inputs), bias + (1.2 if bias > 0 else -0.2)
 
 
-NEURON = question(
-    "backpropagation.neuron",
-    minutes=15,
-    difficulty="easy",
-    returns=("value", "d_w", "d_x", "d_b"),
+NEURON = ask("backpropagation.neuron", minutes=15, difficulty="easy", returns=("value", "d_w", "d_x", "d_b"))(
     inputs=at("a neuron", neuron),
     odd=[at("a single input", inputs=1)],
     properties=[
@@ -37,7 +36,6 @@ NEURON = question(
         values("the gradient of the inputs", 0.75, "d_x"),
         values("one input, and float64", 0.25, ODD),
     ],
-    numpy=True,
     mistakes="""
 slope-forgotten: Those are the gradients of w·x + b: the slope of the sigmoid is missing. Every gradient passes through
 the sigmoid on its way back, so multiply by (1 − σ) σ.
@@ -94,11 +92,7 @@ FROM_P = """
 """
 """The usual cure of a logarithm of 0."""
 
-SOFTMAX_LOSS = question(
-    "backpropagation.softmax_loss",
-    minutes=20,
-    difficulty="medium",
-    returns=("loss", "d_logits"),
+SOFTMAX_LOSS = ask("backpropagation.softmax_loss", minutes=20, difficulty="medium", returns=("loss", "d_logits"))(
     inputs=logits,
     properties=[
         shapes(0.25),
@@ -108,7 +102,6 @@ SOFTMAX_LOSS = question(
         values("large logits", 0.5, LARGE, "loss", "d_logits"),
         values("targets far behind", 0.5, at("targets that are 1000 behind", far_behind), "loss", "d_logits"),
     ],
-    numpy=True,
     mistakes=f"""
 batch-forgotten: Your loss is a mean over the batch, but your gradient is that of the sum, so it is too large by a
 factor of the batch size. Divide it by the batch size.
@@ -173,11 +166,7 @@ def sliced(draw: Draw, batch: int, n: int) -> Tensors:
 
 SQUARE = at("as many outputs as inputs", lambda draw, batch, n: linear(draw, batch, n, n))
 CUBE = at("batch, inputs and outputs of one size", lambda draw, n: linear(draw, n, n, n))
-LINEAR_BACKWARD = question(
-    "backpropagation.linear_backward",
-    minutes=20,
-    difficulty="medium",
-    returns=("d_x", "d_W", "d_b"),
+LINEAR = ask("backpropagation.linear_backward", minutes=20, difficulty="medium", returns=("d_x", "d_W", "d_b"))(
     inputs=linear,
     odd=[at("one example, one output", batch=1, n_out=1), at("a slice of something larger", sliced)],
     properties=[
@@ -187,7 +176,6 @@ LINEAR_BACKWARD = question(
         values("d_b", 1, "d_b"),
         values("odd sizes", 1, ODD),
     ],
-    numpy=True,
     mistakes="""
 d-w-transposed: Your d_W is the transpose of the right one. It has the shape of W, (in, out): x on the left, d_z on the
 right. Where both sizes are equal, only the values tell.
@@ -217,17 +205,12 @@ def activations(draw: Draw, rows: int, columns: int, size: float = 1.0) -> Tenso
 LIMITS = these(
     at("units at their limits", size=20.0), at("units that are off", lambda draw, n: (zeros(1, n), draw.normal(1, n)))
 )
-TANH_BACKWARD = question(
-    "backpropagation.tanh_backward",
-    minutes=10,
-    difficulty="easy",
-    returns=("d_z",),
+TANH_BACKWARD = ask("backpropagation.tanh_backward", minutes=10, difficulty="easy", returns=("d_z",))(
     inputs=activations,
     properties=[
         values("the gradient", 1.25),
         inputs_too(values("units at their limits or off, h and d_h kept", 0.75, LIMITS)),
     ],
-    numpy=True,
     mistakes="""
 tanh-twice: You applied the tanh to h once more. h is the *output* of the tanh, so the slope is just 1 − h².
 - h**2 → np.tanh(h) ** 2
@@ -253,11 +236,9 @@ def network(draw: Draw, batch: int, n_in: int, hidden: int, classes: int) -> Ten
     return x, targets, *(draw.normal(*n) for n in ((n_in, hidden), (hidden,), (hidden, classes), (classes,)))
 
 
-MLP_GRADIENTS = question(
-    "backpropagation.mlp_gradients",
-    minutes=35,
-    difficulty="hard",
-    returns=("loss", "d_W1", "d_b1", "d_W2", "d_b2"),
+MLP_GRADIENTS = ask(
+    "backpropagation.mlp_gradients", minutes=35, difficulty="hard", returns=("loss", "d_W1", "d_b1", "d_W2", "d_b2")
+)(
     inputs=network,
     odd=[
         at("one example", lambda draw, n: network(draw, 1, n, n, n)),
@@ -270,7 +251,6 @@ MLP_GRADIENTS = question(
         values("the lower layer", 2.5, "d_W1", "d_b1"),
         values("one example, one hidden unit", 1, ODD),
     ],
-    numpy=True,
     mistakes="""
 tanh-skipped: The gradients of the lower layer bypassed the tanh. After W2ᵀ you have the gradient of h; to get the
 gradient before the tanh, multiply by 1 − h².
@@ -310,11 +290,7 @@ def tied(draw: Draw, batch: int, n_in: int, hidden: int) -> Tensors:
     return draw.normal(batch, n_in), draw.normal(n_in, hidden) / n_in**0.5, draw.normal(batch, n_in)
 
 
-TIED_GRADIENT = question(
-    "backpropagation.tied_gradient",
-    minutes=25,
-    difficulty="hard",
-    returns=("d_W",),
+TIED_GRADIENT = ask("backpropagation.tied_gradient", minutes=25, difficulty="hard", returns=("d_W",))(
     inputs=tied,
     odd=[
         at("one example, one hidden unit", batch=1, hidden=1),
@@ -325,7 +301,6 @@ TIED_GRADIENT = question(
         values("the gradient", 2.75),
         values("small sizes", 1, ODD),
     ],
-    numpy=True,
     mistakes="""
 second-use-only: You counted only W's second use, the upper one. W also produced h: its gradient is the sum over both
 paths.
@@ -349,13 +324,8 @@ back-by-the-transpose: From y back to h you multiplied by Wᵀ. Forward, y = h W
 # --- 5 and 6. label smoothing, and the wrong line of a colleague's backward pass -------------------------------
 
 _points = at_points(z=(-3.0, 3.0), epsilon=(0.05, 0.4))
-SMOOTHED_LOSS = question(
-    "backpropagation.smoothed_loss",
-    minutes=15,
-    difficulty="medium",
-    returns=("slope", "best"),
+SMOOTHED_LOSS = ask("backpropagation.smoothed_loss", minutes=15, difficulty="medium", returns=("slope", "best"))(
     properties=[formula("the slope", 1, _points, "slope"), formula("the best logit", 1, _points, "best")],
-    numpy=True,
     mistakes="""
 target-still-hard: Your slope is the one without smoothing, σ(z) − 1. The target is 1 − ε.
 - (1 - epsilon), math → 1, math
@@ -385,17 +355,12 @@ def residual(draw: Draw, batch: int, d: int, hidden: int) -> Tensors:
     return draw.normal(batch, d), draw.normal(d, hidden), draw.normal(hidden, d), draw.normal(batch, d)
 
 
-RESIDUAL_BACKWARD = question(
-    "backpropagation.residual_backward",
-    minutes=5,
-    difficulty="easy",
-    returns=("d_x", "d_W", "d_V"),
+RESIDUAL = ask("backpropagation.residual_backward", minutes=5, difficulty="easy", returns=("d_x", "d_W", "d_V"))(
     inputs=at("several examples", residual),
     properties=[
         values("the gradients of the matrices", 1.25, "d_W", "d_V"),
         values("the gradient of the input", 0.75, "d_x"),
     ],
-    numpy=True,
     planted="- (a > 0) → h",
     mistakes="""
 path-around-lost: The gradient of x lost the path around the layer. x reaches y along two paths, and their gradients
@@ -417,15 +382,15 @@ mask-inverted: Your mask is inverted: relu is flat *below* 0, and there the grad
 
 WRONG_LINE = wrong_line(
     "backpropagation.wrong_line",
-    RESIDUAL_BACKWARD,
+    RESIDUAL,
     minutes=10,
     points=1,
     mistakes="""
-relu-suspected: Line `h = np` is right: the larger of a and 0 is relu.
-upper-matrix-suspected: Line `d_V =` is right: input of the product, transposed, times upstream gradient.
-hidden-suspected: Line `d_h =` is right: it is the gradient of the product's input, as in 2a.
-symptom-not-cause: Line `d_W =` gives wrong values, but it does what it should with its input. Where did that come from?
-sum-suspected: Line `d_x =` is right: x reaches y along two paths, one of which is the identity.
+relu-suspected: Line {h = np} is right: the larger of a and 0 is relu.
+upper-matrix-suspected: Line {d_V =} is right: input of the product, transposed, times upstream gradient.
+hidden-suspected: Line {d_h =} is right: it is the gradient of the product's input, as in 2a.
+symptom-not-cause: Line {d_W =} gives wrong values, but it does what it should with its input. Where did that come from?
+sum-suspected: Line {d_x =} is right: x reaches y along two paths, one of which is the identity.
 """,
 )
 

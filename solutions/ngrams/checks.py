@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, holds, judged, question, shapes, values
+from autograder.exercise.declare import exercises_in, head, holds, judged, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
 from autograder.exercise.kinds import DIGITS
@@ -29,6 +29,7 @@ from nlmcore.corpora import load
 
 CLOSED = ("nlmcore.ngram", "nlmcore.metrics", "nltk")
 """Closed in every question: it is what the student writes."""
+ask = functools.partial(head, closed=CLOSED)
 
 Sentences = list[list[int]]
 Given = tuple[Any, ...]
@@ -95,11 +96,7 @@ def odd_texts(draw: Draw) -> list[Case]:
 
 
 COUNTS = right_where_known("counts")
-COUNT_BIGRAMS = question(
-    "ngrams.count_bigrams",
-    minutes=15,
-    difficulty="easy",
-    returns=("counts",),
+COUNT_BIGRAMS = ask("ngrams.count_bigrams", minutes=15, difficulty="easy", returns=("counts",))(
     inputs=at("four sentences, words", pairs),
     properties=[
         judged("pairs inside the sentences", 1, MAIN, COUNTS),
@@ -107,7 +104,6 @@ COUNT_BIGRAMS = question(
         judged("how sentences end: the column of <eos>", 0.75, at("ends", part="ends"), COUNTS),
         judged("repetitions and emptiness", 0.5, odd_texts, and_inputs_unchanged(COUNTS)),
     ],
-    closed=CLOSED,
     mistakes="""
 once-per-sentence: You counted a pair that occurs twice in one sentence only once there. (With tensors of ids,
 `counts[a, b] += 1` adds 1 only once, however often the pair occurs in them.)
@@ -169,11 +165,7 @@ def unseen_rows(draw: Draw) -> Case:
 
 SEEN = these(at("no context never seen", seen_rows), at("1 context never seen", seen_rows, unseen=1))
 UNSEEN = at("two contexts were never seen", unseen_rows)
-CONDITIONAL = question(
-    "ngrams.conditional_probabilities",
-    minutes=15,
-    difficulty="easy",
-    returns=("probabilities",),
+CONDITIONAL = ask("ngrams.conditional_probabilities", minutes=15, difficulty="easy", returns=("probabilities",))(
     inputs=at("every context was seen", counts_of),
     properties=[
         shapes(0.25, name="one probability per pair"),
@@ -181,7 +173,6 @@ CONDITIONAL = question(
         judged("contexts that were seen", 0.75, SEEN, right_where_known("probabilities")),
         judged("a context never seen", 1, UNSEEN, and_inputs_unchanged(uniform_where_known("probabilities"))),
     ],
-    closed=CLOSED,
     mistakes="""
 columns-sum-to-one: Your columns sum to 1. That is P(the previous word | this word), a model that generates backwards.
 Divide each *row* by its sum: `counts.sum(1, keepdim=True)`.
@@ -218,19 +209,14 @@ def added(draw: Draw, k: float = 1.0, unseen: int = 0) -> tuple[Tensor, float]:
     return table(draw, draw.largest + 1, unseen), k
 
 
-ADDITIVE = question(
-    "ngrams.additive",
-    minutes=10,
-    difficulty="easy",
-    returns=("probabilities",),
+ADDITIVE = ask("ngrams.additive", minutes=10, difficulty="easy", returns=("probabilities",))(
     inputs=at("k = 1", added),
     properties=[
         shapes(0.25, name="one probability per pair"),
         values("k = 1 (Laplace)", 1),
         values("any k", 1.25, these(at("k = 0.25", k=0.25), at("k = 3", k=3.0))),
-        values("a context never seen", 0.5, at("a context never seen", k=0.5, unseen=1)),
+        values("a context never seen", 0.5, at(k=0.5, unseen=1)),
     ],
-    closed=CLOSED,
     mistakes="""
 k-once-below: In the numerator you add k for each of the V words, but in the denominator only once, so the row sums to
 more than 1. The denominator needs k times the size of the vocabulary.
@@ -286,11 +272,7 @@ def mixed_digits(draw: Draw) -> Given:
     return words, [bc, a], [0.2, 0.3, 0.5], 100
 
 
-INTERPOLATED = question(
-    "ngrams.interpolated",
-    minutes=30,
-    difficulty="medium",
-    returns=("distribution",),
+INTERPOLATED = ask("ngrams.interpolated", minutes=30, difficulty="medium", returns=("distribution",))(
     inputs=at("both words were seen together", mixed),
     properties=[
         shapes(0.25, name="one probability per word"),
@@ -298,7 +280,6 @@ INTERPOLATED = question(
         values("the pair was never seen", 1, at("only the last word was seen", seen="word")),
         values("nor was its last word seen", 0.75, these(at("neither was seen", seen=""), at(DIGITS, mixed_digits))),
     ],
-    closed=CLOSED,
     mistakes="""
 weights-reversed: You applied the weights in reverse order: `weights[0]` belongs to the unigram, the shortest context,
 `weights[2]` to the trigram.
@@ -368,11 +349,7 @@ def discounted(draw: Draw, discount: float = 0.75, unseen: int = 0) -> Case:
 
 DISCOUNTS = these(at("a discount of 0.3", discount=0.3), at("a discount of 1", discount=1.0))
 NEVER = at("a context never seen", discount=0.5, unseen=1)
-KNESER_NEY = question(
-    "ngrams.kneser_ney",
-    minutes=40,
-    difficulty="hard",
-    returns=("continuation", "probabilities"),
+KNESER_NEY = ask("ngrams.kneser_ney", minutes=40, difficulty="hard", returns=("continuation", "probabilities"))(
     inputs=at("every context was seen", discounted),
     properties=[
         shapes(0.5),
@@ -381,7 +358,6 @@ KNESER_NEY = question(
         holds("a context never seen", 1, NEVER, shares_out_what_discounting_frees),
         values("everything together", 0.5, NEVER),
     ],
-    closed=CLOSED,
     mistakes="""
 counts-for-contexts: Your continuation says how often a word occurs. It should say after how many *different* words it
 occurs: count the entries of its column that are above 0. That is the point: “Francisco” is frequent, but follows only
@@ -429,13 +405,8 @@ or
 )
 
 _points = at_points(n_1=(400, 900), n_2=(5, 190), D=(0.05, 0.95))
-BEST_DISCOUNT = question(
-    "ngrams.best_discount",
-    minutes=15,
-    difficulty="medium",
-    returns=("slope", "best"),
+BEST_DISCOUNT = ask("ngrams.best_discount", minutes=15, difficulty="medium", returns=("slope", "best"), numpy=True)(
     properties=[formula("the slope of F", 1, _points, "slope"), formula("the best discount", 1, _points, "best")],
-    numpy=True,
     mistakes="""
 chain-rule-forgotten: The derivative of ln(1 − D) is −1/(1 − D): the chain rule gives the minus sign, because 1 − D
 falls as D grows. Otherwise the slope is never 0.
@@ -467,14 +438,14 @@ def knowing(probabilities: Tensor, sentences: Sentences, bos: int, eos: int) -> 
     return case("", probabilities, sentences, bos, eos, known=(predicted, right))
 
 
-def measured(draw: Draw, number: int = 4, double: bool = False, twice: bool = False) -> Case:
+def measured(draw: Draw, number: int = 4, twice: bool = False) -> Case:
     size = draw.largest + 3
     sentences, bos, eos = text(draw, size, number, 6)
     counts = COUNT_BIGRAMS.reference(sentences[: max(1, number - 1)], size, bos, eos)
     probabilities = counts + 0.5 + draw.integers(0, 3, size, 1)
     probabilities /= probabilities.sum(1, keepdim=True)
     sentences += [list(sentences[0])] if twice else []
-    return knowing(probabilities.double() if double else probabilities, sentences, bos, eos)
+    return knowing(probabilities, sentences, bos, eos)
 
 
 def improbable(draw: Draw) -> Case:
@@ -500,18 +471,13 @@ EDGES = these(
     at("a long text of improbable words", improbable),
     at(DIGITS, measured_digits),
 )
-PERPLEXITY = question(
-    "ngrams.perplexity",
-    minutes=20,
-    difficulty="medium",
-    returns=("log_loss", "perplexity"),
+PERPLEXITY = ask("ngrams.perplexity", minutes=20, difficulty="medium", returns=("log_loss", "perplexity"))(
     inputs=at("sentences of several lengths", measured),
     properties=[
         values("the log loss of all sentences", 1.5, "log_loss"),
         holds("the perplexity, given your log loss", 1.5, MAIN, exponential_of_the_mean),
         values("one sentence, and many", 1, EDGES),
     ],
-    closed=CLOSED,
     mistakes="""
 eos-left-out: You left out `<eos>`. The end of a sentence is predicted as well and adds to the loss: without it a model
 that never stops would look better than it is.
@@ -573,17 +539,12 @@ P. One improbable word would dominate the arithmetic mean.
 
 # --- 4. the wrong line of a friend's Witten-Bell smoothing -----------------------------------------------------
 
-WITTEN_BELL = question(
-    "ngrams.witten_bell",
-    minutes=5,
-    difficulty="easy",
-    returns=("probabilities",),
+WITTEN_BELL = ask("ngrams.witten_bell", minutes=5, difficulty="easy", returns=("probabilities",))(
     inputs=at("every context was seen", counts_of),
     properties=[
         values("contexts that were seen", 1),
         values("a context never seen", 1, at("two contexts were never seen", unseen=2)),
     ],
-    closed=CLOSED,
     planted="- counts.sum(0) → counts.sum(1)",
     mistakes="""
 uniform-for-unigram: You share out what is kept back evenly. It goes to each word in proportion to P(w), which is large
@@ -612,12 +573,12 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes="""
-types-suspected: Line `types =` is right: it counts the different words that follow the context, T_a.
-total-suspected: Line `row.sum()` is right: `row` holds what follows this context, and its sum is N_a.
-fraction-suspected: Line `(total + types)` is right: it is the formula, for all words w of a row at once.
-unseen-suspected: Line `if total == 0` is right: a context that was never followed by anything has N_a = 0.
-row-suspected: Line `row = counts` is right: the row of a table of counts belongs to the context.
-symptom-not-cause: Line `[context] = unigram` writes wrong values, but it does what the text says. The values were wrong
+types-suspected: Line {types =} is right: it counts the different words that follow the context, T_a.
+total-suspected: Line {row.sum()} is right: `row` holds what follows this context, and its sum is N_a.
+fraction-suspected: Line {(total + types)} is right: it is the formula, for all words w of a row at once.
+unseen-suspected: Line {if total == 0} is right: a context that was never followed by anything has N_a = 0.
+row-suspected: Line {row = counts} is right: the row of a table of counts belongs to the context.
+symptom-not-cause: Line {[context] = unigram} writes wrong values, but it does what the text says. The values were wrong
 before: where were they computed?
 """,
 )

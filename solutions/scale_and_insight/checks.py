@@ -4,13 +4,14 @@ The functions differ in form from `nlmcore.scaling` and `nlmcore.inspect`: laws 
 of tensors whose layers stop where somebody wants to look.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, inputs_too, question, values
+from autograder.exercise.declare import exercises_in, head, inputs_too, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import DIGITS, EQUAL
 from autograder.exercise.sized import at, these
@@ -19,6 +20,7 @@ from autograder.exercise.specification import Case, case
 
 CLOSED = ("nlmcore.scaling", "nlmcore.inspect")
 """Closed in every question: laws that are fitted already, and instruments that look already."""
+ask = functools.partial(head, closed=CLOSED)
 
 Given = tuple[Any, ...]
 Range = tuple[float, float]
@@ -57,19 +59,14 @@ def twice(draw: Draw) -> tuple[Tensor, Tensor]:
 
 
 FEW_RUNS = these(at("two runs", count=2), at("float64, a size that occurs twice", twice))
-POWER_LAW = question(
-    "scale_and_insight.power_law",
-    minutes=10,
-    difficulty="easy",
-    returns=("A", "alpha"),
+POWER_LAW = ask("scale_and_insight.power_law", minutes=10, difficulty="easy", returns=("A", "alpha"))(
     inputs=at("runs on a line", runs),
     properties=[
         values("the exponent of runs on a line", 0.5, "alpha"),
         values("the constant of runs on a line", 0.5, "A"),
-        values("runs that lie on no line", 0.5, at("runs that lie on no line", spread=0.15)),
+        values("runs that lie on no line", 0.5, at(spread=0.15)),
         values("two runs, float64", 0.5, FEW_RUNS),
     ],
-    closed=CLOSED,
     mistakes="""
 sign-of-the-exponent: Your exponent has the wrong sign. The law is A · N to the power *minus* α, so a falling loss has a
 positive α.
@@ -115,10 +112,6 @@ def large(draw: Draw, count: int) -> Tensor:
     return (0.4 + 0.5 * draw.normal(count).abs()) * draw.normal(count).sign()
 
 
-def on_both_sides(draw: Draw, count: int) -> Tensor:
-    return torch.tensor([0.05, -0.1, 0.5, -0.8, 0.2])
-
-
 def huge(draw: Draw) -> Given:
     N = sizes_of_runs(draw, 4).double()
     level = 800.0 + draw.integer(0, 50)
@@ -127,24 +120,20 @@ def huge(draw: Draw) -> Given:
     return [between(draw, 0.2, 0.6), level, alpha], N, losses, 0.2
 
 
+TWO_SIDED = torch.tensor([0.05, -0.1, 0.5, -0.8, 0.2])
+BOTH_SIDES = at("errors on both sides of δ", lambda draw: erring(draw, lambda *_: TWO_SIDED, 0.25, count=5))
 ONE_RUN = these(
-    at("one run", errors=lambda draw, count: torch.tensor([0.18]), delta=0.1, count=1),
-    at("E almost 0", errors=lambda draw, count: torch.zeros(count), delta=0.1, count=3, log_e=-60.0),
+    at("one run", lambda draw: erring(draw, lambda *_: torch.tensor([0.18]), 0.1, count=1)),
+    at("E almost 0", lambda draw: erring(draw, lambda *_: torch.zeros(3), 0.1, count=3, log_e=-60.0)),
 )
-ROBUST_ERROR = question(
-    "scale_and_insight.robust_error",
-    minutes=15,
-    difficulty="medium",
-    returns=("error",),
-    inputs=erring,
+ROBUST_ERROR = ask("scale_and_insight.robust_error", minutes=15, difficulty="medium", returns=("error",))(
     properties=[
-        values("errors below δ", 0.75, at("errors below δ", errors=small, delta=2.0)),
-        values("errors above δ", 0.75, at("errors above δ", errors=large, delta=0.3)),
-        values("both together", 0.5, at("errors on both sides of δ", errors=on_both_sides, delta=0.25, count=5)),
+        values("errors below δ", 0.75, at("", lambda draw: erring(draw, small, 2.0))),
+        values("errors above δ", 0.75, at("", lambda draw: erring(draw, large, 0.3))),
+        values("both together", 0.5, BOTH_SIDES),
         values("huge constants", 0.5, at("ln A of 800 and more", huge)),
         values("one run, E almost 0", 0.5, ONE_RUN),
     ],
-    closed=CLOSED,
     mistakes="""
 only-squares: You count the squares of large errors too. Beyond δ an error counts on a straight line.
 - e**2 / 2 if e <= delta else delta * (e - delta / 2) → e**2 / 2
@@ -203,18 +192,13 @@ def no_floor(draw: Draw, huge: bool = False) -> Given:
 
 
 PURE = these(at("a pure power law", no_floor), at("a pure power law of large models", no_floor, huge=True))
-FLOOR_LAW = question(
-    "scale_and_insight.floor_law",
-    minutes=20,
-    difficulty="hard",
-    returns=("E", "A", "alpha"),
+FLOOR_LAW = ask("scale_and_insight.floor_law", minutes=20, difficulty="hard", returns=("E", "A", "alpha"))(
     inputs=at("runs that lie on a law", on_a_law),
     properties=[
         values("runs that lie on a law", 1.5, tolerance=5e-3),
-        values("noise, and a run that failed", 1, at("noise, and a run that failed", one_failed), tolerance=5e-3),
+        values("noise, and a run that failed", 1, at("", one_failed), tolerance=5e-3),
         values("a pure power law", 0.5, PURE, tolerance=5e-3),
     ],
-    closed=CLOSED,
     mistakes="""
 logarithms-returned: You return what the search found, and its first two numbers are logarithms. Take the exponential of
 both.
@@ -252,13 +236,12 @@ without-a-floor: Your E is 0, so you fitted the law of 1a once more. The law has
 )
 
 
-def forecast(draw: Draw, beyond: float = 4.0, repetitions: int = 40, count: int = 0, double: bool = False) -> Given:
+def forecast(draw: Draw, beyond: float = 4.0, repetitions: int = 40, count: int = 0) -> Given:
     """Runs, a size `beyond` times the largest one, and the picks of every repetition, two different ones at least."""
     N, losses = runs(draw, count or draw.integer(5, 6), 0.08)
     picks = draw.integers(0, len(N) - 1, repetitions, len(N))
     picks[:, 0], picks[:, 1] = 0, draw.integer(1, len(N) - 1)
-    size = round(float(N.max()) * beyond)
-    return (N.double(), losses.double(), size, picks) if double else (N, losses, size, picks)
+    return N, losses, round(float(N.max()) * beyond), picks
 
 
 ELSEWHERE = these(
@@ -267,18 +250,13 @@ ELSEWHERE = these(
     at("among the runs", beyond=0.1, repetitions=30),
     at("float64", beyond=3.0, double=True),
 )
-FORECAST = question(
-    "scale_and_insight.forecast",
-    minutes=15,
-    difficulty="medium",
-    returns=("low", "forecast", "high"),
+FORECAST = ask("scale_and_insight.forecast", minutes=15, difficulty="medium", returns=("low", "forecast", "high"))(
     inputs=at("a larger size", forecast),
     properties=[
         values("the forecast", 0.5, "forecast"),
         values("the interval", 1.5, "low", "high"),
         values("far away, among the runs, float64", 1, ELSEWHERE),
     ],
-    closed=CLOSED,
     mistakes="""
 losses-not-picked: You pick the sizes of a repetition, but not their losses. A run is both: use the same row for both.
 - power_law(N[row], losses[row]) → power_law(N[row], losses)
@@ -404,20 +382,15 @@ LIMITS = these(
     at("both limits", text=LESS, largest=LESS),
     at("a short text, and a model that becomes too large", text=(0.2, 0.4), largest=(1.5, 1.5)),
 )
-BEST_SPLIT = question(
-    "scale_and_insight.best_split",
-    minutes=15,
-    difficulty="medium",
-    returns=("N", "D", "loss"),
+BEST_SPLIT = ask("scale_and_insight.best_split", minutes=15, difficulty="medium", returns=("N", "D", "loss"))(
     inputs=at("no limit is met", limited),
     properties=[
         values("the split without a limit", 1, "N", "D"),
         values("its loss", 0.5, "loss"),
-        values("the text is too short", 0.5, at("the text is too short", text=LESS)),
-        values("the model would be too large", 0.5, at("the model would be too large", largest=LESS)),
+        values("the text is too short", 0.5, at(text=LESS)),
+        values("the model would be too large", 0.5, at(largest=LESS)),
         values("both limits", 0.5, LIMITS),
     ],
-    closed=CLOSED,
     mistakes="""
 text-ignored: Your D can be larger than the whole text. If the text is too short, read all of it, with a larger model.
 - min(max(N, budget / (6 * text)), largest) → min(N, largest)
@@ -465,17 +438,12 @@ _late = at_points(
     "a text that helps little", A=(50.0, 90.0), alpha=(0.3, 0.4), B=(300.0, 400.0), beta=(0.05, 0.06),
     small=(500, 900), large=(40_000, 60_000),
 )  # fmt: skip
-OVERTAKING = question(
-    "scale_and_insight.overtaking",
-    minutes=20,
-    difficulty="hard",
-    returns=("share", "operations"),
+OVERTAKING = ask("scale_and_insight.overtaking", minutes=20, difficulty="hard", returns=("share", "operations"))(
     properties=[
         formula("the share at the best split", 1, _points, "share"),
         formula("the operations when the large one overtakes", 1.5, _points, "operations"),
         formula("however late it does", 0.5, _late, "operations"),
     ],
-    closed=CLOSED,
     mistakes="""
 share-of-the-text: That is the share of the text. At the best split α times the size's term equals β times the text's
 term; which of them is then larger?
@@ -528,11 +496,7 @@ def odd_answers(draw: Draw) -> list[Case]:
     ]
 
 
-MIRAGE = question(
-    "scale_and_insight.mirage",
-    minutes=10,
-    difficulty="medium",
-    returns=("accuracy", "exact", "promised"),
+MIRAGE = ask("scale_and_insight.mirage", minutes=10, difficulty="medium", returns=("accuracy", "exact", "promised"))(
     inputs=at("right, wrong, short and long answers", answered),
     properties=[
         values("the accuracy", 0.75, "accuracy"),
@@ -540,7 +504,6 @@ MIRAGE = question(
         values("what the accuracy promises", 0.75, "promised"),
         values("empty, short and long answers, ids of several digits", 0.5, odd_answers),
     ],
-    closed=CLOSED,
     mistakes="""
 mean-of-answers: Your accuracy is the mean of each answer's own fraction. A long answer has more tokens, and each token
 should count the same.
@@ -581,13 +544,8 @@ right; the fraction of right answers is a mean over the answers.
 )
 
 _points = at_points(c=(100.0, 5_000.0), alpha=(0.15, 0.6), length=(2, 9), q=(0.1, 0.8))
-THRESHOLD = question(
-    "scale_and_insight.threshold",
-    minutes=15,
-    difficulty="medium",
-    returns=("N", "slope"),
+THRESHOLD = ask("scale_and_insight.threshold", minutes=15, difficulty="medium", returns=("N", "slope"))(
     properties=[formula("the number of parameters", 1, _points, "N"), formula("the slope", 1, _points, "slope")],
-    closed=CLOSED,
     mistakes="""
 length-forgotten: Your formula is that of a single token. An answer has `length` tokens, and all of them must be right.
 - length / -math.log(q) → 1 / -math.log(q)
@@ -667,18 +625,13 @@ SHORT = these(
     at("a model without layers", length=3, layers=0),
     at(EQUAL, length=6, vocab=6, sets=3),
 )
-LENS = question(
-    "scale_and_insight.logit_lens",
-    minutes=20,
-    difficulty="medium",
-    returns=("pathway", "ranks"),
+LENS = ask("scale_and_insight.logit_lens", minutes=20, difficulty="medium", returns=("pathway", "ranks"))(
     inputs=at("a text", lens),
     properties=[
         values("the pathway", 1.25, "pathway"),
         values("the ranks", 1.25, RANKED, "ranks"),
         inputs_too(values("one word, no layers; the inputs are unchanged", 1, SHORT)),
     ],
-    closed=CLOSED,
     mistakes="""
 embedding-left-out: Your pathway begins after layer 0. Its first row is the embedded text, before any layer.
 - kept = [x[0]] → kept = []
@@ -721,11 +674,7 @@ FEW = these(
     at("one head", number=0, layers=2, heads=1),
     at("a model of one layer, one other text of one word", number=0, layers=1, others=1, heads=2),
 )
-HEADS = question(
-    "scale_and_insight.head_effects",
-    minutes=30,
-    difficulty="hard",
-    returns=("means", "falls"),
+HEADS = ask("scale_and_insight.head_effects", minutes=30, difficulty="hard", returns=("means", "falls"))(
     inputs=at("a layer in the middle", switched),
     properties=[
         values("the means", 1, "means"),
@@ -733,7 +682,6 @@ HEADS = question(
         values("the first and the last layer", 1, ENDS),
         inputs_too(values("one head, one layer; the inputs are unchanged", 1, FEW)),
     ],
-    closed=CLOSED,
     mistakes="""
 zero-for-the-mean: Your means are right, but you replace the head's output by 0. Zero is an output that the head may
 never have; take its mean.
@@ -796,11 +744,7 @@ CELLS = these(
     at(EQUAL, positions=(1, 3, 5), sets=3),
 )
 LAST = at("after the last layer", layers=(2,), positions=(1, 4, 5))
-PATCHES = question(
-    "scale_and_insight.patch_map",
-    minutes=35,
-    difficulty="hard",
-    returns=("odds", "shares"),
+PATCHES = ask("scale_and_insight.patch_map", minutes=35, difficulty="hard", returns=("odds", "shares"))(
     inputs=at("all layers, several positions", patched),
     properties=[
         values("the log-odds of both runs", 0.75, "odds"),
@@ -808,7 +752,6 @@ PATCHES = question(
         values("the whole map", 2, "shares"),
         inputs_too(values("one cell, any order; the inputs are unchanged", 1, CELLS)),
     ],
-    closed=CLOSED,
     mistakes="""
 texts-swapped: Your log-odds are right, but you put vectors of the corrupted run into the clean one. Run the corrupted
 text, with one vector of the clean run.
@@ -881,17 +824,12 @@ def split(draw: Draw, length: int = 0, layers: int = 3, sets: int = 1, eps: floa
 
 
 ODD_SPLITS = these(at("one layer, one word", length=1, layers=1), at(EQUAL, length=6, layers=2, sets=3, eps=0.5))
-SHARES = question(
-    "scale_and_insight.direct_shares",
-    minutes=5,
-    difficulty="easy",
-    returns=("shares",),
+SHARES = ask("scale_and_insight.direct_shares", minutes=5, difficulty="easy", returns=("shares",))(
     inputs=at("three layers", split),
     properties=[
         values("the shares in three layers", 1.25),
         values("one layer, a large ε", 0.75, ODD_SPLITS),
     ],
-    closed=CLOSED,
     planted="- x[0, -1].square().mean() → torch.stack(parts).square().mean(-1)",
     mistakes="""
 size-of-the-start: All parts are now divided by the same number, but it is the size of the embedding. The final norm
@@ -920,14 +858,14 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes="""
-start-suspected: Line `parts = [x` is right: the first term of the sum is the embedding of the last word.
-heads-suspected: Line `attention = F` is right: the matrix mixes what the heads gave, and the result is what they add to
+start-suspected: Line {parts = [x} is right: the first term of the sum is the embedding of the last word.
+heads-suspected: Line {attention = F} is right: the matrix mixes what the heads gave, and the result is what they add to
 the pathway.
-network-suspected: Line `parts +=` is right: what the layer added, less what its heads added, is what its network added.
-update-suspected: Line `x = after` is right: the next layer reads the pathway after this one.
-difference-suspected: Line `first, second` is right: the log-odds are the pathway's dot product with a *difference* of
+network-suspected: Line {parts +=} is right: what the layer added, less what its heads added, is what its network added.
+update-suspected: Line {x = after} is right: the next layer reads the pathway after this one.
+difference-suspected: Line {first, second} is right: the log-odds are the pathway's dot product with a *difference* of
 two unembeddings, and the embedding is the unembedding.
-gain-suspected: Line `return` is right: the gain multiplies each dimension, so it may as well multiply the difference of
+gain-suspected: Line {return} is right: the gain multiplies each dimension, so it may as well multiply the difference of
 the two words. But look at what the line divides by.
 """,
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, judged, question, shapes, values
+from autograder.exercise.declare import exercises_in, head, judged, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
 from autograder.exercise.kinds import DIGITS
@@ -21,6 +21,7 @@ from nlmcore.corpora import load
 
 CLOSED = ("nlmcore.tokens", "sentencepiece", "tiktoken", "tokenizers", "transformers")
 """Closed in every question: what learns and applies subwords."""
+ask = functools.partial(head, closed=CLOSED)
 
 Words = list[list[int]]
 Given = tuple[Any, ...]
@@ -80,11 +81,7 @@ def counted_digits(draw: Draw) -> Given:
     return [[a, bc, a], [ab, c, ab], [bc, a]], how_often(draw, 3), 36
 
 
-COUNT_PAIRS = question(
-    "subwords.count_pairs",
-    minutes=15,
-    difficulty="easy",
-    returns=("table",),
+COUNT_PAIRS = ask("subwords.count_pairs", minutes=15, difficulty="easy", returns=("table",))(
     inputs=at("every word occurs once", counted),
     odd=[
         at(DIGITS, counted_digits),
@@ -97,7 +94,6 @@ COUNT_PAIRS = question(
         values("words that occur often", 1.25, at("words occur several times", often=2)),
         values("short words and repeated symbols", 0.5, ODD),
     ],
-    closed=CLOSED,
     mistakes="""
 counts-of-words-ignored: You counted every word once. A word that occurs `counts[i]` times adds that number to each of
 its pairs.
@@ -159,14 +155,9 @@ def tied(draw: Draw, sign: int = 0) -> tuple[Tensor]:
 WINNERS = these(at("one pair is ahead"), at("a symbol is ahead with itself", doubled=True))
 TWO_ALIKE = "two pairs are equally frequent"
 TIES = these(at(TWO_ALIKE, tied, sign=1), at(TWO_ALIKE, tied, sign=-1), at("several pairs are equally frequent", tied))
-BEST_PAIR = question(
-    "subwords.best_pair",
-    minutes=10,
-    difficulty="easy",
-    returns=("[left, right]",),
+BEST_PAIR = ask("subwords.best_pair", minutes=10, difficulty="easy", returns=("[left, right]",))(
     inputs=one_winner,
     properties=[values("the most frequent pair", 1, WINNERS), values("ties", 1, TIES)],
-    closed=CLOSED,
     mistakes="""
 last-of-equals: Of two equally frequent pairs you took the one with the larger ids. Take the smaller left id and, if
 those are equal, the smaller right id, so that training again gives the same tokens.
@@ -223,18 +214,13 @@ SHORT = these(
     at("the pair does not occur", word="bba"),
 )
 MERGED, MERGES, TOKENS, SYMBOLS = (same_list(name) for name in ("merged", "merges", "tokens", "symbols"))
-MERGE = question(
-    "subwords.merge",
-    minutes=20,
-    difficulty="easy",
-    returns=("merged",),
+MERGE = ask("subwords.merge", minutes=20, difficulty="easy", returns=("merged",))(
     inputs=merging,
     properties=[
         judged("every occurrence of the pair", 1.5, PLACES, MERGED),
         judged("a symbol next to itself", 1, RUNS, MERGED),
         judged("short words", 0.5, SHORT, and_inputs_unchanged(MERGED)),
     ],
-    closed=CLOSED,
     mistakes="""
 first-place-only: You merged only the first occurrence. Merge every occurrence in the word.
 - i += 2 → return [*merged, *word[i + 2 :]]
@@ -305,11 +291,7 @@ SEVERAL = these(
 )
 # The last two pairs occur once in the text; merges of merges leave no occurrence of an old pair, c d.
 ALL = at("more merges than there are pairs", written, text="abab c abc abcd dad", counts=(3, 2, 2, 2, 1), merges=50)
-LEARN_MERGES = question(
-    "subwords.learn_merges",
-    minutes=30,
-    difficulty="medium",
-    returns=("merges",),
+LEARN_MERGES = ask("subwords.learn_merges", minutes=30, difficulty="medium", returns=("merges",))(
     inputs=at("one merge", corpus),
     properties=[
         judged("the first merge", 1, MAIN, MERGES),
@@ -317,7 +299,6 @@ LEARN_MERGES = question(
         judged("all of several", 2, SEVERAL, MERGES),
         judged("until no pair is left", 1, these(ALL, at(DIGITS, learned_digits)), and_inputs_unchanged(MERGES)),
     ],
-    closed=CLOSED,
     mistakes="""
 never-recounted: You counted once and took the most frequent pairs of that table. After every merge there are new pairs
 with the new symbol, and old pairs are rarer: count again.
@@ -387,11 +368,7 @@ RANKS = these(
     at("a merge of a merge", by_merges, word="dabcbc", merges="bc ab aA dd"),
     at(DIGITS, encoded_digits),
 )
-ENCODE = question(
-    "subwords.encode",
-    minutes=20,
-    difficulty="medium",
-    returns=("tokens",),
+ENCODE = ask("subwords.encode", minutes=20, difficulty="medium", returns=("tokens",))(
     inputs=known,
     odd=[
         at("a word of one symbol", lambda draw: ([0], *trained(draw)[1:])),
@@ -408,7 +385,6 @@ ENCODE = question(
         judged("the order of the merges", 2, RANKS, TOKENS),
         judged("words of one symbol or one token", 0.5, ODD, TOKENS),
     ],
-    closed=CLOSED,
     mistakes="""
 leftmost-first: You apply any merge that fits, from the left. The merges have an order: apply the one that was learned
 first, wherever it occurs, or the tokens are not those of the training.
@@ -469,11 +445,7 @@ def any_tokens(draw: Draw) -> Given:
 
 
 DEEP = at("a merge of merges of merges", by_merges, word="bDB", merges="ab Ac BA Ca")
-DECODE = question(
-    "subwords.decode",
-    minutes=15,
-    difficulty="medium",
-    returns=("symbols",),
+DECODE = ask("subwords.decode", minutes=15, difficulty="medium", returns=("symbols",))(
     inputs=tokens,
     odd=[
         at(
@@ -486,7 +458,6 @@ DECODE = question(
         judged("merges of merges", 1, DEEP, SYMBOLS),
         judged("short words", 0.5, ODD, SYMBOLS),
     ],
-    closed=CLOSED,
     mistakes="""
 one-level-only: You split a token once. Its halves may be merges themselves: continue until only symbols below `symbols`
 are left.
@@ -511,16 +482,11 @@ list-of-lists: You return one list per token. Return one list for the whole word
 # --- 4 and 5. what a letter costs, and the wrong line of a friend's lengths of a text --------------------------
 
 _points = at_points(perplexity=(5.0, 40.0), n=(1.5, 2.4), m=(2.6, 4.0))
-COMPARABLE = question(
-    "subwords.comparable",
-    minutes=10,
-    difficulty="easy",
-    returns=("bits", "other"),
+COMPARABLE = ask("subwords.comparable", minutes=10, difficulty="easy", returns=("bits", "other"))(
     properties=[
         formula("the bits per letter", 1, _points, "bits"),
         formula("the other perplexity", 1, _points, "other"),
     ],
-    closed=CLOSED,
     mistakes="""
 nats-for-bits: You took the natural logarithm, which counts in nats. Bits are logarithms to the base 2.
 - math.log2 → math.log
@@ -554,14 +520,9 @@ EQUALS = these(
     at("one merge", text="aa baaa aaaab bc", merges="aa"), at("two merges", text="aa baaa aaaab bc", merges="aa bA")
 )
 HAHA = at("three merges", text="abab ababab ababababc cab", merges="ab AA Bc")
-TEXT_LENGTHS = question(
-    "subwords.text_lengths",
-    minutes=5,
-    difficulty="easy",
-    returns=("lengths",),
+TEXT_LENGTHS = ask("subwords.text_lengths", minutes=5, difficulty="easy", returns=("lengths",))(
     inputs=shortened,
     properties=[values("one or two merges", 1, EQUALS), values("three merges", 1, HAHA)],
-    closed=CLOSED,
     planted="- sum(count * short.count(new) for short, count in zip(merged, counts, strict=True))"
     " → int(count_pairs(words, counts, new)[pair[0], pair[1]])",
     mistakes="""
@@ -592,13 +553,13 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes="""
-start-suspected: Line `lengths = [` is right: before the first merge every letter is a token, and each word counts as
+start-suspected: Line {lengths = [} is right: before the first merge every letter is a token, and each word counts as
 often as it occurs.
-id-suspected: Line `new = ` is right: merge number i makes the symbol `symbols` + i.
-merge-suspected: Line `merged = [` is right: it does to every word what 2a does.
-update-suspected: Line `words = merged` is right: the next merge works on the words that this one made.
-order-suspected: Line `for number, pair` is right: it goes through the merges in the order in which they were learned.
-symptom-not-cause: Line `lengths.append` writes wrong lengths, but it subtracts what was saved, as it should. Where was
+id-suspected: Line {new = } is right: merge number i makes the symbol `symbols` + i.
+merge-suspected: Line {merged = [} is right: it does to every word what 2a does.
+update-suspected: Line {words = merged} is right: the next merge works on the words that this one made.
+order-suspected: Line {for number, pair} is right: it goes through the merges in the order in which they were learned.
+symptom-not-cause: Line {lengths.append} writes wrong lengths, but it subtracts what was saved, as it should. Where was
 that computed?
 """,
 )

@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, holds, judged, question, values, ways
+from autograder.exercise.declare import exercises_in, head, holds, judged, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.outcome import arrays
-from autograder.exercise.sized import ODD, at, these
+from autograder.exercise.sized import ODD, at, several, these
 from autograder.exercise.special import at_points, experiment, formula, on_the_page, other_seeds, wrong_line
 from autograder.exercise.specification import Case, case
 from nlmcore.corpora import load
@@ -34,6 +34,7 @@ from solutions.training.laws import (
     shortens_what_is_too_long,
 )
 
+ask = functools.partial(head, numpy=True)
 Weights = dict[str, Tensor]
 Given = tuple[Any, ...]
 
@@ -66,11 +67,7 @@ def one_slice(draw: Draw, units: int) -> Given:
 
 
 FIRST = at("the first step", new="Wb")
-MOMENTUM = question(
-    "training.momentum_step",
-    minutes=15,
-    difficulty="easy",
-    returns=("weights", "velocity"),
+MOMENTUM = ask("training.momentum_step", minutes=15, difficulty="easy", returns=("weights", "velocity"))(
     inputs=at("a later step", momentum),
     odd=[at("one parameter, a slice of a larger array, β = 0", one_slice)],
     properties=[
@@ -81,7 +78,6 @@ MOMENTUM = question(
         values("a parameter without a gradient", 0.25, at("no gradient for b", names="WbE", absent="b", new="E")),
         values("β = 0, one parameter, float64, slices", 0.5, ODD),
     ],
-    numpy=True,
     mistakes="""
 velocity-reset: Your velocity is 0 again at every step, so this is plain SGD. Begin with the velocity that you are
 given, and return the new one.
@@ -144,11 +140,7 @@ def still(draw: Draw, n_in: int, hidden: int) -> Given:
     return weights, {name: 0 * w for name, w in weights.items()}, {}, tenths(draw, 2, 6), tenths(draw, 2, 6)
 
 
-ADAMW = question(
-    "training.adamw_step",
-    minutes=40,
-    difficulty="hard",
-    returns=("weights", "memory"),
+ADAMW = ask("training.adamw_step", minutes=40, difficulty="hard", returns=("weights", "memory"))(
     inputs=at("a later step, no decay", adam),
     odd=[
         at("a parameter without a gradient", names="WbE", absent="E", rest=(0.5,)),
@@ -163,7 +155,6 @@ ADAMW = question(
         values("step and decay, a large ε", 0.5, at("ε = 0.5", rest=(0.4, 0.8, 0.95, 0.5)), "weights"),
         values("no gradient, a late one, one parameter, float64", 0.75, ODD),
     ],
-    numpy=True,
     mistakes="""
 no-correction: You left out the corrections. Both averages start at 0 and are too small at first: divide m by 1 − β₁ᵗ
 and v by 1 − β₂ᵗ. Without them the first step is about three times too long.
@@ -243,17 +234,12 @@ or
 _points = at_points(
     g=(0.5, 3.0), beta=(0.5, 0.95), q=(0.1, 0.45), beta1=(0.6, 0.95), beta2=(0.96, 0.999), t=(2, 30)
 )  # fmt: skip
-SAME_GRADIENT = question(
-    "training.same_gradient",
-    minutes=20,
-    difficulty="medium",
-    returns=("velocity", "steps", "uncorrected"),
+SAME = ask("training.same_gradient", minutes=20, difficulty="medium", returns=("velocity", "steps", "uncorrected"))(
     properties=[
         formula("the velocity", 0.5, _points, "velocity"),
         formula("the number of steps", 0.75, _points, "steps"),
         formula("Adam's uncorrected step", 0.75, _points, "uncorrected"),
     ],
-    numpy=True,
     mistakes="""
 limit-for-sum: Your velocity is the value that it approaches after many steps. After t steps the sum has t terms, and
 the part βᵗ of the limit is still missing.
@@ -291,25 +277,20 @@ def planned(draw: Draw, steps: Callable[[int, int], list[int]], flat: bool = Fal
     """Some steps of a plan, chosen by its total and its warm-up. `flat`: without a warm-up, and floor 0."""
     warmup, fall, floor = draw.integer(4, 9), draw.integer(5, 12), tenths(draw, 1, 4)
     plan = (fall, 0, 0.0) if flat else (warmup + fall, warmup, floor)
-    return Case(label="", calls=tuple((step, *plan) for step in steps(*plan[:2])))
+    return several(*((step, *plan) for step in steps(*plan[:2])))
 
 
 END = these(
-    at("the end, and after it", planned, steps=lambda t, w: [t - 1, t, t + 1, 2 * t - w]),
-    at("no warm-up, floor 0", planned, steps=lambda t, w: [1, t // 2, t], flat=True),
+    at("the end, and after it", lambda draw: planned(draw, lambda t, w: [t - 1, t, t + 1, 2 * t - w])),
+    at("no warm-up, floor 0", lambda draw: planned(draw, lambda t, w: [1, t // 2, t], flat=True)),
 )
-SCHEDULE = question(
-    "training.schedule",
-    minutes=15,
-    difficulty="easy",
-    returns=("factor",),
+SCHEDULE = ask("training.schedule", minutes=15, difficulty="easy", returns=("factor",))(
     properties=[
-        values("the warm-up", 0.5, at("the warm-up", planned, steps=lambda t, w: [1, 2, w - 1])),
-        values("the fall", 1, at("the fall", planned, steps=lambda t, w: [w + 2, (w + t) // 2, t - 2])),
-        values("where they meet", 0.5, at("the end of the warm-up", planned, steps=lambda t, w: [w, w + 1])),
+        values("the warm-up", 0.5, at("", lambda draw: planned(draw, lambda t, w: [1, 2, w - 1]))),
+        values("the fall", 1, at("", lambda draw: planned(draw, lambda t, w: [w + 2, (w + t) // 2, t - 2]))),
+        values("where they meet", 0.5, at("", lambda draw: planned(draw, lambda t, w: [w, w + 1]))),
         values("the end, and no warm-up", 1, END),
     ],
-    numpy=True,
     mistakes="""
 warm-up-from-zero: Your warm-up counts from 0, so the whole first step is wasted at rate 0, and step `warmup` is not at
 1. Steps count from 1.
@@ -365,15 +346,11 @@ def below(draw: Draw, n_in: int, hidden: int) -> Case:
     """The second is above the limit, so that whoever never clips has not answered."""
     short, long = networks(draw, 2, n_in, hidden)
     norms = [float(torch.cat([g.flatten() for g in gradients.values()]).norm()) for gradients in (short, long)]
-    return Case(label="", calls=((short, norms[0] * tenths(draw, 12, 20)), (long, norms[1] / 3)))
+    return several((short, norms[0] * tenths(draw, 12, 20)), (long, norms[1] / 3))
 
 
 BELOW = at("one below its limit and one above", below)
-CLIPPING = question(
-    "training.clip_gradients",
-    minutes=15,
-    difficulty="easy",
-    returns=("clipped", "norm"),
+CLIPPING = ask("training.clip_gradients", minutes=15, difficulty="easy", returns=("clipped", "norm"))(
     inputs=at("above the limit", above),
     odd=[
         at("zeros", lambda draw, n: ({"W": torch.zeros(2, n), "b": torch.zeros(n)}, 1.0)),
@@ -386,7 +363,6 @@ CLIPPING = question(
         judged("gradients below the limit stay as they are", 0.25, BELOW, shortens_what_is_too_long, "clipped"),
         values("zeros, none, one parameter, slices", 0.5, ODD),
     ],
-    numpy=True,
     mistakes="""
 each-tensor-by-itself: You clipped each array by its own norm, which changes the direction of the step. One norm of all
 gradients together, one factor for all.
@@ -431,7 +407,7 @@ def kept(draw: Draw, units: int) -> Given:
 
 def evaluated(draw: Draw, batch: int, units: int) -> Case:
     x, seed = no_zeros(draw, batch, units, 3), draw.integer(0, 10**6)
-    return Case(label="", calls=((x, tenths(draw, 4, 6), False, seed), (x, 0.9, True, seed)), known=(x,))
+    return several((x, tenths(draw, 4, 6), False, seed), (x, 0.9, True, seed), known=(x,))
 
 
 def many(draw: Draw) -> Case:
@@ -439,7 +415,7 @@ def many(draw: Draw) -> Case:
     x, seed = no_zeros(draw, 30, 40), draw.integer(0, 10**6)
     rate = tenths(draw, 1, 3) + 0.5 * draw.integer(0, 1)
     calls = tuple((x, rate, True, seed + more) for more in (0, 0, 1, 2, 3, 4, 5))
-    return Case(label="", calls=calls, known=(x, torch.tensor(rate)))
+    return several(*calls, known=(x, torch.tensor(rate)))
 
 
 EVALUATED, MANY = at("evaluation, and then training", evaluated), at("a thousand entries", many)
@@ -449,11 +425,7 @@ MASKS = """
 """
 """Other ways to sample the same mask, which drop other entries."""
 
-DROPOUT = question(
-    "training.dropout",
-    minutes=20,
-    difficulty="medium",
-    returns=("y",),
+DROPOUT = ask("training.dropout", minutes=20, difficulty="medium", returns=("y",))(
     inputs=kept,
     odd=[
         at("rate 0"),
@@ -468,7 +440,6 @@ DROPOUT = question(
         holds("each entry by itself, each seed anew", 0.5, MANY, decided_one_by_one),
         values("rate 0, zeros, slices, one number", 0.25, ODD),
     ],
-    numpy=True,
     mistakes="""
 dropped-at-evaluation: You drop entries at evaluation as well, so the network's answers depend on chance. With
 `training=False` return what you were given.
@@ -560,18 +531,13 @@ def ties(draw: Draw) -> list[Case]:
     ]
 
 
-EARLY_STOPPING = question(
-    "training.early_stopping",
-    minutes=15,
-    difficulty="easy",
-    returns=("best", "stop"),
+EARLY_STOPPING = ask("training.early_stopping", minutes=15, difficulty="easy", returns=("best", "stop"))(
     properties=[
         values("which is the best", 0.5, over, "best"),
         values("losses that end the training", 0.75, over, "stop"),
         values("losses that do not", 0.75, going_on),
         values("ties, a single loss", 0.5, ties),
     ],
-    numpy=True,
     mistakes="""
 compared-with-the-previous: You compare each loss with the previous one, so a run that creeps back towards its best
 counts as progress. Count the evaluations since the *best*.
@@ -639,18 +605,13 @@ def pieces(draw: Draw, windows: int = 0, size: int = 0) -> Given:
 
 
 ONE_LEFT = these(at("all but one window, and one", windows=12, size=11), at(EQUAL, windows=3, size=2))
-IN_PIECES = question(
-    "training.in_pieces",
-    minutes=5,
-    difficulty="easy",
-    returns=("loss", "gradients"),
+IN_PIECES = ask("training.in_pieces", minutes=5, difficulty="easy", returns=("loss", "gradients"))(
     inputs=at("a shorter piece at the end", pieces),
     properties=[
         values("the loss", 0.75, "loss"),
         values("the gradients", 0.75, "gradients"),
         values("a piece of one window", 0.5, ONE_LEFT),
     ],
-    numpy=True,
     planted="- len(piece) / len(windows) → 1 / math.ceil(len(windows) / size)",
     mistakes="""
 sum-of-means: You add up the means of the pieces, so more pieces give a larger loss. Each piece should count by the
@@ -675,17 +636,17 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes="""
-range-suspected: Line `for start in` is right: the starts are 0, size, 2 · size and so on, and the last piece is not
+range-suspected: Line {for start in} is right: the starts are 0, size, 2 · size and so on, and the last piece is not
 left out.
-slice-suspected: Line `piece = windows` is right: a slice that goes beyond the end stops at the end, so the last piece
+slice-suspected: Line {piece = windows} is right: a slice that goes beyond the end stops at the end, so the last piece
 is just shorter.
-loss-suspected: Line `loss, found` is right: without dropout the network gives each window the same loss in whatever
+loss-suspected: Line {loss, found} is right: without dropout the network gives each window the same loss in whatever
 piece it is. But note what is returned: a mean over the piece.
-sum-suspected: Line `total = total` is right: a mean over all windows is a weighted sum of the means of the pieces. Are
+sum-suspected: Line {total = total} is right: a mean over all windows is a weighted sum of the means of the pieces. Are
 the weights right?
-gradients-suspected: Line `gradients[name] =` is right: the gradient of a weighted sum is such a sum, too. Are the
+gradients-suspected: Line {gradients[name] =} is right: the gradient of a weighted sum is such a sum, too. Are the
 weights right?
-start-suspected: Line `np.zeros_like` is right: sums start at 0, and each gradient has the shape of its parameter.
+start-suspected: Line {np.zeros_like} is right: sums start at 0, and each gradient has the shape of its parameter.
 """,
 )
 
@@ -762,11 +723,7 @@ EVERYTHING, STOPS = at("a run with everything", plan="full", steps=7), at("patie
 RESUMED = these(at("resumed after step 3", resumed), at("resumed when the patience is nearly used up", impatient))
 LOSSES, KEPT = same_values(("losses", "run"), [0]), run_holds(["best", "dev"])
 STOPPED, SAVED = both(LOSSES, run_holds(["step"])), and_inputs_unchanged(both(LOSSES, run_holds(RUN)))
-TRAIN = question(
-    "training.train",
-    minutes=60,
-    difficulty="hard",
-    returns=("losses", "run"),
+TRAIN = ask("training.train", minutes=60, difficulty="hard", returns=("losses", "run"))(
     inputs=started,
     properties=[
         values("the losses of a plain run", 2, these(at("a plain run"), at(EQUAL, windows=3, steps=2)), "losses"),
@@ -776,7 +733,6 @@ TRAIN = question(
         values("the losses of a resumed run", 2, RESUMED, "losses"),
         judged("all that a resumed run saves, the old one unchanged", 1, RESUMED, SAVED),
     ],
-    numpy=True,
     mistakes="""
 moments-lost: After the interruption your optimiser begins with an empty memory. The losses after it differ from those
 of an uninterrupted run from the second one on: start from `run["memory"]`.

@@ -4,12 +4,13 @@ The functions differ in form from `nlmcore.word2vec`, which works on blocks of s
 one text as a list of ids, one pair among its noise, and one table of vectors.
 """
 
+import functools
 import re
 
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import any_order, exercises_in, judged, question, shapes, values, ways
+from autograder.exercise.declare import any_order, exercises_in, head, judged, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.lists import same_pairs
@@ -18,6 +19,7 @@ from autograder.exercise.special import at_points, experiment, formula, wrong_li
 
 CLOSED = ("nlmcore.word2vec", "nlmcore.feedforward", "nlmcore.seq2seq", "gensim", "sklearn")
 """Closed in every question with PyTorch: word vectors, what learns them, what compares them."""
+ask = functools.partial(head, closed=CLOSED)
 
 # --- 1. pairs, noise, and words that are left out --------------------------------------------------------------
 
@@ -57,11 +59,7 @@ def _in_every_order(mistakes: str) -> str:
 SHORT = these(
     at("a text shorter than the window", words=3, m=4), at("two words", words=2, m=1), at("a single word", words=1, m=2)
 )
-WINDOW_PAIRS = question(
-    "vectors.window_pairs",
-    minutes=15,
-    difficulty="easy",
-    returns=("pairs",),
+WINDOW_PAIRS = ask("vectors.window_pairs", minutes=15, difficulty="easy", returns=("pairs",))(
     inputs=text,
     properties=[
         judged(
@@ -75,7 +73,6 @@ WINDOW_PAIRS = question(
             "a word twice in one window", 0.75, at("a word that occurs twice in one window", twice), same_pairs("pairs")
         ),
     ],
-    closed=CLOSED,
     mistakes=_in_every_order("""
 only-to-the-right: You used only the words *after* the centre. The window reaches m words to both sides: 2m words in
 all.
@@ -130,19 +127,14 @@ def seen(draw: Draw, words: int, power: float = 0.75, least: int = 1) -> tuple[T
     return counts, power
 
 
-NOISE_DISTRIBUTION = question(
-    "vectors.noise",
-    minutes=10,
-    difficulty="easy",
-    returns=("distribution",),
+NOISE_DISTRIBUTION = ask("vectors.noise", minutes=10, difficulty="easy", returns=("distribution",))(
     inputs=at("the usual power, 0.75", seen),
     properties=[
         shapes(0.2, name="one probability per word"),
         values("the usual power", 0.8),
         values("other powers", 0.5, these(at("power 1", power=1.0), at("power 0.5", power=0.5))),
-        values("a word with count 0", 0.5, at("a word with count 0", least=0)),
+        values("a word with count 0", 0.5, at(least=0)),
     ],
-    closed=CLOSED,
     mistakes="""
 not-normalised-again: You turned the counts into relative frequencies and raised those to the power: they no longer sum
 to 1. Divide by their sum *after* raising to the power.
@@ -177,18 +169,13 @@ def rare(draw: Draw, words: int) -> tuple[Tensor, float]:
     return counts, 0.03
 
 
-KEEP_PROBABILITY = question(
-    "vectors.keep_probability",
-    minutes=10,
-    difficulty="easy",
-    returns=("probabilities",),
+KEEP_PROBABILITY = ask("vectors.keep_probability", minutes=10, difficulty="easy", returns=("probabilities",))(
     inputs=at("all words are frequent", frequent),
     properties=[
         shapes(0.2, name="one probability per word"),
         values("frequent words", 1),
         values("rare words", 0.8, at("rare words among frequent ones", rare)),
     ],
-    closed=CLOSED,
     mistakes="""
 left-out-for-kept: That is the probability of *dropping* a word, 1 − √(t/f). Return the probability of keeping it: it is
 smaller for frequent words.
@@ -232,11 +219,7 @@ def long(draw: Draw, d: int) -> tuple[Tensor, Tensor, Tensor]:
 SMALL = [at("one noise word", k=1), at("vectors of one dimension", d=1)]
 GRAIN = "- torch.nn.functional.logsigmoid → lambda x: (torch.sigmoid(x) + 1e-{}).log()"
 
-PAIR_LOSS = question(
-    "vectors.pair_loss",
-    minutes=20,
-    difficulty="medium",
-    returns=("loss",),
+PAIR_LOSS = ask("vectors.pair_loss", minutes=20, difficulty="medium", returns=("loss",))(
     inputs=at("several noise words", among_noise),
     odd=SMALL,
     properties=[
@@ -244,7 +227,6 @@ PAIR_LOSS = question(
         values("one noise word, one dimension", 1, ODD),
         values("large dot products", 1, at("dot products of about a thousand", long)),
     ],
-    closed=CLOSED,
     mistakes="""
 noise-not-negated: You left out the sign for the noise: there the model should say *no*, with probability σ(−n·v) = 1 −
 σ(n·v). Without it, noise is attracted as if it were a neighbour.
@@ -277,11 +259,9 @@ costs the same however confident it is. `logsigmoid` needs neither.
     + ways(GRAIN, 6, 8, 9, 10, 12, 15, 20),
 )
 
-PAIR_GRADIENTS = question(
-    "vectors.pair_gradients",
-    minutes=25,
-    difficulty="hard",
-    returns=("d_centre", "d_context", "d_noise"),
+PAIR_GRADIENTS = ask(
+    "vectors.pair_gradients", minutes=25, difficulty="hard", returns=("d_centre", "d_context", "d_noise"), numpy=True
+)(
     inputs=at("several noise words", among_noise),
     odd=SMALL,
     properties=[
@@ -291,7 +271,6 @@ PAIR_GRADIENTS = question(
         values("the centre's gradient", 1.5, "d_centre"),
         values("one noise word, one dimension", 1, ODD),
     ],
-    numpy=True,
     mistakes="""
 sign: Your error has the wrong sign, target − prediction: it points downhill. A gradient points where the loss *grows*;
 a step goes against it.
@@ -351,11 +330,7 @@ def square(draw: Draw) -> tuple[Tensor, int, int]:
 
 
 SPACES = these(at("vectors of various lengths"), at("vectors of various lengths"))
-NEAREST = question(
-    "vectors.nearest",
-    minutes=15,
-    difficulty="easy",
-    returns=("neighbours",),
+NEAREST = ask("vectors.nearest", minutes=15, difficulty="easy", returns=("neighbours",))(
     inputs=space,
     properties=[
         any_order("the right ones, in any order", 0.75, SPACES),
@@ -366,7 +341,6 @@ NEAREST = question(
             these(at("the nearest points the same way and is short", alike, k=1), at("all", alike), at(EQUAL, square)),
         ),
     ],
-    closed=CLOSED,
     mistakes="""
 dot-product: You compared plain dot products, so long vectors win, which frequent words have. The cosine depends only on
 the direction: divide by both lengths.
@@ -474,14 +448,9 @@ LENGTHS = these(
     at(EQUAL, even),
 )
 USUAL = these(at("an analogy"), at("a and b are similar", near), at("no other word points that way", away))
-ANALOGY = question(
-    "vectors.analogy",
-    minutes=15,
-    difficulty="medium",
-    returns=("word",),
+ANALOGY = ask("vectors.analogy", minutes=15, difficulty="medium", returns=("word",))(
     inputs=parallel,
     properties=[values("the right word", 1.75, USUAL), values("vectors of several lengths", 1.25, LENGTHS)],
-    closed=CLOSED,
     mistakes="""
 questions-not-excluded: Your answer is one of the three given words. The word nearest to the sum is mostly b itself:
 leave out a, a* and b. (How often b would win says something about analogies.)
@@ -524,16 +493,11 @@ here you sum the original vectors and take the cosines afterwards.
 # --- 4 and 5. what a dot product becomes, and the wrong line of a friend's positive PMI ------------------------
 
 _points = at_points(n=(20, 90), m=(0.5, 8.0), k=(2, 15), x=(-2.0, 2.0))
-BEST_SCORE = question(
-    "vectors.best_score",
-    minutes=15,
-    difficulty="medium",
-    returns=("slope", "best"),
+BEST_SCORE = ask("vectors.best_score", minutes=15, difficulty="medium", returns=("slope", "best"), numpy=True)(
     properties=[
         formula("the slope of F", 1, _points, "slope"),
         formula("the best dot product", 1, _points, "best"),
     ],
-    numpy=True,
     mistakes="""
 noise-raises-the-score: Your best x grows with k. The more noise words per pair, the more often this pair is called
 noise: ln k is subtracted.
@@ -570,17 +534,12 @@ def sparse(draw: Draw, size: int) -> tuple[Tensor]:
     return (counts,)
 
 
-POSITIVE_PMI = question(
-    "vectors.positive_pmi",
-    minutes=5,
-    difficulty="easy",
-    returns=("pmi",),
+POSITIVE_PMI = ask("vectors.positive_pmi", minutes=5, difficulty="easy", returns=("pmi",))(
     inputs=at("every pair occurs", full),
     properties=[
         values("every pair occurs", 1),
-        values("some pairs never occur", 1, at("some pairs never occur", sparse)),
+        values("some pairs never occur", 1, at("", sparse)),
     ],
-    closed=CLOSED,
     planted="- of_word * of_context / total → (of_word / total) * (of_context / total)",
     mistakes="""
 total-forgotten: You compare a count with a product of counts, which is far larger. Divide it by N.
@@ -604,12 +563,12 @@ WRONG_LINE = wrong_line(
     minutes=10,
     points=1,
     mistakes="""
-rows-suspected: Line `of_word = ` is right: a word's count is the sum of its row.
-columns-suspected: Line `of_context = ` is right: a context's count is the sum of its column.
-total-suspected: Line `total = ` is right: N is the sum of the whole table.
-unseen-suspected: Line `torch.where` is right: it divides a count by what is expected, which the text defines as a count
+rows-suspected: Line {of_word = } is right: a word's count is the sum of its row.
+columns-suspected: Line {of_context = } is right: a context's count is the sum of its column.
+total-suspected: Line {total = } is right: N is the sum of the whole table.
+unseen-suspected: Line {torch.where} is right: it divides a count by what is expected, which the text defines as a count
 as well. (The ratio 1 has the logarithm 0, so pairs that never occur get 0.)
-clamp-suspected: Line `clamp` is right: it replaces what is below 0 by 0. If nothing is below 0 before it, ask why.
+clamp-suspected: Line {clamp} is right: it replaces what is below 0 by 0. If nothing is below 0 before it, ask why.
 """,
 )
 

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from autograder.exercise.draw import Draw
-from autograder.exercise.sized import MAIN, ODD, at, cases, of_the_question, these, usual
+from autograder.exercise.sized import MAIN, ODD, at, between, beyond, cases, largest, of_question, these, usual
 from autograder.exercise.specification import Both
 
 
@@ -34,11 +34,22 @@ def test_every_size_is_one_and_everything_is_float64_without_being_asked_for():
 
 
 def test_a_row_is_about_the_questions_inputs_unless_it_has_its_own():
-    main, odd = cases(table, at("usual")), usual(table, [])
-    kind = Both((at("a row", rows=1), these(at("other", lambda draw: (7,)), at("again")), MAIN, ODD))
-    labels = [case.label for case in made(of_the_question(kind, main, odd, table))]
-    assert labels == ["a row", "other", "again", "usual", "every size 1", "float64"]
-    with pytest.raises(TypeError, match="“a row” has no inputs"):
+    own = {MAIN: cases(table, at("usual")), ODD: usual(table, [])}
+    kind = Both((at("a row", rows=1), these(at("other", lambda draw: (7,)), at()), MAIN, ODD))
+    labels = [case.label for case in made(of_question(kind, "the property", table, own))]
+    assert labels == ["a row", "other", "the property", "usual", "every size 1", "float64"]
+    with pytest.raises(TypeError, match="“a row”: the question has no inputs"):
         made(at("a row", rows=1))
     with pytest.raises(TypeError, match="no inputs="):
-        made(of_the_question(MAIN, None, None, None))
+        made(of_question(MAIN, "", None, {}))
+
+
+def test_a_value_of_a_row_may_be_drawn():
+    (case,) = made(cases(table, at("a row", columns=largest(2), rows=beyond(9), power=between(3, 3))))
+    x, _, power = case.calls[0]
+    assert (x.shape[1], power) == (7, 3)
+    assert x.shape[0] > 10
+
+
+def test_what_has_no_floating_point_numbers_has_no_case_in_double_precision():
+    assert [case.label for case in made(usual(lambda draw, size: ([size],), []))] == ["every size 1"]

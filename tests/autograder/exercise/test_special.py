@@ -130,9 +130,9 @@ def test_the_line_in_the_source_notebook_is_the_planted_one(mend):
 
 def test_a_suspected_line_needs_neither_its_number_nor_an_edit(mend):
     said = """
-unseen-suspected: Line `if total == 0` is right: `total` is
+unseen-suspected: Line {if total == 0} is right: `total` is
 N_a.
-row-suspected: Line `row = counts` is right.
+row-suspected: Line {row = counts} is right.
 """
     made = wrong_line("ngrams.wrong_line", mend, minutes=1, points=1, mistakes=said)
     at = listing_of(mend).number
