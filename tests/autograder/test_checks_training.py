@@ -13,8 +13,7 @@ from autograder.check import examine
 from autograder.exercise.draw import Draw
 from autograder.exercise.outcome import arrays
 from nlmcore.training import clip_gradients, cosine_schedule
-from solutions.training.checks import EXERCISES
-from solutions.training.checks.loop import FULL, small_task
+from solutions.training.checks import EXERCISES, FULL, small_task
 from tests.autograder.answers import answers, second
 
 ROOT = Path(__file__).resolve().parents[2]
