@@ -14,7 +14,7 @@
     )
 
 A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
-(`autograder.exercise.sized`), or any other function that draws some.
+(`autograder.exercise.sized`), rows `at(…)` of these inputs, or any other functions that draw some.
 
 Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
 solution, and the solution. A mistake is an edit of that solution:
@@ -37,6 +37,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -55,8 +56,8 @@ from autograder.exercise.judges import (
 from autograder.exercise.kinds import with_every_kind
 from autograder.exercise.outcome import COUNTED
 from autograder.exercise.rooms import with_what_is_built_on
-from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, cases, usual
-from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
+from autograder.exercise.sized import MAIN, ODD, At, Inputs, at, of_question, these, usual
+from autograder.exercise.specification import Both, Cases, Exercise, Judge, Misconception, Property
 
 Row = Callable[[tuple[str, ...]], Property]
 """A property that still needs the names of the results."""
@@ -100,10 +101,11 @@ def any_order(name: str, points: float, *about: Cases | str) -> Row:
 
 
 def _apart(about: Sequence[Cases | str]) -> tuple[Cases, list[str]]:
-    """(the cases that a property names first, else `MAIN`, the results that it names)."""
-    if about and not isinstance(about[0], str):
-        return about[0], [str(result) for result in about[1:]]
-    return MAIN, [str(result) for result in about]
+    """(the cases that a property names, else `MAIN`, the results that it names)."""
+    kinds = [one for one in about if not isinstance(one, str)]
+    rows = [one for one in kinds if isinstance(one, At)]
+    cases = these(*rows) if rows and rows == kinds else Both(tuple(kinds))
+    return kinds[0] if len(kinds) == 1 else cases if kinds else MAIN, [one for one in about if isinstance(one, str)]
 
 
 def inputs_too(row: Row) -> Row:
@@ -142,7 +144,7 @@ def question(
     properties: Iterable[Row],
     mistakes: str,
     inputs: Inputs | None = None,
-    main: At | None = None,
+    main: Cases | None = None,
     odd: Sequence[At] = (),
     closed: Sequence[str] = (),
     planted: str = "",
@@ -154,19 +156,20 @@ def question(
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
-    `inputs` makes the cases `MAIN`, which is the row `main`, and `ODD`, among them the rows `odd`.
+    `inputs` makes the cases `MAIN`, which is the row `main` or `these` rows, and `ODD`, among them the rows `odd`.
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
     choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
     function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
-    are, so there is nothing to close. `counted`: what the matrix products of a call cost is counted, for `frugal`.
+    are, so nothing is closed. `counted`: what the matrix products of a call cost is counted, for `frugal`.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
     """
-    if numpy and closed:
-        raise ValueError(f"{name}: with numpy=True there is nothing to close")
-    own: dict[Cases, Cases] = {MAIN: cases(inputs, main or at("a batch")), ODD: usual(inputs, odd)} if inputs else {}
-    rows = [replace(prop, cases=own.get(prop.cases, prop.cases)) for prop in (row(returns) for row in properties)]
+    own: dict[Cases, Cases] = {}
+    if inputs:
+        own = {MAIN: of_question(main or at("a batch"), "", inputs, {}), ODD: usual(inputs, odd)}
+    made = (row(returns) for row in properties)
+    rows = [replace(prop, cases=of_question(prop.cases, prop.name, inputs, own)) for prop in made]
     if counted:  # "all results" are those that the function returns
         rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
         returns += (COUNTED,)
@@ -183,13 +186,18 @@ def question(
         reference=master.make(function),
         properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
-        closed=with_what_is_built_on(closed),
+        closed=() if numpy else with_what_is_built_on(closed),
         numpy=numpy,
         planted=_planted(planted, master, name),
         chosen=chosen,
         together=together,
         tolerance=tolerance,
     )
+
+
+def closing(*modules: str) -> Callable[..., Exercise]:
+    """`question` for an assignment in which these modules are closed."""
+    return partial(question, closed=modules)
 
 
 def _master(assignment: str) -> Master:

@@ -11,27 +11,29 @@ A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bel
 code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
-    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=f\"\"\"
-    types: Line {at("types =")} is right: …
-    - {at.wrong} → {at("types =")}
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=\"\"\"
+    types-suspected: Line {types =} is right: …
     \"\"\")
+
+A part of a line in braces stands for the line's number. The first one of a mistake is the answer of whoever makes it.
 
 An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
 
     returns=("prediction", "perplexities", "conclusion"), chosen=("prediction", "conclusion"),
-    page = on_the_page("the seeds of the page", …, [0, 1, 2, 3, 4])
+    page, seeds = over_seeds(…)
     properties=[
         predicted(0.25, page, 3),
-        values("the perplexities of every seed", 1.5, Both((page, fresh)), "perplexities"),
-        concluded(1.5, Both((page, fresh)), ["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]),
+        values("the perplexities of every seed", 1.5, seeds, "perplexities"),
+        concluded(1.5, seeds, ["lower", 0, 1], ["lower", 1, 0], ["undecided", 0, 1]),
     ]
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
 seeds.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -39,8 +41,8 @@ import torch
 from autograder.exercise.declare import Row, judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.experiments import chooses, is_supported, right_columns
-from autograder.exercise.listing import listing_of
-from autograder.exercise.specification import Case, Cases, Exercise, case
+from autograder.exercise.listing import Listing, listing_of
+from autograder.exercise.specification import Both, Case, Cases, Exercise, case
 
 POINTS = 4
 """Of a formula's points, how many a round has."""
@@ -54,6 +56,20 @@ def on_the_page(label: str, *arguments: Any) -> Cases:
     supported, because nobody saw the numbers of another one."""
     kept = [Case(label=label, calls=(arguments,), known=(torch.tensor(True),))]
     return lambda draw: kept
+
+
+def over_seeds(
+    *given: Any, fresh: Callable[[Draw], Sequence[Any]] | None = None, count: int = 2
+) -> tuple[Cases, Cases]:
+    """(an experiment on the page, the same and another one): what is given before the seeds, and the seeds. `fresh`:
+    what the other one is given, the same by default; `count`: how many seeds it has."""
+    page = on_the_page("the five seeds of the page", *given, [0, 1, 2, 3, 4])
+
+    def other(draw: Draw) -> list[Case]:
+        seeds = [draw.integer(100 * n, 100 * n + 99) for n in range(1, count + 1)]
+        return [case("other seeds", *(given if fresh is None else fresh(draw)), seeds)]
+
+    return page, Both((page, other))
 
 
 def at_points(label: str = "a random point", **symbols: tuple[float, float]) -> Cases:
@@ -87,7 +103,7 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
         difficulty="medium",
         returns=("line",),
         properties=[values("the line", points, on_the_page("the listing"))],
-        mistakes=mistakes,
+        mistakes=_suspicions(mistakes, listing_of(bug)),
         closed=bug.closed,
         numpy=bug.numpy,
         chosen=("line",),
@@ -96,6 +112,18 @@ def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistake
     if made.reference() != listing_of(bug).wrong:
         raise ValueError(f"{name}: the wrong line is {listing_of(bug).wrong}, and the solution says {made.reference()}")
     return made
+
+
+def _suspicions(mistakes: str, listing: Listing) -> str:
+    """The mistakes, with the numbers of the lines, and the edit of each that names a line."""
+    found: list[str] = []
+    edit = ""
+    for line in mistakes.strip("\n").split("\n"):
+        if first := re.match(r"[\w-]+: .*?\{(.+?)\}", line):
+            found.append(edit)
+            edit = f"- {listing.wrong} → {listing.number(first[1])}"
+        found.append(re.sub(r"\{(.+?)\}", lambda part: str(listing.number(part[1])), line))
+    return "\n".join([*found, edit])
 
 
 def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:
