@@ -55,8 +55,8 @@ def layer_of(draw: Draw, d: int, d_ff: int, alpha: float) -> Some:
     return {**square, "inner": inner / d**0.5, "outer": outer / d_ff**0.5, "alpha": alpha}
 
 
-def stack(draw: Draw, batch: int, time: int, d: int, d_ff: int, alphas: tuple[float, ...] = (0.7,)) -> tuple:
-    return draw.normal(batch, time, d), [layer_of(draw, d, d_ff, alpha) for alpha in alphas]
+def stack(draw: Draw, time: int, d: int, d_ff: int, alphas: tuple[float, ...] = (0.7,)) -> tuple:
+    return draw.normal(2, time, d), [layer_of(draw, d, d_ff, alpha) for alpha in alphas]
 
 
 REZERO = question(
