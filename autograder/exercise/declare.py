@@ -2,8 +2,6 @@
 
     LEAKY = question(
         "gates.leaky",
-        minutes=15,
-        difficulty="easy",
         returns=("states", "left"),
         inputs=leaking,
         properties=[shapes(0.25), values("the states", 1.25, "states"), values("odd sizes", 0.5, ODD)],
@@ -16,8 +14,8 @@
 A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
 (`autograder.exercise.sized`), rows `at(…)` of these inputs, or any other functions that draw some.
 
-Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
-solution, and the solution. A mistake is an edit of that solution:
+Title, minutes, difficulty, reference, signature and the names of the arguments come from the source notebook: from the
+heading above the solution, and the solution. A mistake is an edit of that solution:
 
     id: the message, as long as it needs to be; ids are counted over a class, so never rename them
     - text that occurs exactly once in the solution → its replacement (none: the text is deleted)
@@ -39,7 +37,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from autograder.assignments import CHECKOUT, SOURCE
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
@@ -138,11 +136,11 @@ def holds(name: str, points: float, cases: Cases, *rules: Any, about: Sequence[s
 def question(
     name: str,
     *,
-    minutes: int,
-    difficulty: Literal["easy", "medium", "hard"],
     returns: tuple[str, ...],
     properties: Iterable[Row],
     mistakes: str,
+    minutes: int = 0,
+    difficulty: str = "",
     inputs: Inputs | None = None,
     main: Cases | None = None,
     odd: Sequence[At] = (),
@@ -156,9 +154,9 @@ def question(
 ) -> Exercise:
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
-    `inputs` makes the cases `MAIN`, which is the row `main` or `these` rows, and `ODD`, among them the rows `odd`.
+    `minutes` and `difficulty` are in the heading, if they are not here. `inputs` makes the cases `MAIN`, which is the row `main` or `these` rows, and `ODD`, among them the rows `odd`.
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
-    choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
+    choose, by default `CHOSEN`. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
     function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
     are, so nothing is closed. `counted`: what the matrix products of a call cost is counted, for `frugal`.
 
@@ -175,6 +173,8 @@ def question(
         returns += (COUNTED,)
     assignment, _, function = name.partition(".")
     master = _master(assignment)
+    if not minutes:
+        minutes, difficulty = master.estimate(function)
     return Exercise(
         name=name,
         title=master.title(function),
@@ -182,14 +182,14 @@ def question(
         arguments=master.arguments(function),
         returns=returns,
         minutes=minutes,
-        difficulty=difficulty,
+        difficulty=cast(Literal["easy", "medium", "hard"], difficulty),
         reference=master.make(function),
         properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
         closed=() if numpy else with_what_is_built_on(closed),
         numpy=numpy,
         planted=_planted(planted, master, name),
-        chosen=chosen,
+        chosen=chosen or tuple(name for name in CHOSEN if name in returns),
         together=together,
         tolerance=tolerance,
     )
@@ -206,6 +206,10 @@ def _master(assignment: str) -> Master:
 
 KEPT = 0.5
 """Points in every question for leaving the caller's tensors and lists unchanged."""
+
+
+CHOSEN = ("prediction", "conclusion")
+"""Results that students choose in every experiment."""
 
 
 def _inputs_kept(properties: Sequence[Property]) -> tuple[Property, ...]:

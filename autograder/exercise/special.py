@@ -11,7 +11,7 @@ A bug is one wrong line. Students read the listing (`[[listing ngrams.witten_bel
 code to mend. Both are questions; the bug is written once, as an edit of the solution (`planted`).
 
     WITTEN_BELL = question("ngrams.witten_bell", …, planted="- counts.sum(0) → counts.sum(1)")
-    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, minutes=5, points=1, mistakes=\"\"\"
+    WRONG_LINE = wrong_line("ngrams.wrong_line", WITTEN_BELL, points=1, mistakes=\"\"\"
     types-suspected: Line {types =} is right: …
     \"\"\")
 
@@ -20,7 +20,7 @@ A part of a line in braces stands for the line's number. The first one of a mist
 An experiment is a function that runs the student's own code for given seeds, and returns a prediction, a table of
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
 
-    returns=("prediction", "perplexities", "conclusion"), chosen=("prediction", "conclusion"),
+    returns=("prediction", "perplexities", "conclusion"),
     page, seeds = over_seeds(…)
     properties=[
         predicted(0.25, page, 3),
@@ -93,7 +93,7 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
     return values(name, points, cases, *results, tolerance=PRECISION)
 
 
-def wrong_line(name: str, bug: Exercise, *, minutes: int, points: float, mistakes: str) -> Exercise:
+def wrong_line(name: str, bug: Exercise, *, points: float, mistakes: str, minutes: int = 0) -> Exercise:
     """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
     can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
     the bug is planted."""

@@ -36,8 +36,6 @@ def dot(draw: Draw, n: int, d: int) -> tuple[Tensor, ...]:
 
 DOT_SCORE = question(
     "attention.dot_score",
-    minutes=5,
-    difficulty="easy",
     returns=("scores",),
     inputs=dot,
     main=at("a query and several keys"),
@@ -71,8 +69,6 @@ def bilinear(draw: Draw, n: int, d_query: int, d_key: int) -> tuple[Tensor, ...]
 
 BILINEAR_SCORE = question(
     "attention.bilinear_score",
-    minutes=10,
-    difficulty="easy",
     returns=("scores",),
     inputs=lambda draw, n, d: bilinear(draw, n, d, d),
     main=at("query and keys of equal width"),
@@ -104,8 +100,6 @@ def additive(draw: Draw, n: int, d_query: int, d_key: int, d_score: int) -> tupl
 
 ADDITIVE_SCORE = question(
     "attention.additive_score",
-    minutes=15,
-    difficulty="medium",
     returns=("scores",),
     inputs=lambda draw, n, d, d_score: additive(draw, n, d, d, d_score),
     main=at("query and keys of equal width"),
@@ -221,8 +215,6 @@ MASKED = these(
 EMPTY = at("a query with no key allowed", empty_row)
 ATTEND = question(
     "attention.attend",
-    minutes=30,
-    difficulty="medium",
     returns=("context", "weights"),
     inputs=scores,
     main=these(
@@ -348,8 +340,6 @@ QKV_MASKED = these(at("one sentence", masked_qkv), at("one mask for a whole batc
 QKV_EMPTY = at("a query with no key allowed", empty_row_qkv)
 SCALED_DOT_PRODUCT_ATTENTION = question(
     "attention.scaled_dot_product_attention",
-    minutes=15,
-    difficulty="easy",
     returns=("output", "weights"),
     inputs=qkv,
     main=these(at("one sentence"), at("a single query and a single key", query=1, key=1)),
@@ -428,10 +418,7 @@ after: nan-where-nothing-is-allowed
 page, seeds = over_seeds()
 ONE_VECTOR = question(
     "attention.one_vector",
-    minutes=35,
-    difficulty="medium",
     returns=("prediction", "errors", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, page, 4),
         columns("the errors of one vector", 2, seeds, "errors", 0, 1, 2, 3),
@@ -509,8 +496,6 @@ EDGES = these(
 )
 DECODER_MASK = question(
     "attention.decoder_mask",
-    minutes=15,
-    difficulty="medium",
     returns=("mask",),
     inputs=padded,
     main=at("sentences of different lengths"),
@@ -614,8 +599,6 @@ TOGETHER = at("a sentence alone and in a batch", alone_and_together)
 zero_weights = zero_where_nothing_is_allowed(6, output_too=False)
 MULTI_HEAD_ATTENTION = question(
     "attention.multi_head_attention",
-    minutes=35,
-    difficulty="hard",
     returns=("output", "weights"),
     inputs=heads,
     main=SEVERAL,
@@ -714,8 +697,6 @@ mask-after-softmax: You applied the mask after the softmax: masked keys have wei
 points = at_points(d=(2, 300), a=(0.2, 3.0), b=(0.2, 3.0), m=(-2.0, 2.0))
 SCORE_SPREAD = question(
     "attention.score_spread",
-    minutes=15,
-    difficulty="medium",
     returns=("variance", "divisor"),
     properties=[
         formula("the variance", 1.25, points, "variance"),
@@ -760,8 +741,6 @@ def ragged(draw: Draw, time: int, more: int = 0) -> tuple[Tensor, Tensor]:
 
 KEYS_LOOKED_AT = question(
     "attention.keys_looked_at",
-    minutes=5,
-    difficulty="easy",
     returns=("number",),
     inputs=even,
     properties=[
@@ -788,7 +767,6 @@ bits: Your logarithm has base 2, and your exponential base e. Either base is fin
 WRONG_LINE = wrong_line(
     "attention.wrong_line",
     KEYS_LOOKED_AT,
-    minutes=10,
     points=1,
     mistakes="""
 clamp-suspected: Line {clamp} is right: a weight of 0 adds 0 to the entropy, and the limit only avoids 0 times −∞.
@@ -803,10 +781,7 @@ divisor-suspected: Line {total / real.sum()} is right: it divides by the number 
 page, seeds = over_seeds(count=3)
 HARDENING = question(
     "attention.hardening",
-    minutes=30,
-    difficulty="medium",
     returns=("prediction", "largest", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, page, 4),
         values("the largest weights of every seed", 3.5, seeds, "largest"),

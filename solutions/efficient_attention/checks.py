@@ -55,8 +55,6 @@ FEW = these(
 )
 LONGFORMER = question(
     "efficient_attention.longformer_mask",
-    minutes=15,
-    difficulty="easy",
     returns=("mask",),
     inputs=longformer,
     properties=[
@@ -133,8 +131,6 @@ SHORT = these(
 SEEDS = at("thirty blocks", sampled, blocks=30, block=2, n_global=1, n_random=3, seeds=(0, 0, 1))
 BIGBIRD = question(
     "efficient_attention.bigbird_mask",
-    minutes=25,
-    difficulty="hard",
     returns=("mask",),
     inputs=bigbird,
     properties=[
@@ -243,8 +239,6 @@ SECOND = these(
 )
 ABSORB = question(
     "efficient_attention.absorb",
-    minutes=30,
-    difficulty="hard",
     returns=("maximum", "total", "mixed"),
     inputs=chunk,
     main=at("the first chunk"),
@@ -360,8 +354,6 @@ UNSEEING = these(
 LONG = at("a long text with a narrow window", mask=band(40, 2, 1), block=4)
 BLOCK_ATTENTION = question(
     "efficient_attention.block_attention",
-    minutes=30,
-    difficulty="hard",
     returns=("output", "computed"),
     inputs=masked,
     properties=[
@@ -444,8 +436,6 @@ def padded(draw: Draw, time: int, d: int, d_v: int, mixed: int) -> Any:
 
 LINFORMER = question(
     "efficient_attention.linformer",
-    minutes=15,
-    difficulty="medium",
     returns=("output",),
     inputs=texts,
     main=at("texts as long as E"),
@@ -509,8 +499,6 @@ def features(draw: Draw, count: int, time: int, d: int, d_v: int, past: bool = F
 GO_ON = at("a text that continues", past=True)
 LINEAR_ATTENTION = question(
     "efficient_attention.linear_attention",
-    minutes=25,
-    difficulty="medium",
     returns=("output", "state"),
     inputs=features,
     main=at("a new text"),
@@ -575,8 +563,6 @@ summed-over-heads: You add up over the heads. Each head has its own sums.
 points = at_points(n=(90, 900), w=(4, 60), p=(0.3, 0.9), k=(8, 64), d=(16, 128), f=(1.5, 8.0))
 SAVINGS = question(
     "efficient_attention.savings",
-    minutes=20,
-    difficulty="medium",
     returns=("scores", "length", "linformer"),
     properties=[
         formula("the scores with a window", 0.75, points, "scores"),
@@ -630,8 +616,6 @@ def text(draw: Draw, time: int, d: int, d_v: int, window: int = 2) -> tuple:
 
 BAND_ATTENTION = question(
     "efficient_attention.band_attention",
-    minutes=5,
-    difficulty="easy",
     returns=("output",),
     inputs=text,
     main=these(
@@ -668,7 +652,6 @@ longer fit the keys.
 WRONG_LINE = wrong_line(
     "efficient_attention.wrong_line",
     BAND_ATTENTION,
-    minutes=10,
     points=1,
     mistakes="""
 keys-suspected: Line {near_keys =} is right: with `window` − 1 zeros in front, entry t holds the keys of the tokens t −
@@ -687,10 +670,7 @@ values of the same tokens as the keys?
 page, seeds = over_seeds(96, fresh=lambda draw: [64 + 8 * draw.integer(0, 1)])
 WHICH_MEMORY = question(
     "efficient_attention.which_memory",
-    minutes=35,
-    difficulty="hard",
     returns=("prediction", "shares", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, page, 4),
         values("the shares of every seed", 2.5, seeds, "shares"),
@@ -781,8 +761,6 @@ RINGS = these(
 )
 REMEMBER = question(
     "efficient_attention.remember",
-    minutes=25,
-    difficulty="medium",
     returns=("keys", "values", "read"),
     inputs=new,
     properties=[
@@ -857,8 +835,6 @@ GONE_ROUND = these(
 )
 IN_ORDER = question(
     "efficient_attention.in_order",
-    minutes=15,
-    difficulty="medium",
     returns=("keys", "values"),
     inputs=held,
     odd=[at("no sinks", read=7, sinks=0), at("a ring of one slot", slots=4, read=9, sinks=3)],
@@ -913,8 +889,6 @@ CORNERS = these(
 )
 DECODE = question(
     "efficient_attention.decode",
-    minutes=20,
-    difficulty="medium",
     returns=("output", "cache"),
     inputs=step,
     properties=[

@@ -41,8 +41,6 @@ def closed_then_open(draw: Draw, time: int, units: int) -> tuple[Tensor, ...]:
 
 LEAKY = question(
     "gates.leaky",
-    minutes=15,
-    difficulty="easy",
     returns=("states", "left"),
     inputs=leaking,
     main=at("several units, each with its own gates"),
@@ -101,8 +99,6 @@ def ugrnn(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
 
 UGRNN_STEP = question(
     "gates.ugrnn_step",
-    minutes=20,
-    difficulty="easy",
     returns=("new", "G", "R"),
     inputs=ugrnn,
     odd=[ONE],
@@ -154,8 +150,6 @@ def gru(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
 
 GRU_STEP = question(
     "gates.gru_step",
-    minutes=25,
-    difficulty="medium",
     returns=("new", "r", "z", "n"),
     inputs=gru,
     odd=[ONE],
@@ -215,8 +209,6 @@ def lstm(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
 
 LSTM_STEP = question(
     "gates.lstm_step",
-    minutes=25,
-    difficulty="medium",
     returns=("new_h", "new_c", "gates"),
     inputs=lstm,
     odd=[ONE],
@@ -301,8 +293,6 @@ def open_and_closed(draw: Draw, batch: int, hidden: int) -> tuple[Tensor, ...]:
 
 LSTM_BACKWARD = question(
     "gates.lstm_backward",
-    minutes=35,
-    difficulty="hard",
     returns=("d_i", "d_f", "d_g", "d_o", "d_c_before"),
     inputs=passed,
     odd=[at("gates fully open and closed", open_and_closed, batch=2), ONE],
@@ -383,8 +373,6 @@ def saturated(draw: Draw, time: int, hidden: int) -> tuple[Tensor, ...]:
 
 JACOBIAN_NORMS = question(
     "gates.jacobian_norms",
-    minutes=30,
-    difficulty="hard",
     returns=("norms",),
     inputs=network,
     main=at("several states", time=5),
@@ -450,8 +438,6 @@ norm 1. J_T enters at distance 1.
 points = at_points(b=(-1.0, 5.0), T=(2, 60))
 HALF_LIFE = question(
     "gates.half_life",
-    minutes=15,
-    difficulty="medium",
     returns=("steps", "bias"),
     properties=[
         formula("the half-life of a bias", 1, points, "steps"),
@@ -492,8 +478,6 @@ def peephole(draw: Draw, batch: int, n_in: int, hidden: int) -> tuple[Tensor, ..
 
 PEEPHOLE_STEP = question(
     "gates.peephole_step",
-    minutes=5,
-    difficulty="easy",
     returns=("h", "c"),
     inputs=peephole,
     odd=[at("one text", batch=1), at("one unit", batch=3, hidden=1)],
@@ -524,7 +508,6 @@ _at = _listing.number
 WRONG_LINE = wrong_line(
     "gates.wrong_line",
     PEEPHOLE_STEP,
-    minutes=10,
     points=1,
     mistakes=f"""
 input-gate-suspected: Line {_at("P[0]")} is right: the input gate sees the old memory.
@@ -546,10 +529,7 @@ page = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
 seeds = Both((page, lambda draw: [case("other seeds", [draw.integer(100 * n, 100 * n + 99) for n in (1, 2)])]))
 REACH = question(
     "gates.reach",
-    minutes=35,
-    difficulty="medium",
     returns=("prediction", "norms", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, page, 4),
         values("the norms of every seed", 4.5, seeds, "norms"),

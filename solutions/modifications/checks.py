@@ -61,8 +61,6 @@ def stack(draw: Draw, time: int, d: int, d_ff: int, alphas: tuple[float, ...] = 
 
 REZERO = question(
     "modifications.rezero",
-    minutes=10,
-    difficulty="easy",
     returns=("x",),
     inputs=stack,
     main=at("one layer", alphas=lambda draw: [draw.integer(3, 8) / 10]),
@@ -111,8 +109,6 @@ def scores(draw: Draw, tokens: int, experts: int, capacity: int = 8, scale: floa
 
 ROUTE = question(
     "modifications.route",
-    minutes=15,
-    difficulty="medium",
     returns=("expert", "gate", "kept"),
     inputs=scores,
     main=at("room for all", tokens=between(5, 8), experts=4),
@@ -176,8 +172,6 @@ def uneven(draw: Draw, tokens: int, experts: int, scale: float = 2.0) -> tuple[T
 
 BALANCE = question(
     "modifications.balance",
-    minutes=10,
-    difficulty="easy",
     returns=("share", "mean", "loss"),
     inputs=uneven,
     main=at("several tokens", tokens=between(7, 10), experts=3),
@@ -231,8 +225,6 @@ def router(draw: Draw, tokens: int, experts: int) -> tuple[Tensor, Tensor]:
 
 BALANCE_GRADIENT = question(
     "modifications.balance_gradient",
-    minutes=20,
-    difficulty="hard",
     returns=("slope", "gradient"),
     inputs=router,
     main=these(
@@ -312,8 +304,6 @@ def idle(draw: Draw, d: int, d_ff: int) -> tuple:
 FULL = at("a dropped token", full)
 EXPERTS = question(
     "modifications.experts",
-    minutes=30,
-    difficulty="hard",
     returns=("y", "balance", "dropped"),
     inputs=mixture,
     main=at("room for all", batch=2),
@@ -393,8 +383,6 @@ UNTIED = these(
 )
 EMBED = question(
     "modifications.embed",
-    minutes=10,
-    difficulty="easy",
     returns=("vectors", "scores"),
     inputs=vectors,
     odd=[
@@ -458,8 +446,6 @@ TOGETHER = these(
 )
 COSTS = question(
     "modifications.costs",
-    minutes=20,
-    difficulty="medium",
     returns=("parameters", "products"),
     inputs=model,
     main=at("a plain model"),
@@ -536,8 +522,6 @@ EDGES = these(
 )
 FAIR_WIDTH = question(
     "modifications.fair_width",
-    minutes=20,
-    difficulty="medium",
     returns=("d_ff", "above"),
     inputs=thrift,
     properties=[
@@ -593,8 +577,6 @@ def alike(draw: Draw, low: int = 10, high: int = 60) -> tuple[list[float], list[
 
 PAIRED = question(
     "modifications.paired",
-    minutes=10,
-    difficulty="easy",
     returns=("mean", "half"),
     inputs=pairs,
     main=at("several seeds", count=between(4, 6)),
@@ -653,8 +635,6 @@ def odd_samples(draw: Draw) -> list[Case]:
 
 WELCH = question(
     "modifications.welch",
-    minutes=15,
-    difficulty="medium",
     returns=("t", "freedom", "p"),
     inputs=samples,
     main=at("two samples"),
@@ -738,8 +718,6 @@ def odd_p(draw: Draw) -> list[Case]:
 
 HOLM = question(
     "modifications.holm",
-    minutes=15,
-    difficulty="medium",
     returns=("corrected",),
     properties=[
         values("sorted already", 0.5, sorted_p),
@@ -800,8 +778,6 @@ def odd_lists(draw: Draw) -> list[Case]:
 TIED = at("ties", tied)
 RANK_CORRELATION = question(
     "modifications.rank_correlation",
-    minutes=15,
-    difficulty="medium",
     returns=("ranks", "rho"),
     inputs=pairs,
     main=at("different values", count=between(5, 7)),
@@ -869,8 +845,6 @@ def tables(draw: Draw, both: int, theirs_only: int = 0, ours_only: int = 0) -> t
 
 AGREEMENT = question(
     "modifications.agreement",
-    minutes=5,
-    difficulty="easy",
     returns=("rows", "rho"),
     inputs=tables,
     properties=[
@@ -901,7 +875,6 @@ sign.
 WRONG_LINE = wrong_line(
     "modifications.wrong_line",
     AGREEMENT,
-    minutes=10,
     points=1,
     mistakes="""
 near-suspected: Line {near =} is right: the distance from the baseline's loss, whatever its sign, and the baseline
@@ -968,8 +941,6 @@ def single(draw: Draw) -> tuple:
 
 JUDGE = question(
     "modifications.judge",
-    minutes=30,
-    difficulty="hard",
     returns=("difference", "corrected", "verdict"),
     inputs=clean,
     main=at("four seeds each, one rate"),
@@ -1061,10 +1032,7 @@ page = on_the_page("the five seeds of the page", *windows(0, 0, 4_000, 600), [0,
 FEWER = ["lower", 1, 0]
 WHICH_BALANCE = question(
     "modifications.which_balance",
-    minutes=35,
-    difficulty="medium",
     returns=("prediction", "table", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.25, page, 4),
         values("the numbers of every seed", 3.25, fresh, page, equal, "table"),

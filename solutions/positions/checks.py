@@ -60,8 +60,6 @@ ODD_SHIFTS = these(
 )
 SHIFT_MATRIX = question(
     "positions.shift_matrix",
-    minutes=20,
-    difficulty="medium",
     returns=("M",),
     inputs=shift,
     main=these(at("a few positions on"), at("many pairs", half=beyond(14))),
@@ -120,8 +118,6 @@ SMALL = these(
 )
 AS_ADDITION = question(
     "positions.as_addition",
-    minutes=15,
-    difficulty="easy",
     returns=("new_tokens", "new_positions"),
     inputs=joined,
     properties=[
@@ -164,8 +160,6 @@ SINGLE = these(
 )
 STRETCHED = question(
     "positions.stretched",
-    minutes=15,
-    difficulty="medium",
     returns=("table", "low", "share"),
     inputs=table,
     properties=[
@@ -216,10 +210,7 @@ page, seeds = over_seeds(  # elsewhere as many texts as positions
 )
 LOOKING_BACK = question(
     "positions.looking_back",
-    minutes=30,
-    difficulty="hard",
     returns=("prediction", "errors", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.25, page, 4),
         values("the errors of every seed", 2.25, seeds, "errors", tolerance=5e-4),
@@ -313,8 +304,6 @@ ODD_OFFSETS = these(
 )
 BUCKETS = question(
     "positions.buckets",
-    minutes=30,
-    difficulty="hard",
     returns=("bucket",),
     inputs=offsets,
     properties=[
@@ -374,8 +363,6 @@ CACHED = these(
 POWERS = these(*(at(f"{n} heads", heads=n, queries=1, past=beyond(-1)) for n in (4, 8)))
 ALIBI = question(
     "positions.alibi",
-    minutes=20,
-    difficulty="medium",
     returns=("slopes", "bias"),
     inputs=biases,
     properties=[
@@ -422,8 +409,6 @@ position keys − queries.
 points = at_points(slope=(0.05, 1.5))
 ALIBI_REACH = question(
     "positions.alibi_reach",
-    minutes=15,
-    difficulty="medium",
     returns=("own", "distance"),
     properties=[
         formula("the weight of its own key", 1, points, "own"),
@@ -488,8 +473,6 @@ FEW = these(
 )
 ROTARY = question(
     "positions.rotary",
-    minutes=30,
-    difficulty="hard",
     returns=("rotated",),
     inputs=rotated,
     properties=[
@@ -554,8 +537,6 @@ FACTORS = these(
 )
 SLOWER = question(
     "positions.slower",
-    minutes=15,
-    difficulty="medium",
     returns=("frequencies",),
     inputs=slowed,
     properties=[
@@ -606,8 +587,6 @@ ONE = these(
 )
 SKEWED = question(
     "positions.skewed",
-    minutes=25,
-    difficulty="hard",
     returns=("by_key",),
     inputs=unskewed,
     main=WHOLE,
@@ -690,8 +669,6 @@ EVERYTHING = these(
 TWO = at("other queries", other_queries)
 ATTEND = question(
     "positions.attend",
-    minutes=40,
-    difficulty="hard",
     returns=("output", "weights"),
     inputs=attending,
     main=PLAIN,
@@ -771,8 +748,6 @@ def chunk(draw: Draw, heads: int, new: int, half: int, old: int = 0) -> tuple[Te
 SHORT = these(at("one new token", new=1, old=largest(3)), at("a short cache", heads=1, new=3, half=2, old=2))
 READ_ON = question(
     "positions.read_on",
-    minutes=5,
-    difficulty="easy",
     returns=("output", "keys"),
     inputs=chunk,
     main=at("a second chunk"),
@@ -807,7 +782,6 @@ at position `old`.
 WRONG_LINE = wrong_line(
     "positions.wrong_line",
     READ_ON,
-    minutes=10,
     points=1,
     mistakes="""
 queries-suspected: Line {q = rotary} is right: the first new token is at position `old`, and no query is kept.

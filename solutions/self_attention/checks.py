@@ -36,8 +36,6 @@ UNUSUAL = these(
 )
 SINUSOIDS = question(
     "self_attention.sinusoids",
-    minutes=20,
-    difficulty="medium",
     returns=("table",),
     inputs=sizes,
     main=these(at("several positions", length=beyond(3)), at("one more pair", length=beyond(2), half=beyond(1))),
@@ -83,8 +81,6 @@ def everywhere(draw: Draw, half: int) -> Case:
 SHIFTED = at("one query and one key at all positions", everywhere)
 ROTATE = question(
     "self_attention.rotate",
-    minutes=30,
-    difficulty="hard",
     returns=("rotated",),
     inputs=vectors,
     main=at("base 10,000", time=beyond(2)),
@@ -146,8 +142,6 @@ FAR = these(
 )
 RELATIVE_BIAS = question(
     "self_attention.relative_bias",
-    minutes=20,
-    difficulty="medium",
     returns=("bias",),
     inputs=biases,
     main=at("a text within the maximum distance"),
@@ -189,8 +183,6 @@ WINDOWS = these(
 )
 WINDOW_MASK = question(
     "self_attention.window_mask",
-    minutes=10,
-    difficulty="easy",
     returns=("mask",),
     inputs=window,
     main=SHORT,
@@ -245,8 +237,6 @@ TINY = these(
 WITH_A_LITTLE = "- torch.log_softmax(logits[:, :-1], dim=-1) → (torch.softmax(logits[:, :-1], dim=-1) + 1e-{}).log()"
 NEXT_TOKEN_LOSS = question(
     "self_attention.next_token_loss",
-    minutes=25,
-    difficulty="medium",
     returns=("loss", "losses"),
     inputs=batch,
     main=these(at("two sentences of equal length", time=largest(1)), at(EQUAL, equal)),
@@ -330,8 +320,6 @@ EXTREMES = these(at("all heads share one", sets=1, group=4), at("every head has 
 LARGE = these(at("scores of a hundred and more", sets=2, group=3, size=60.0), at("below minus a hundred", below))
 GROUPED_ATTENTION = question(
     "self_attention.grouped_attention",
-    minutes=30,
-    difficulty="hard",
     returns=("output", "weights"),
     inputs=qkv,
     main=these(
@@ -392,8 +380,6 @@ largest score of each row.
 points = at_points(a=(-2.0, -0.5), b=(0.5, 2.0), c=(0.5, 2.0), e=(-2.0, -0.5), r=(2, 30), w=(0.1, 1.5))
 ROTATED_SCORE = question(
     "self_attention.rotated_score",
-    minutes=15,
-    difficulty="medium",
     returns=("score", "largest"),
     properties=[
         formula("the score", 1.25, points, "score"),
@@ -432,8 +418,6 @@ def step(draw: Draw, heads: int, time: int, d: int) -> tuple[Tensor, ...]:
 EDGES = these(at("one earlier token", heads=2, time=1, d=5), at("a single head", heads=1, time=4, d=3))
 NEXT_TOKEN = question(
     "self_attention.next_token",
-    minutes=5,
-    difficulty="easy",
     returns=("output",),
     inputs=step,
     main=at("several earlier tokens", time=beyond(3)),
@@ -459,7 +443,6 @@ keys-read: You return a sum of keys. The weights belong to the values.
 WRONG_LINE = wrong_line(
     "self_attention.wrong_line",
     NEXT_TOKEN,
-    minutes=10,
     points=1,
     mistakes="""
 keys-suspected: Line {keys = torch.cat} is right: the newest key joins the earlier ones at the end of the time axis.
@@ -474,10 +457,7 @@ page, seeds = over_seeds(count=3)
 NEAR = [["lower", 1, 0], ["lower", 4, 3]]
 FADING = question(
     "self_attention.fading",
-    minutes=30,
-    difficulty="medium",
     returns=("prediction", "left", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, page, 4),
         values("what is left for every seed", 4.5, seeds, "left"),

@@ -66,8 +66,6 @@ def even(draw: Draw, d: int) -> tuple:
 
 LAYER_NORM_QUESTION = question(
     "transformer.layer_norm",
-    minutes=10,
-    difficulty="easy",
     returns=("normed",),
     inputs=vectors,
     main=at("usual vectors"),
@@ -130,8 +128,6 @@ DAMPED = at("an ε as large as the variance", eps=2.0)
 HALF = these(at("float16, entries of several hundred", halves), at("float16, the first k", halves, part=True))
 RMS_NORM_QUESTION = question(
     "transformer.rms_norm",
-    minutes=15,
-    difficulty="easy",
     returns=("normed",),
     inputs=for_rms,
     main=these(at("usual vectors"), PART),
@@ -185,8 +181,6 @@ def upstream(draw: Draw, d: int, eps: float, scale: float = 1.0) -> tuple:
 
 RMS_NORM_BACKWARD = question(
     "transformer.rms_norm_backward",
-    minutes=20,
-    difficulty="hard",
     returns=("slope", "gradient"),
     inputs=upstream,
     main=these(
@@ -232,8 +226,6 @@ def network(draw: Draw, batch: int, time: int, d_model: int, d_ff: int, size: fl
 
 FEED_FORWARD = question(
     "transformer.feed_forward",
-    minutes=10,
-    difficulty="easy",
     returns=("result",),
     inputs=network,
     main=at("a wide hidden layer", d_ff=largest(2)),
@@ -281,8 +273,6 @@ def alike(draw: Draw, heads: int, time: int, half: int) -> tuple:
 ALIKE = at("one vector at several positions", alike)
 ROTATE = question(
     "transformer.rotate",
-    minutes=15,
-    difficulty="medium",
     returns=("rotated",),
     inputs=placed,
     main=at("from position 0"),
@@ -378,8 +368,6 @@ LARGE = these(
 # With the scores: PyTorch's own attention returns the output and, in some forms, the weights, but never these.
 ATTEND = question(
     "transformer.attend",
-    minutes=25,
-    difficulty="hard",
     returns=("output", "weights", "scores"),
     inputs=qkv,
     properties=[
@@ -472,8 +460,6 @@ GO_ON = these(
 )
 ATTENTION = question(
     "transformer.attention",
-    minutes=40,
-    difficulty="hard",
     returns=("output", "cache"),
     inputs=layer,
     main=at("a text without a past"),
@@ -554,8 +540,6 @@ def residual(draw: Draw, batch: int, time: int, half: int, d_ff: int, past=-1, e
 WITH_A_PAST = these(at("a past", past=3), at("square matrices, a large ε", half=1, d_ff=8, width=8))
 BLOCK = question(
     "transformer.block",
-    minutes=15,
-    difficulty="medium",
     returns=("x", "cache"),
     inputs=residual,
     main=at("attention and network"),
@@ -630,8 +614,6 @@ WHOLE = these(at("three blocks", blocks=3), at("two blocks"))
 WITH_A_STATE = these(at("three blocks, a state", blocks=3, past=3), at("a long state", past=largest(3)))
 LANGUAGE_MODEL = question(
     "transformer.language_model",
-    minutes=35,
-    difficulty="hard",
     returns=("logits", "state"),
     inputs=text,
     main=WHOLE,
@@ -740,8 +722,6 @@ EDGES = these(
 )
 GENERATE = question(
     "transformer.generate",
-    minutes=25,
-    difficulty="medium",
     returns=("written", "state"),
     inputs=writer,
     properties=[
@@ -808,8 +788,6 @@ UNEVEN = these(
 )
 LOSS_IN_PIECES = question(
     "transformer.loss_in_pieces",
-    minutes=5,
-    difficulty="easy",
     returns=("loss",),
     inputs=read,
     properties=[values("pieces of equal length", 1, EVEN), values("a last piece that is shorter", 1, UNEVEN)],
@@ -843,7 +821,6 @@ state-of-the-first-piece: Each piece gets the state after the *first* one. The s
 WRONG_LINE = wrong_line(
     "transformer.wrong_line",
     LOSS_IN_PIECES,
-    minutes=10,
     points=1,
     mistakes="""
 shift-suspected: Line {tokens[:, :-1]} is right: the logits after each token but the last are compared with the token
@@ -884,8 +861,6 @@ MANY = these(
 )
 LOAD_BLOCK = question(
     "transformer.load_block",
-    minutes=25,
-    difficulty="medium",
     returns=NAMES,
     inputs=file,
     properties=[
@@ -943,10 +918,7 @@ always-block-0: You always load block 0. The number of the block is part of each
 page, seeds = over_seeds(32, fresh=lambda draw: [16 + 8 * draw.integer(0, 1)])
 PATHWAY = question(
     "transformer.pathway",
-    minutes=25,
-    difficulty="medium",
     returns=("prediction", "rms", "conclusion"),
-    chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, page, 4),
         values("the sizes of every seed", 4, seeds, "rms"),
