@@ -458,16 +458,16 @@ GO_ON = these(
     at("a text with a past", past=3),
     at("four heads, two sets, a long past", past=largest(3), heads=4),
 )
+SQUARE = these(
+    at("square matrices", batch=2, time=2, half=2, past=2, heads=2, d_model=8),
+    at("one token and one set", batch=1, time=1, past=4, heads=3, sets=1),
+    at("a text of one token", time=1, heads=3, sets=1),
+)
 ATTENTION = question(
     "transformer.attention",
     returns=("output", "cache"),
     inputs=layer,
     main=at("a text without a past"),
-    odd=[
-        at("square matrices", batch=2, time=2, half=2, past=2, heads=2, d_model=8),
-        at("one token and one set", batch=1, time=1, past=4, heads=3, sets=1),
-        at("a text of one token", time=1, heads=3, sets=1),
-    ],
     properties=[
         shapes(0.25),
         values("the output of a text without a past", 1.25, "output"),
@@ -475,7 +475,7 @@ ATTENTION = question(
         values("the output with a past", 1, GO_ON, "output"),
         values("the cache with a past", 0.5, GO_ON, "cache"),
         holds("whole equals chunks, and the past matters", 0.5, at("two pieces", layer_in_pieces), whole_equals_chunks),
-        values("one token, square matrices, one set", 0.5, ODD),
+        values("one token, square matrices, one set", 0.5, SQUARE),
     ],
     mistakes="""
 positions-restart: Your positions restart at 0 with each call. The new tokens count from the length of the past.
@@ -612,15 +612,15 @@ def text_in_pieces(draw: Draw, batch: int, time: int, d: int, d_ff: int) -> Case
 
 WHOLE = these(at("three blocks", blocks=3), at("two blocks"))
 WITH_A_STATE = these(at("three blocks, a state", blocks=3, past=3), at("a long state", past=largest(3)))
+FEW = these(
+    at("a vocabulary as large as d_model", batch=2, time=6, d=5, d_ff=6, vocab=6),
+    at("one token, one block, a large ε", batch=1, time=1, past=2, blocks=1, sets=1, eps=0.1),
+)
 LANGUAGE_MODEL = question(
     "transformer.language_model",
     returns=("logits", "state"),
     inputs=text,
     main=WHOLE,
-    odd=[
-        at("a vocabulary as large as d_model", batch=2, time=6, d=5, d_ff=6, vocab=6),
-        at("one token, one block, a large ε", batch=1, time=1, past=2, blocks=1, sets=1, eps=0.1),
-    ],
     properties=[
         shapes(0.25),
         values("the logits of a whole text", 1.5, "logits"),
@@ -628,7 +628,7 @@ LANGUAGE_MODEL = question(
         values("the logits with a state", 1, WITH_A_STATE, "logits"),
         values("the new state", 0.5, WITH_A_STATE, "state"),
         holds("whole equals chunks, and the state matters", 0.5, at("two pieces", text_in_pieces), whole_equals_chunks),
-        values("one token, one block, vocabulary = d_model", 0.5, ODD),
+        values("one token, one block, vocabulary = d_model", 0.5, FEW),
     ],
     mistakes="""
 last-norm-forgotten: The norm after the last block is missing. The pathway grows with every block, and `norm` brings it
