@@ -2,8 +2,6 @@
 
     LEAKY = question(
         "gates.leaky",
-        minutes=15,
-        difficulty="easy",
         returns=("states", "left"),
         inputs=leaking,
         properties=[shapes(0.25), values("the states", 1.25, "states"), values("odd sizes", 0.5, ODD)],
@@ -16,8 +14,8 @@
 A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
 (`autograder.exercise.sized`), rows `at(…)` of these inputs, or any other functions that draw some.
 
-Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
-solution, and the solution. A mistake is an edit of that solution:
+Title, minutes, difficulty, reference, signature and the names of the arguments come from the source notebook: from the
+heading above the solution, and the solution. A mistake is an edit of that solution:
 
     id: the message, as long as it needs to be; ids are counted over a class, so never rename them
     - text that occurs exactly once in the solution → its replacement (none: the text is deleted)
@@ -39,7 +37,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from autograder.assignments import CHECKOUT, SOURCE
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
@@ -139,8 +137,6 @@ def holds(name: str, points: float, cases: Cases, *rules: Any, about: Sequence[s
 def question(
     name: str,
     *,
-    minutes: int,
-    difficulty: Difficulty,
     returns: tuple[str, ...],
     properties: Iterable[Row],
     mistakes: str,
@@ -160,7 +156,8 @@ def question(
     `inputs` makes the cases `MAIN`, which is the row `main` or `these` rows, and `ODD`, among them the rows `odd`. It
     may be the row of `MAIN` itself.
     `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
-    choose. `together`: the question with which this one counts. All three: `autograder.exercise.special`. `numpy`: the
+    choose, `CHOSEN` unless given. `together`: the question with which this one counts. All three:
+    `autograder.exercise.special`. `numpy`: the
     function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
     are, so nothing is closed. `counted`: what the matrix products of a call cost is counted, for `frugal`.
 
@@ -179,6 +176,7 @@ def question(
         returns += (COUNTED,)
     assignment, _, function = name.partition(".")
     master = _master(assignment)
+    minutes, difficulty = master.estimate(function)
     return Exercise(
         name=name,
         title=master.title(function),
@@ -186,14 +184,14 @@ def question(
         arguments=master.arguments(function),
         returns=returns,
         minutes=minutes,
-        difficulty=difficulty,
+        difficulty=cast(Difficulty, difficulty),
         reference=master.make(function),
         properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
         closed=() if numpy else with_what_is_built_on(closed),
         numpy=numpy,
         planted=_planted(planted, master, name),
-        chosen=chosen,
+        chosen=chosen or tuple(name for name in CHOSEN if name in returns),
         together=together,
         tolerance=tolerance,
     )
@@ -202,18 +200,6 @@ def question(
 def closing(*modules: str) -> Callable[..., Exercise]:
     """`question` for an assignment in which these modules are closed."""
     return partial(question, closed=modules)
-
-
-def head(
-    name: str, *, minutes: int, difficulty: Difficulty, returns: tuple[str, ...], **rest: Any
-) -> Callable[..., Exercise]:
-    """`question` in two calls, of which the first fits in a line:
-
-    LEAKY = head("gates.leaky", minutes=15, difficulty="easy", returns=("states", "left"))(
-        inputs=leaking, properties=[…], mistakes=…
-    )
-    """
-    return partial(question, name, minutes=minutes, difficulty=difficulty, returns=returns, **rest)
 
 
 def _master(assignment: str) -> Master:
@@ -228,6 +214,10 @@ def solution_of(name: str) -> str:
 
 KEPT = 0.5
 """Points in every question for leaving the caller's tensors and lists unchanged."""
+
+
+CHOSEN = ("prediction", "conclusion")
+"""Results that students choose in every experiment."""
 
 
 def _inputs_kept(properties: Sequence[Property]) -> tuple[Property, ...]:

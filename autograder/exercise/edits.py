@@ -79,6 +79,13 @@ class Master:
         headings = (re.match(r"# ##+ \d+\w*\. ([^[]+)", line) for line in reversed(above))
         return next((heading[1].strip() for heading in headings if heading), function)
 
+    def estimate(self, function: str) -> tuple[int, str]:
+        """(minutes, difficulty) as the heading says, `[[assignment.function, 15 minutes, easy]]`."""
+        found = re.search(rf"\[\[\w+\.{function}, (\d+) minutes, (\w+)\]\]$", "\n".join(self._lines), re.M)
+        if found is None:
+            raise EditError(f"{self.path.name}: the heading of {function} does not say how long it takes")
+        return int(found[1]), found[2]
+
     def solution(self, function: str) -> str:
         """The text between the two markers, without its indentation."""
         start, stop = self._region(function)

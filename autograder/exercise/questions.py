@@ -1,7 +1,7 @@
 """One line of a source notebook starts a question; everything else that nbgrader and the reader need follows from the
 declaration.
 
-    ### 3b. Backwards [[gates.lstm_backward]]
+    ### 3b. Backwards [[gates.lstm_backward, 35 minutes, hard]]
     ## 5. In your own words [[written, 20 minutes, 4 points]]
     [[questions]]
     [[how it works]]
@@ -164,7 +164,7 @@ def opened(notebook: Any) -> Any:
     rows = ["| question | function | minutes | points | |", "|---|---|---|---|---|"]
     asked: dict[str, Exercise] = {}
     headings = [OPENS.search(cell.source) for cell in notebook.cells if cell.cell_type == "markdown"]
-    exercises = [find(found[4]) for found in headings if found and not WRITTEN.fullmatch(found[4])]
+    exercises = [find(_name(found[4])) for found in headings if found and not WRITTEN.fullmatch(found[4])]
     minutes = sum(exercise.minutes for exercise in exercises)
     total = sum(exercise.points for exercise in exercises)
     written: float | None = None
@@ -190,7 +190,7 @@ def opened(notebook: Any) -> Any:
                 rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written |")
                 said = f"{given[1]} minutes · {given[2]} points · written, marked by hand"
             else:
-                exercise = here = find(what)
+                exercise = here = find(_name(what))
                 asked[exercise.function] = exercise
                 figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty}"
                 rows.append(f"| {number} | `{exercise.function}` | {figures} |")
@@ -217,6 +217,11 @@ def opened(notebook: Any) -> Any:
                 raise ValueError(f"hints need three stages, 1. 2. 3., in the cell that begins {cell.source[:60]!r}")
     notebook.cells = cells
     return notebook
+
+
+def _name(what: str) -> str:
+    """The name of the question that a heading opens; minutes and difficulty follow it."""
+    return what.partition(",")[0]
 
 
 def check_calls(source: str) -> Iterator[ast.Call]:

@@ -21,7 +21,7 @@ An experiment is a function that runs the student's own code for given seeds, an
 numbers with a row for each seed, and a conclusion. The conclusion must be supported by the student's own numbers.
 
     WHICH_K = experiment(
-        "ngrams.which_k", minutes=35, table="perplexities", points=(0.25, 1.5, 1.5),
+        "ngrams.which_k", table="perplexities", points=(0.25, 1.5, 1.5),
         claims=["0 < 1, 2 < 3", "1 < 0, 3 < 2", "0 ~ 1"], …)
 
 The cell after the answer, `show_rows("ngrams.which_k", which_k, "20 lines, k = 1", …)`, shows the rows of the page's
@@ -29,8 +29,8 @@ seeds.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
@@ -55,6 +55,20 @@ def on_the_page(label: str, *arguments: Any) -> Cases:
     return lambda draw: kept
 
 
+def over_seeds(
+    *given: Any, fresh: Callable[[Draw], Sequence[Any]] | None = None, count: int = 2
+) -> tuple[Cases, Cases]:
+    """(an experiment on the page, the same and another one): what is given before the seeds, and the seeds. `fresh`:
+    what the other one is given, the same by default; `count`: how many seeds it has."""
+    page = on_the_page("the five seeds of the page", *given, [0, 1, 2, 3, 4])
+
+    def other(draw: Draw) -> list[Case]:
+        seeds = [draw.integer(100 * n, 100 * n + 99) for n in range(1, count + 1)]
+        return [case("other seeds", *(given if fresh is None else fresh(draw)), seeds)]
+
+    return page, Both((page, other))
+
+
 def at_points(label: str = "a random point", **symbols: tuple[float, float]) -> Cases:
     """Points of a formula: each symbol, in the order of the arguments, between two bounds. A symbol with integers as
     bounds is an integer."""
@@ -76,14 +90,12 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
     return values(name, points, cases, *results, tolerance=PRECISION)
 
 
-def wrong_line(name: str, bug: Exercise, *, mistakes: str, minutes: int = 10, points: float = 1) -> Exercise:
+def wrong_line(name: str, bug: Exercise, *, mistakes: str, points: float = 1) -> Exercise:
     """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
     can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
     the bug is planted."""
     made = question(
         name,
-        minutes=minutes,
-        difficulty="medium",
         returns=("line",),
         properties=[values("the line", points, on_the_page("the listing"))],
         mistakes=_suspicions(mistakes, listing_of(bug)),
@@ -161,7 +173,6 @@ FRESH = at("other seeds", lambda draw: (other_seeds(draw),))
 def experiment(
     name: str,
     *,
-    minutes: int,
     table: str,
     points: tuple[float, float, float],
     claims: Sequence[str],
@@ -171,7 +182,6 @@ def experiment(
     rows: str = "",
     more: Cases | None = None,
     within: float = 0.05,
-    difficulty: Literal["easy", "medium", "hard"] = "medium",
     tolerance: float = TOLERANCE,
     numpy: bool = False,
     closed: Sequence[str] = (),
@@ -190,10 +200,7 @@ def experiment(
         mistakes += NOT_PREDICTED.format(len(claims), made[0])
     return question(
         name,
-        minutes=minutes,
-        difficulty=difficulty,
         returns=("prediction", table, "conclusion"),
-        chosen=("prediction", "conclusion"),
         properties=[
             predicted(points[0], page, len(claims)),
             values(rows or f"the {table} of every seed", points[1], every, table, tolerance=tolerance),

@@ -9,12 +9,12 @@ import functools
 import torch
 from torch import Tensor, tanh, zeros
 
-from autograder.exercise.declare import exercises_in, head, inputs_too, shapes, values, ways
+from autograder.exercise.declare import exercises_in, inputs_too, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.sized import ODD, at, these
 from autograder.exercise.special import at_points, experiment, formula, wrong_line
 
-ask = functools.partial(head, numpy=True)
+ask = functools.partial(question, numpy=True)
 Tensors = tuple[Tensor, ...]
 
 # --- 1. one neuron, and the node where every language model ends ------------------------------------------------
@@ -26,7 +26,9 @@ def neuron(draw: Draw, inputs: int) -> Tensors:
     return draw.normal(inputs), draw.normal(inputs), bias + (1.2 if bias > 0 else -0.2)
 
 
-NEURON = ask("backpropagation.neuron", minutes=15, difficulty="easy", returns=("value", "d_w", "d_x", "d_b"))(
+NEURON = ask(
+    "backpropagation.neuron",
+    returns=("value", "d_w", "d_x", "d_b"),
     inputs=at("a neuron", neuron),
     odd=[at("a single input", inputs=1)],
     properties=[
@@ -92,7 +94,9 @@ FROM_P = """
 """
 """The usual cure of a logarithm of 0."""
 
-SOFTMAX_LOSS = ask("backpropagation.softmax_loss", minutes=20, difficulty="medium", returns=("loss", "d_logits"))(
+SOFTMAX_LOSS = ask(
+    "backpropagation.softmax_loss",
+    returns=("loss", "d_logits"),
     inputs=logits,
     properties=[
         shapes(0.25),
@@ -166,7 +170,9 @@ def sliced(draw: Draw, batch: int, n: int) -> Tensors:
 
 SQUARE = at("as many outputs as inputs", lambda draw, batch, n: linear(draw, batch, n, n))
 CUBE = at("batch, inputs and outputs of one size", lambda draw, n: linear(draw, n, n, n))
-LINEAR = ask("backpropagation.linear_backward", minutes=20, difficulty="medium", returns=("d_x", "d_W", "d_b"))(
+LINEAR = ask(
+    "backpropagation.linear_backward",
+    returns=("d_x", "d_W", "d_b"),
     inputs=linear,
     odd=[at("one example, one output", batch=1, n_out=1), at("a slice of something larger", sliced)],
     properties=[
@@ -205,7 +211,9 @@ def activations(draw: Draw, rows: int, columns: int, size: float = 1.0) -> Tenso
 LIMITS = these(
     at("units at their limits", size=20.0), at("units that are off", lambda draw, n: (zeros(1, n), draw.normal(1, n)))
 )
-TANH_BACKWARD = ask("backpropagation.tanh_backward", minutes=10, difficulty="easy", returns=("d_z",))(
+TANH_BACKWARD = ask(
+    "backpropagation.tanh_backward",
+    returns=("d_z",),
     inputs=activations,
     properties=[
         values("the gradient", 1.25),
@@ -237,8 +245,8 @@ def network(draw: Draw, batch: int, n_in: int, hidden: int, classes: int) -> Ten
 
 
 MLP_GRADIENTS = ask(
-    "backpropagation.mlp_gradients", minutes=35, difficulty="hard", returns=("loss", "d_W1", "d_b1", "d_W2", "d_b2")
-)(
+    "backpropagation.mlp_gradients",
+    returns=("loss", "d_W1", "d_b1", "d_W2", "d_b2"),
     inputs=network,
     odd=[
         at("one example", lambda draw, n: network(draw, 1, n, n, n)),
@@ -290,7 +298,9 @@ def tied(draw: Draw, batch: int, n_in: int, hidden: int) -> Tensors:
     return draw.normal(batch, n_in), draw.normal(n_in, hidden) / n_in**0.5, draw.normal(batch, n_in)
 
 
-TIED_GRADIENT = ask("backpropagation.tied_gradient", minutes=25, difficulty="hard", returns=("d_W",))(
+TIED_GRADIENT = ask(
+    "backpropagation.tied_gradient",
+    returns=("d_W",),
     inputs=tied,
     odd=[
         at("one example, one hidden unit", batch=1, hidden=1),
@@ -324,7 +334,9 @@ back-by-the-transpose: From y back to h you multiplied by Wᵀ. Forward, y = h W
 # --- 5 and 6. label smoothing, and the wrong line of a colleague's backward pass -------------------------------
 
 _points = at_points(z=(-3.0, 3.0), epsilon=(0.05, 0.4))
-SMOOTHED_LOSS = ask("backpropagation.smoothed_loss", minutes=15, difficulty="medium", returns=("slope", "best"))(
+SMOOTHED_LOSS = ask(
+    "backpropagation.smoothed_loss",
+    returns=("slope", "best"),
     properties=[formula("the slope", 1, _points, "slope"), formula("the best logit", 1, _points, "best")],
     mistakes="""
 target-still-hard: Your slope is the one without smoothing, σ(z) − 1. The target is 1 − ε.
@@ -355,7 +367,9 @@ def residual(draw: Draw, batch: int, d: int, hidden: int) -> Tensors:
     return draw.normal(batch, d), draw.normal(d, hidden), draw.normal(hidden, d), draw.normal(batch, d)
 
 
-RESIDUAL = ask("backpropagation.residual_backward", minutes=5, difficulty="easy", returns=("d_x", "d_W", "d_V"))(
+RESIDUAL = ask(
+    "backpropagation.residual_backward",
+    returns=("d_x", "d_W", "d_V"),
     inputs=at("several examples", residual),
     properties=[
         values("the gradients of the matrices", 1.25, "d_W", "d_V"),
@@ -383,7 +397,6 @@ mask-inverted: Your mask is inverted: relu is flat *below* 0, and there the grad
 WRONG_LINE = wrong_line(
     "backpropagation.wrong_line",
     RESIDUAL,
-    minutes=10,
     points=1,
     mistakes="""
 relu-suspected: Line {h = np} is right: the larger of a and 0 is relu.
@@ -398,7 +411,6 @@ sum-suspected: Line {d_x =} is right: x reaches y along two paths, one of which 
 
 BEGINNINGS = experiment(
     "backpropagation.beginnings",
-    minutes=35,
     table="losses",
     points=(0.5, 4.5, 3),
     claims=["1 < 0", "0 ~ 1, 0 < 2", "0 < 1, 0 < 2", "0 ~ 1, 0 ~ 2"],

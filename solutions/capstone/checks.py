@@ -4,7 +4,7 @@
 
 from typing import Any
 
-from autograder.exercise.declare import exercises_in, head, values
+from autograder.exercise.declare import exercises_in, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.sized import ODD, at
 
@@ -23,7 +23,9 @@ def several_bytes(draw: Draw, time: int) -> tuple[Any, ...]:
     return log_p, ids, pieces
 
 
-BITS_PER_BYTE = head("capstone.bits_per_byte", minutes=15, difficulty="easy", returns=("bits", "perplexity"))(
+BITS_PER_BYTE = question(
+    "capstone.bits_per_byte",
+    returns=("bits", "perplexity"),
     inputs=at("letters of one byte", lambda draw, time, vocab: text(draw, time + 1, PLAIN[:vocab])),
     odd=[
         at("one token", lambda draw: text(draw, 1, PIECES)),

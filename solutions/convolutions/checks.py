@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, head, holds, judged, shapes, values
+from autograder.exercise.declare import exercises_in, holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
 from autograder.exercise.kinds import EQUAL
@@ -32,8 +32,8 @@ CLOSED = (
 )
 """Classifiers and what they are made of, and their training."""
 
-with_torch = functools.partial(head, closed=CLOSED)
-with_numpy = functools.partial(head, numpy=True)
+with_torch = functools.partial(question, closed=CLOSED)
+with_numpy = functools.partial(question, numpy=True)
 Arguments = tuple[Any, ...]
 
 # --- 1. averages, and CBOW ---------------------------------------------------------------------------------------
@@ -61,7 +61,9 @@ def one_word(draw: Draw, vocab: int, d: int) -> Arguments:
 
 
 equal_lengths = at("texts of equal length", full=True)
-AVERAGE_WORDS = with_torch("convolutions.average_words", minutes=10, difficulty="easy", returns=("means",))(
+AVERAGE_WORDS = with_torch(
+    "convolutions.average_words",
+    returns=("means",),
     inputs=at("texts of several lengths", averages),
     odd=[at("a word that occurs three times", three_times), at("texts of one word", one_word)],
     properties=[
@@ -124,7 +126,9 @@ def large_scores(draw: Draw, vocab: int, d: int) -> Arguments:
 
 
 again = at("words that occur again", lambda draw, vocab, d: tables(draw, repeated(draw, 7, vocab), 2, vocab, d))
-CBOW = with_numpy("convolutions.cbow", minutes=35, difficulty="hard", returns=("loss", "d_E", "d_U"))(
+CBOW = with_numpy(
+    "convolutions.cbow",
+    returns=("loss", "d_E", "d_U"),
     inputs=at("words that are all different", all_different),
     odd=[
         at("a text of two words", lambda draw, d: tables(draw, different(draw, 2), 1, 2, d)),
@@ -214,7 +218,9 @@ def another_end(draw: Draw, batch: int, d_in: int, d_out: int) -> Case:
 dilations = these(
     at("a dilation", dilated), at("as many features as outputs", lambda draw, n, d: dilated(draw, n, d, d))
 )
-CAUSAL_CONVOLUTION = with_numpy("convolutions.causal_convolution", minutes=25, difficulty="medium", returns=("y",))(
+CAUSAL_CONVOLUTION = with_numpy(
+    "convolutions.causal_convolution",
+    returns=("y",),
     inputs=at("width 3", convolved),
     odd=[
         at("a text shorter than the filter", batch=2, k=4, dilation=2, time=3),
@@ -338,7 +344,9 @@ ends = these(
     at("a text of one word", time=1, t=0, widths=(3,), dilations=(2,)),
     at(EQUAL, d=3, time=3, t=2, widths=(3,), dilations=(1,)),
 )
-RECEPTIVE_FIELD = with_numpy("convolutions.receptive_field", minutes=25, difficulty="medium", returns=("size", "sees"))(
+RECEPTIVE_FIELD = with_numpy(
+    "convolutions.receptive_field",
+    returns=("size", "sees"),
     inputs=stack,
     properties=[
         values("the size", 1, stacks, "size"),
@@ -400,7 +408,9 @@ dilations-forgotten-in-the-stack: Your stack runs without its dilations: the mar
 )
 
 points = at_points(k=(2, 5), r=(2, 4), L=(2, 7), n=(30, 900))
-DILATED_STACK = with_torch("convolutions.dilated_stack", minutes=15, difficulty="medium", returns=("size", "layers"))(
+DILATED_STACK = with_torch(
+    "convolutions.dilated_stack",
+    returns=("size", "layers"),
     properties=[formula("the size", 1, points, "size"), formula("the number of layers", 1, points, "layers")],
     mistakes="""
 one-layer-too-many: The dilations of L layers end with r to the power L − 1, because the first one is 1. Your sum has
@@ -456,7 +466,9 @@ def chunks(draw: Draw, batch: int, d: int) -> Case:
 
 
 going_on = at("a past of real inputs", lambda draw, batch, d: gated(draw, batch, batch, d, 3, draw.integer(2, 3)))
-GATED_BLOCK = with_numpy("convolutions.gated_block", minutes=25, difficulty="medium", returns=("output", "new_past"))(
+GATED_BLOCK = with_numpy(
+    "convolutions.gated_block",
+    returns=("output", "new_past"),
     inputs=at("zeros as the past", gated, zeros=True),
     odd=[
         at("a chunk shorter than the past", more=-2, dilation=2),
@@ -556,7 +568,9 @@ short_negative = at(
     lengths=(6, 2, 3, 1, 4),
     lower=8.0,
 )
-TEXT_FEATURES = with_torch("convolutions.text_features", minutes=35, difficulty="hard", returns=("features",))(
+TEXT_FEATURES = with_torch(
+    "convolutions.text_features",
+    returns=("features",),
     inputs=at("padding of large values", responses),
     odd=[
         at("texts of one word", batch=2, widths=(4, 1), time=1, shortest=1),
@@ -660,7 +674,9 @@ def scored(
     return [table - lower, *rest], tokens, lengths_below(draw, batch, time, shortest)
 
 
-SCORES = with_torch("convolutions.scores", minutes=15, difficulty="easy", returns=("scores",))(
+SCORES = with_torch(
+    "convolutions.scores",
+    returns=("scores",),
     inputs=at("averages", scored),
     odd=[
         at("averages that are negative", lower=3.0),
@@ -745,7 +761,9 @@ step = at("one batch, one epoch", epochs=1, batches=1, rate=0.5, momentum=0.0)
 two_widths = at("filters of two widths", epochs=2, batches=2, rate=0.2, momentum=0.5, widths=(1, 2))
 epochs = at("three batches, four epochs", best_in_between)
 unchanged = and_inputs_unchanged(same_values(("losses", "best")))
-TRAIN = with_torch("convolutions.train", minutes=45, difficulty="hard", returns=("losses", "best"))(
+TRAIN = with_torch(
+    "convolutions.train",
+    returns=("losses", "best"),
     inputs=training,
     properties=[
         values("a single step", 1.5, step),
@@ -831,8 +849,8 @@ def backward(draw: Draw, batch: int, d_in: int, d_out: int, time: int = 7, k: in
 
 
 CONVOLUTION_BACKWARD = with_numpy(
-    "convolutions.convolution_backward", minutes=5, difficulty="easy", returns=("d_x", "d_weight", "d_bias")
-)(
+    "convolutions.convolution_backward",
+    returns=("d_x", "d_weight", "d_bias"),
     inputs=at("width 3", backward),
     odd=[
         at("a dilation", time=8, k=2, dilation=3),
@@ -923,8 +941,8 @@ def fresh(draw: Draw) -> list[Case]:
 
 
 WHAT_FILTERS_USE = with_torch(
-    "convolutions.what_filters_use", minutes=30, difficulty="medium", returns=("prediction", "losses", "conclusion")
-)(
+    "convolutions.what_filters_use",
+    returns=("prediction", "losses", "conclusion"),
     chosen=("prediction", "conclusion"),
     tolerance=1e-3,
     properties=[

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import any_order, exercises_in, head, judged, shapes, values
+from autograder.exercise.declare import any_order, exercises_in, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import same_values
 from autograder.exercise.kinds import EQUAL
@@ -21,7 +21,7 @@ from autograder.exercise.special import at_points, experiment, formula, wrong_li
 from autograder.exercise.specification import Both, Case, case
 
 CLOSED = ("nlmcore.decoding", "transformers")
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 Arguments = tuple[Any, ...]
 path = same_path("the tokens")
 
@@ -57,7 +57,9 @@ one = these(
     at("it ends immediately", least=1, most=1, longest=6, ends=True),
     at("one token is allowed", least=1, most=1, longest=1, ends=False),
 )
-GREEDY = ask("decoding.greedy", minutes=15, difficulty="easy", returns=("tokens",))(
+GREEDY = ask(
+    "decoding.greedy",
+    returns=("tokens",),
     inputs=greedily,
     properties=[
         judged("a text that ends by itself", 1.5, few_words, path),
@@ -107,7 +109,9 @@ extremes = these(
     at("logits above a hundred", k=3, higher=150.0),
     at("logits below minus a hundred", k=3, higher=-150.0),
 )
-TOP_K = ask("decoding.top_k", minutes=15, difficulty="easy", returns=("probabilities",))(
+TOP_K = ask(
+    "decoding.top_k",
+    returns=("probabilities",),
     inputs=k_words,
     properties=[
         shapes(0.25, several, "one probability per word"),
@@ -174,7 +178,9 @@ limits = these(
     at("logits above a hundred", p=0.8, higher=150.0),
     at("logits below minus a hundred", p=0.8, higher=-150.0),
 )
-NUCLEUS = ask("decoding.nucleus", minutes=25, difficulty="medium", returns=("probabilities",))(
+NUCLEUS = ask(
+    "decoding.nucleus",
+    returns=("probabilities",),
     inputs=sampled,
     properties=[
         shapes(0.25, usual, "one probability per word"),
@@ -234,7 +240,9 @@ def beams(draw: Draw, open_: int, beam: int, size: int = 0) -> Arguments:
 
 usual = these(at("three hypotheses", open_=3, beam=3), at("four", open_=4, beam=4))
 first = these(at("the first step: one hypothesis", open_=1, beam=3), at(EQUAL, open_=4, beam=4, size=4))
-BEAM_STEP = ask("decoding.beam_step", minutes=20, difficulty="medium", returns=("scores", "parents", "tokens"))(
+BEAM_STEP = ask(
+    "decoding.beam_step",
+    returns=("scores", "parents", "tokens"),
     inputs=beams,
     properties=[
         shapes(0.25, usual, "three lists of the beam's size"),
@@ -373,7 +381,9 @@ EXTENDED = """- tokens and tokens[-1] == eos → False
 +         break"""
 
 cut_off = at("cut off before it ends", garden_path, beam=2, chain=3, longest=3)
-BEAM_SEARCH = ask("decoding.beam_search", minutes=40, difficulty="hard", returns=("tokens", "log_prob"))(
+BEAM_SEARCH = ask(
+    "decoding.beam_search",
+    returns=("tokens", "log_prob"),
     properties=[
         judged("one hypothesis is greedy", 1, at("one hypothesis: greedy", narrow), path),
         judged("the log-probability of your own tokens", 1, Both((wide, ended)), scores_its_own_path),
@@ -495,7 +505,9 @@ no_penalty = at(
     "no penalty", lambda draw, n: (-draw.normal(n + 1).abs() - 1, draw.integers(1, 9, n + 1), 0.0), n=largest()
 )
 between = these(at("a penalty of 0.6", penalty=0.6), at("a penalty of 0.8", penalty=0.8))
-LENGTH_PENALTY = ask("decoding.length_penalty", minutes=10, difficulty="easy", returns=("scores", "best"))(
+LENGTH_PENALTY = ask(
+    "decoding.length_penalty",
+    returns=("scores", "best"),
     inputs=choices,
     properties=[
         values("the scores: a mean per word", 0.5, mean, "scores"),
@@ -532,7 +544,10 @@ points = at_points(L=(-9.0, -4.0), n=(7, 15), K=(-3.0, -0.5), m=(2, 5), alpha=(0
 turned = at_points(
     "the longer text is more probable", L=(-3.0, -0.5), n=(7, 15), K=(-9.0, -4.0), m=(2, 5), alpha=(0.2, 1.8)
 )
-TIE = head("decoding.tie", minutes=15, difficulty="medium", returns=("slope", "tie"), numpy=True)(
+TIE = question(
+    "decoding.tie",
+    returns=("slope", "tie"),
+    numpy=True,
     properties=[
         formula("the slope of the score", 1, points, "slope"),
         formula("the penalty of the tie", 1, Both((points, turned)), "tie"),
@@ -574,7 +589,9 @@ def used(draw: Draw, high: bool) -> Arguments:
     return logits, [one, two, three, two, four, three, four, three], draw.integer(12, 30) / 10
 
 
-WITHOUT_REPEATING = ask("decoding.without_repeating", minutes=5, difficulty="easy", returns=("new",))(
+WITHOUT_REPEATING = ask(
+    "decoding.without_repeating",
+    returns=("new",),
     inputs=used,
     properties=[
         values("logits above 0", 1, at("logits above 0", high=True)),
@@ -616,7 +633,6 @@ Why is it run so often?
 
 WIDER = experiment(
     "decoding.wider",
-    minutes=30,
     table="found",
     points=(0.25, 1.75, 2),
     rows="the numbers of every seed",

@@ -10,7 +10,7 @@ import functools
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, head, holds, shapes, values
+from autograder.exercise.declare import exercises_in, holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.sized import MAIN, ODD, at, cases
@@ -18,7 +18,7 @@ from autograder.exercise.special import at_points, experiment, formula, wrong_li
 from autograder.exercise.specification import Case
 from solutions.gates.laws import mixes, remembers, shows
 
-ask = functools.partial(head, numpy=True)
+ask = functools.partial(question, numpy=True)
 ONE = at("one text, one unit", batch=1, hidden=1)
 
 
@@ -41,7 +41,9 @@ def closed_then_open(draw: Draw, time: int, units: int) -> tuple[Tensor, ...]:
     return news, gates, h0
 
 
-LEAKY = ask("gates.leaky", minutes=15, difficulty="easy", returns=("states", "left"))(
+LEAKY = ask(
+    "gates.leaky",
+    returns=("states", "left"),
     inputs=at("several units, each with its own gates", leaking),
     odd=[
         at("a closed gate, then a fully open one", closed_then_open, time=4),
@@ -95,7 +97,9 @@ def ugrnn(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
     return Case(label="", calls=((x, h, W_R, U_R, b_R, W_G, U_G, b_G),), known=(h,))
 
 
-UGRNN_STEP = ask("gates.ugrnn_step", minutes=20, difficulty="easy", returns=("new", "G", "R"))(
+UGRNN_STEP = ask(
+    "gates.ugrnn_step",
+    returns=("new", "G", "R"),
     inputs=ugrnn,
     odd=[ONE],
     properties=[
@@ -143,7 +147,9 @@ def gru(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
     return Case(label="", calls=((x, h, *blocks(draw, 3, n_in, hidden), draw.normal(hidden)),), known=(h,))
 
 
-GRU_STEP = ask("gates.gru_step", minutes=25, difficulty="medium", returns=("new", "r", "z", "n"))(
+GRU_STEP = ask(
+    "gates.gru_step",
+    returns=("new", "r", "z", "n"),
     inputs=gru,
     odd=[ONE],
     properties=[
@@ -199,7 +205,9 @@ def lstm(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
     return Case(label="", calls=((x, h, c, *blocks(draw, 4, n_in, hidden)),), known=(c,))
 
 
-LSTM_STEP = ask("gates.lstm_step", minutes=25, difficulty="medium", returns=("new_h", "new_c", "gates"))(
+LSTM_STEP = ask(
+    "gates.lstm_step",
+    returns=("new_h", "new_c", "gates"),
     inputs=lstm,
     odd=[ONE],
     properties=[
@@ -281,8 +289,8 @@ def open_and_closed(draw: Draw, batch: int, hidden: int) -> tuple[Tensor, ...]:
 
 
 LSTM_BACKWARD = ask(
-    "gates.lstm_backward", minutes=35, difficulty="hard", returns=("d_i", "d_f", "d_g", "d_o", "d_c_before")
-)(
+    "gates.lstm_backward",
+    returns=("d_i", "d_f", "d_g", "d_o", "d_c_before"),
     inputs=passed,
     odd=[at("gates fully open and closed", open_and_closed, batch=2), ONE],
     properties=[
@@ -359,7 +367,9 @@ def saturated(draw: Draw, time: int, hidden: int) -> tuple[Tensor, ...]:
     return hs, U
 
 
-JACOBIAN_NORMS = ask("gates.jacobian_norms", minutes=30, difficulty="hard", returns=("norms",))(
+JACOBIAN_NORMS = ask(
+    "gates.jacobian_norms",
+    returns=("norms",),
     inputs=at("several states", network, time=5),
     odd=[
         at("one saturated state", saturated, time=4),
@@ -420,7 +430,9 @@ norm 1. J_T enters at distance 1.
 )
 
 points = at_points(b=(-1.0, 5.0), T=(2, 60))
-HALF_LIFE = ask("gates.half_life", minutes=15, difficulty="medium", returns=("steps", "bias"))(
+HALF_LIFE = ask(
+    "gates.half_life",
+    returns=("steps", "bias"),
     properties=[
         formula("the half-life of a bias", 1, points, "steps"),
         formula("the bias of a half-life", 1, points, "bias"),
@@ -457,7 +469,9 @@ def peephole(draw: Draw, batch: int, n_in: int, hidden: int) -> tuple[Tensor, ..
     return x, h, c, W, U, draw.normal(3, hidden), b
 
 
-PEEPHOLE_STEP = ask("gates.peephole_step", minutes=5, difficulty="easy", returns=("h", "c"))(
+PEEPHOLE_STEP = ask(
+    "gates.peephole_step",
+    returns=("h", "c"),
     inputs=peephole,
     odd=[at("one text", batch=1), at("one unit", batch=3, hidden=1)],
     properties=[values("a batch", 1), values("one text, and one unit", 1, ODD)],
@@ -497,7 +511,6 @@ shown-suspected: Line {shown = } is right: it is tanh of the new memory, and the
 
 REACH = experiment(
     "gates.reach",
-    minutes=35,
     table="norms",
     points=(0.5, 4.5, 3),
     claims=["0 < 1, 2 < 3", "1 < 0, 3 < 2", "1 < 0, 2 < 3", "1 < 0, 2 ~ 3"],

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, head, holds, judged, shapes, values
+from autograder.exercise.declare import exercises_in, holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
 from autograder.exercise.kinds import DIGITS
@@ -29,7 +29,7 @@ from nlmcore.corpora import load
 
 CLOSED = ("nlmcore.ngram", "nlmcore.metrics", "nltk")
 """Closed in every question: it is what the student writes."""
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 
 Sentences = list[list[int]]
 Given = tuple[Any, ...]
@@ -96,7 +96,9 @@ def odd_texts(draw: Draw) -> list[Case]:
 
 
 COUNTS = right_where_known("counts")
-COUNT_BIGRAMS = ask("ngrams.count_bigrams", minutes=15, difficulty="easy", returns=("counts",))(
+COUNT_BIGRAMS = ask(
+    "ngrams.count_bigrams",
+    returns=("counts",),
     inputs=at("four sentences, words", pairs),
     properties=[
         judged("pairs inside the sentences", 1, MAIN, COUNTS),
@@ -165,7 +167,9 @@ def unseen_rows(draw: Draw) -> Case:
 
 SEEN = these(at("no context never seen", seen_rows), at("1 context never seen", seen_rows, unseen=1))
 UNSEEN = at("two contexts were never seen", unseen_rows)
-CONDITIONAL = ask("ngrams.conditional_probabilities", minutes=15, difficulty="easy", returns=("probabilities",))(
+CONDITIONAL = ask(
+    "ngrams.conditional_probabilities",
+    returns=("probabilities",),
     inputs=at("every context was seen", counts_of),
     properties=[
         shapes(0.25, name="one probability per pair"),
@@ -209,7 +213,9 @@ def added(draw: Draw, k: float = 1.0, unseen: int = 0) -> tuple[Tensor, float]:
     return table(draw, draw.largest + 1, unseen), k
 
 
-ADDITIVE = ask("ngrams.additive", minutes=10, difficulty="easy", returns=("probabilities",))(
+ADDITIVE = ask(
+    "ngrams.additive",
+    returns=("probabilities",),
     inputs=at("k = 1", added),
     properties=[
         shapes(0.25, name="one probability per pair"),
@@ -272,7 +278,9 @@ def mixed_digits(draw: Draw) -> Given:
     return words, [bc, a], [0.2, 0.3, 0.5], 100
 
 
-INTERPOLATED = ask("ngrams.interpolated", minutes=30, difficulty="medium", returns=("distribution",))(
+INTERPOLATED = ask(
+    "ngrams.interpolated",
+    returns=("distribution",),
     inputs=at("both words were seen together", mixed),
     properties=[
         shapes(0.25, name="one probability per word"),
@@ -349,7 +357,9 @@ def discounted(draw: Draw, discount: float = 0.75, unseen: int = 0) -> Case:
 
 DISCOUNTS = these(at("a discount of 0.3", discount=0.3), at("a discount of 1", discount=1.0))
 NEVER = at("a context never seen", discount=0.5, unseen=1)
-KNESER_NEY = ask("ngrams.kneser_ney", minutes=40, difficulty="hard", returns=("continuation", "probabilities"))(
+KNESER_NEY = ask(
+    "ngrams.kneser_ney",
+    returns=("continuation", "probabilities"),
     inputs=at("every context was seen", discounted),
     properties=[
         shapes(0.5),
@@ -405,7 +415,10 @@ or
 )
 
 _points = at_points(n_1=(400, 900), n_2=(5, 190), D=(0.05, 0.95))
-BEST_DISCOUNT = ask("ngrams.best_discount", minutes=15, difficulty="medium", returns=("slope", "best"), numpy=True)(
+BEST_DISCOUNT = ask(
+    "ngrams.best_discount",
+    returns=("slope", "best"),
+    numpy=True,
     properties=[formula("the slope of F", 1, _points, "slope"), formula("the best discount", 1, _points, "best")],
     mistakes="""
 chain-rule-forgotten: The derivative of ln(1 − D) is −1/(1 − D): the chain rule gives the minus sign, because 1 − D
@@ -471,7 +484,9 @@ EDGES = these(
     at("a long text of improbable words", improbable),
     at(DIGITS, measured_digits),
 )
-PERPLEXITY = ask("ngrams.perplexity", minutes=20, difficulty="medium", returns=("log_loss", "perplexity"))(
+PERPLEXITY = ask(
+    "ngrams.perplexity",
+    returns=("log_loss", "perplexity"),
     inputs=at("sentences of several lengths", measured),
     properties=[
         values("the log loss of all sentences", 1.5, "log_loss"),
@@ -539,7 +554,9 @@ P. One improbable word would dominate the arithmetic mean.
 
 # --- 4. the wrong line of a friend's Witten-Bell smoothing -----------------------------------------------------
 
-WITTEN_BELL = ask("ngrams.witten_bell", minutes=5, difficulty="easy", returns=("probabilities",))(
+WITTEN_BELL = ask(
+    "ngrams.witten_bell",
+    returns=("probabilities",),
     inputs=at("every context was seen", counts_of),
     properties=[
         values("contexts that were seen", 1),
@@ -570,7 +587,6 @@ plus T_a times a distribution, which is N_a + T_a.
 WRONG_LINE = wrong_line(
     "ngrams.wrong_line",
     WITTEN_BELL,
-    minutes=10,
     points=1,
     mistakes="""
 types-suspected: Line {types =} is right: it counts the different words that follow the context, T_a.
@@ -607,7 +623,6 @@ def elsewhere(draw: Draw) -> Given:
 
 WHICH_K = experiment(
     "ngrams.which_k",
-    minutes=35,
     table="perplexities",
     points=(0.25, 1.75, 2),
     page=on_the_page("the five seeds of the page", lines_of(0, 0), VOCAB, BOS, EOS, [0, 1, 2, 3, 4]),

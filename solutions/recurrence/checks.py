@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, head, judged, shapes, values, ways
+from autograder.exercise.declare import exercises_in, judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
 from autograder.exercise.sized import MAIN, ODD, at, these
@@ -18,7 +18,7 @@ from autograder.exercise.special import at_points, experiment, formula, wrong_li
 from autograder.exercise.specification import Case
 from solutions.recurrence.laws import follows_from_its_own_norm, held, left_alone, nothing_at_padding
 
-ask = functools.partial(head, numpy=True)
+ask = functools.partial(question, numpy=True)
 Arguments = tuple[Any, ...]
 
 
@@ -46,7 +46,9 @@ def steps(draw: Draw, batch: int, n_in: int, hidden: int) -> Arguments:
     return draw.normal(batch, n_in), draw.normal(batch, hidden), *weights(draw, n_in, hidden)
 
 
-RNN_STEP = ask("recurrence.rnn_step", minutes=10, difficulty="easy", returns=("h",))(
+RNN_STEP = ask(
+    "recurrence.rnn_step",
+    returns=("h",),
     inputs=steps,
     odd=[at("one text, one unit", batch=1, hidden=1)],
     properties=[
@@ -93,7 +95,9 @@ def runs(draw: Draw, batch: int, n_in: int, hidden: int, time: int = 0, lengths:
 
 
 full = at("texts of equal length", lambda draw, n, d, h: runs(draw, n, d, h, n + 1, (n + 1,) * n))
-RNN_FORWARD = ask("recurrence.rnn_forward", minutes=25, difficulty="medium", returns=("states", "last"))(
+RNN_FORWARD = ask(
+    "recurrence.rnn_forward",
+    returns=("states", "last"),
     inputs=at("texts of different lengths", runs),
     odd=[
         at("one of the texts is empty", batch=3, time=4, lengths=(2, 0, 4)),
@@ -156,7 +160,9 @@ padded = these(
     at("texts of different lengths", time=6, lengths=(3, 6, 2)),
     at("a text of one word, and more padding than the longest needs", time=6, lengths=(1, 4)),
 )
-LABEL_AND_CLASSIFY = ask("recurrence.label_and_classify", minutes=30, difficulty="hard", returns=("labels", "classes"))(
+LABEL_AND_CLASSIFY = ask(
+    "recurrence.label_and_classify",
+    returns=("labels", "classes"),
     inputs=labelled,
     properties=[
         shapes(0.25, full),
@@ -230,7 +236,9 @@ LOGARITHM = """
 """A small number inside the logarithm, of which students know many."""
 
 full = at("texts of equal length", lambda draw, n, vocab, time: predictions(draw, n, vocab, time, (time,) * n))
-TEXT_LOSS = ask("recurrence.text_loss", minutes=20, difficulty="medium", returns=("loss", "d_logits"))(
+TEXT_LOSS = ask(
+    "recurrence.text_loss",
+    returns=("loss", "d_logits"),
     inputs=at("texts of different lengths", predictions),
     odd=[
         at("one prediction", batch=1, time=1, lengths=(1,)),
@@ -299,7 +307,9 @@ any_size = these(
     at("a chunk longer than the text", time=4, k=9),
     at("a character that is hardly possible", time=8, k=3, surprise=120.0),
 )
-PERPLEXITY = ask("recurrence.perplexity", minutes=25, difficulty="medium", returns=("perplexity",))(
+PERPLEXITY = ask(
+    "recurrence.perplexity",
+    returns=("perplexity",),
     inputs=measured,
     properties=[
         values("a text in one chunk", 1, at("one chunk", time=7, k=6)),
@@ -361,7 +371,9 @@ def last_loss(draw: Draw, batch: int, n: int) -> Arguments:
     return xs, h0, hs, d_hs, U
 
 
-RNN_BACKWARD = ask("recurrence.rnn_backward", minutes=45, difficulty="hard", returns=("d_W", "d_U", "d_b", "d_h0"))(
+RNN_BACKWARD = ask(
+    "recurrence.rnn_backward",
+    returns=("d_W", "d_U", "d_b", "d_h0"),
     inputs=at("several steps", read),
     odd=[at("a loss at the last step only", last_loss), at("one text, one unit", batch=1, hidden=1, time=3)],
     properties=[
@@ -431,8 +443,8 @@ def pieces(draw: Draw, batch: int, n_in: int, hidden: int, time: int = 0, k: int
 
 
 TRUNCATED_BACKWARD = ask(
-    "recurrence.truncated_backward", minutes=20, difficulty="medium", returns=("d_W", "d_U", "d_b")
-)(
+    "recurrence.truncated_backward",
+    returns=("d_W", "d_U", "d_b"),
     inputs=at("chunks of equal length", pieces),
     odd=[
         at("a shorter chunk at the end", time=5, k=3),
@@ -511,7 +523,9 @@ both, unchanged = (
     at("one below its limit and one above", below_and_above),
     and_inputs_unchanged(same_values(("norm", "clipped"), [1])),
 )
-CLIPPING = ask("recurrence.clip", minutes=15, difficulty="easy", returns=("norm", "clipped"))(
+CLIPPING = ask(
+    "recurrence.clip",
+    returns=("norm", "clipped"),
     inputs=at("above the limit", above),
     odd=[
         at("zeros", lambda draw, n: ([torch.zeros(n, n), torch.zeros(n)], 1.0)),
@@ -566,7 +580,9 @@ shortened-to-one: You divided by the norm, so the clipped gradient has length 1.
 
 few = at_points("few steps", u=(0.5, 1.4), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(2, 5))
 many = at_points("many steps", u=(0.8, 1.1), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(6, 20))
-THROUGH_TIME = ask("recurrence.through_time", minutes=15, difficulty="medium", returns=("d_u", "d_h_0"))(
+THROUGH_TIME = ask(
+    "recurrence.through_time",
+    returns=("d_u", "d_h_0"),
     properties=[
         formula("the gradient of the weight, few steps", 0.75, few, "d_u"),
         formula("the gradient of the weight, many steps", 0.5, many, "d_u"),
@@ -593,7 +609,9 @@ state-left-in: Your second result still has the factor h_0. With respect to h_0,
 
 several = these(at("several chunks", time=6, k=2), at("chunks of one step", time=3, k=1))
 remainder = these(at("a chunk longer than the text", time=4, k=9), at("a shorter chunk at the end", time=5, k=3))
-READ_IN_CHUNKS = ask("recurrence.read_in_chunks", minutes=5, difficulty="easy", returns=("states",))(
+READ_IN_CHUNKS = ask(
+    "recurrence.read_in_chunks",
+    returns=("states",),
     inputs=lambda draw, d, h, time, k: (draw.normal(time, d), draw.normal(h), *weights(draw, d, h), k),
     properties=[
         values("several chunks", 1, several),
@@ -632,7 +650,6 @@ length-suspected: Line {for t in} is right: the last chunk may have fewer than k
 
 CHUNK_ERROR = experiment(
     "recurrence.chunk_error",
-    minutes=35,
     table="errors",
     points=(0.5, 3.5, 2),
     claims=["1 < 0, 3 < 2, 0 ~ 3", "1 < 0, 3 < 2, 3 < 0", "1 < 0, 3 < 2, 0 < 3", "0 ~ 1, 3 < 2"],

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, head, inputs_too, values
+from autograder.exercise.declare import exercises_in, inputs_too, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import DIGITS, EQUAL
 from autograder.exercise.sized import at, these
@@ -20,7 +20,7 @@ from autograder.exercise.specification import Case, case
 
 CLOSED = ("nlmcore.scaling", "nlmcore.inspect")
 """Closed in every question: laws that are fitted already, and instruments that look already."""
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 
 Given = tuple[Any, ...]
 Range = tuple[float, float]
@@ -59,7 +59,9 @@ def twice(draw: Draw) -> tuple[Tensor, Tensor]:
 
 
 FEW_RUNS = these(at("two runs", count=2), at("float64, a size that occurs twice", twice))
-POWER_LAW = ask("scale_and_insight.power_law", minutes=10, difficulty="easy", returns=("A", "alpha"))(
+POWER_LAW = ask(
+    "scale_and_insight.power_law",
+    returns=("A", "alpha"),
     inputs=at("runs on a line", runs),
     properties=[
         values("the exponent of runs on a line", 0.5, "alpha"),
@@ -126,7 +128,9 @@ ONE_RUN = these(
     at("one run", lambda draw: erring(draw, lambda *_: torch.tensor([0.18]), 0.1, count=1)),
     at("E almost 0", lambda draw: erring(draw, lambda *_: torch.zeros(3), 0.1, count=3, log_e=-60.0)),
 )
-ROBUST_ERROR = ask("scale_and_insight.robust_error", minutes=15, difficulty="medium", returns=("error",))(
+ROBUST_ERROR = ask(
+    "scale_and_insight.robust_error",
+    returns=("error",),
     properties=[
         values("errors below δ", 0.75, at("", lambda draw: erring(draw, small, 2.0))),
         values("errors above δ", 0.75, at("", lambda draw: erring(draw, large, 0.3))),
@@ -192,7 +196,9 @@ def no_floor(draw: Draw, huge: bool = False) -> Given:
 
 
 PURE = these(at("a pure power law", no_floor), at("a pure power law of large models", no_floor, huge=True))
-FLOOR_LAW = ask("scale_and_insight.floor_law", minutes=20, difficulty="hard", returns=("E", "A", "alpha"))(
+FLOOR_LAW = ask(
+    "scale_and_insight.floor_law",
+    returns=("E", "A", "alpha"),
     inputs=at("runs that lie on a law", on_a_law),
     properties=[
         values("runs that lie on a law", 1.5, tolerance=5e-3),
@@ -250,7 +256,9 @@ ELSEWHERE = these(
     at("among the runs", beyond=0.1, repetitions=30),
     at("float64", beyond=3.0, double=True),
 )
-FORECAST = ask("scale_and_insight.forecast", minutes=15, difficulty="medium", returns=("low", "forecast", "high"))(
+FORECAST = ask(
+    "scale_and_insight.forecast",
+    returns=("low", "forecast", "high"),
     inputs=at("a larger size", forecast),
     properties=[
         values("the forecast", 0.5, "forecast"),
@@ -310,7 +318,6 @@ def other_lengths(draw: Draw) -> Given:
 
 WHICH_FORM = experiment(
     "scale_and_insight.which_form",
-    minutes=35,
     table="errors",
     points=(0.25, 2.25, 2.5),
     page=on_the_page("the five seeds of the page", [250, 500, 1000, 2000, 4000, 8000], 128_000, [0, 1, 2, 3, 4]),
@@ -382,7 +389,9 @@ LIMITS = these(
     at("both limits", text=LESS, largest=LESS),
     at("a short text, and a model that becomes too large", text=(0.2, 0.4), largest=(1.5, 1.5)),
 )
-BEST_SPLIT = ask("scale_and_insight.best_split", minutes=15, difficulty="medium", returns=("N", "D", "loss"))(
+BEST_SPLIT = ask(
+    "scale_and_insight.best_split",
+    returns=("N", "D", "loss"),
     inputs=at("no limit is met", limited),
     properties=[
         values("the split without a limit", 1, "N", "D"),
@@ -438,7 +447,9 @@ _late = at_points(
     "a text that helps little", A=(50.0, 90.0), alpha=(0.3, 0.4), B=(300.0, 400.0), beta=(0.05, 0.06),
     small=(500, 900), large=(40_000, 60_000),
 )  # fmt: skip
-OVERTAKING = ask("scale_and_insight.overtaking", minutes=20, difficulty="hard", returns=("share", "operations"))(
+OVERTAKING = ask(
+    "scale_and_insight.overtaking",
+    returns=("share", "operations"),
     properties=[
         formula("the share at the best split", 1, _points, "share"),
         formula("the operations when the large one overtakes", 1.5, _points, "operations"),
@@ -496,7 +507,9 @@ def odd_answers(draw: Draw) -> list[Case]:
     ]
 
 
-MIRAGE = ask("scale_and_insight.mirage", minutes=10, difficulty="medium", returns=("accuracy", "exact", "promised"))(
+MIRAGE = ask(
+    "scale_and_insight.mirage",
+    returns=("accuracy", "exact", "promised"),
     inputs=at("right, wrong, short and long answers", answered),
     properties=[
         values("the accuracy", 0.75, "accuracy"),
@@ -544,7 +557,9 @@ right; the fraction of right answers is a mean over the answers.
 )
 
 _points = at_points(c=(100.0, 5_000.0), alpha=(0.15, 0.6), length=(2, 9), q=(0.1, 0.8))
-THRESHOLD = ask("scale_and_insight.threshold", minutes=15, difficulty="medium", returns=("N", "slope"))(
+THRESHOLD = ask(
+    "scale_and_insight.threshold",
+    returns=("N", "slope"),
     properties=[formula("the number of parameters", 1, _points, "N"), formula("the slope", 1, _points, "slope")],
     mistakes="""
 length-forgotten: Your formula is that of a single token. An answer has `length` tokens, and all of them must be right.
@@ -625,7 +640,9 @@ SHORT = these(
     at("a model without layers", length=3, layers=0),
     at(EQUAL, length=6, vocab=6, sets=3),
 )
-LENS = ask("scale_and_insight.logit_lens", minutes=20, difficulty="medium", returns=("pathway", "ranks"))(
+LENS = ask(
+    "scale_and_insight.logit_lens",
+    returns=("pathway", "ranks"),
     inputs=at("a text", lens),
     properties=[
         values("the pathway", 1.25, "pathway"),
@@ -674,7 +691,9 @@ FEW = these(
     at("one head", number=0, layers=2, heads=1),
     at("a model of one layer, one other text of one word", number=0, layers=1, others=1, heads=2),
 )
-HEADS = ask("scale_and_insight.head_effects", minutes=30, difficulty="hard", returns=("means", "falls"))(
+HEADS = ask(
+    "scale_and_insight.head_effects",
+    returns=("means", "falls"),
     inputs=at("a layer in the middle", switched),
     properties=[
         values("the means", 1, "means"),
@@ -744,7 +763,9 @@ CELLS = these(
     at(EQUAL, positions=(1, 3, 5), sets=3),
 )
 LAST = at("after the last layer", layers=(2,), positions=(1, 4, 5))
-PATCHES = ask("scale_and_insight.patch_map", minutes=35, difficulty="hard", returns=("odds", "shares"))(
+PATCHES = ask(
+    "scale_and_insight.patch_map",
+    returns=("odds", "shares"),
     inputs=at("all layers, several positions", patched),
     properties=[
         values("the log-odds of both runs", 0.75, "odds"),
@@ -824,7 +845,9 @@ def split(draw: Draw, length: int = 0, layers: int = 3, sets: int = 1, eps: floa
 
 
 ODD_SPLITS = these(at("one layer, one word", length=1, layers=1), at(EQUAL, length=6, layers=2, sets=3, eps=0.5))
-SHARES = ask("scale_and_insight.direct_shares", minutes=5, difficulty="easy", returns=("shares",))(
+SHARES = ask(
+    "scale_and_insight.direct_shares",
+    returns=("shares",),
     inputs=at("three layers", split),
     properties=[
         values("the shares in three layers", 1.25),
@@ -855,7 +878,6 @@ root-forgotten: You divide by the mean square. Divide by its root.
 WRONG_LINE = wrong_line(
     "scale_and_insight.wrong_line",
     SHARES,
-    minutes=10,
     points=1,
     mistakes="""
 start-suspected: Line {parts = [x} is right: the first term of the sum is the embedding of the last word.

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from autograder.exercise.declare import exercises_in, head, judged, shapes, values
+from autograder.exercise.declare import exercises_in, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
 from autograder.exercise.kinds import DIGITS, EQUAL
@@ -41,7 +41,7 @@ CLOSED = (
 )
 """What reads, trains, writes and measures."""
 
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 Arguments = tuple[Any, ...]
 
 # --- 1. what the decoder reads and predicts, reversed sources, and the state after the last word -----------------
@@ -55,7 +55,9 @@ several = at("targets of several lengths", lengths=(2, 4, 1))
 short = these(
     at("an empty target among others", lengths=(2, 0)), at("one target of one word", lengths=(1,), bos=2, eos=1)
 )
-TEACHER_FORCING = ask("sequences.teacher_forcing", minutes=15, difficulty="easy", returns=("inputs", "outputs"))(
+TEACHER_FORCING = ask(
+    "sequences.teacher_forcing",
+    returns=("inputs", "outputs"),
     inputs=sentences,
     properties=[
         shapes(0.25, at("targets of one length", lengths=(3, 3))),
@@ -110,7 +112,9 @@ few = these(
     at("one word", lengths=(1,), time=1),
     at(EQUAL, lengths=(4, 2, 4, 3), time=4),
 )
-REVERSE = ask("sequences.reverse", minutes=15, difficulty="easy", returns=("reversed",))(
+REVERSE = ask(
+    "sequences.reverse",
+    returns=("reversed",),
     inputs=padded,
     properties=[
         values("without padding", 0.5, at("no padding", lengths=(4, 4), time=4), "reversed"),
@@ -145,7 +149,9 @@ def states(draw: Draw, time: int, d: int) -> Arguments:
     return draw.normal(4, time + 3, d), torch.tensor([time, time + 2, 1, time + 1])
 
 
-LAST_STATES = ask("sequences.last_states", minutes=10, difficulty="easy", returns=("states",))(
+LAST_STATES = ask(
+    "sequences.last_states",
+    returns=("states",),
     inputs=at("several lengths", states),
     odd=[
         at("one sentence", lambda draw, time, d: (draw.normal(1, time + 1, d), torch.tensor([time]))),
@@ -198,7 +204,9 @@ at_first = these(
     at("linear, step 0", lambda draw: (0, "linear", 0.1)),
     at("exponential, step 0", lambda draw: (0, "exponential", 0.9)),
 )
-TEACHER_SHARE = ask("sequences.teacher_share", minutes=10, difficulty="easy", returns=("share",))(
+TEACHER_SHARE = ask(
+    "sequences.teacher_share",
+    returns=("share",),
     properties=[
         values("linear", 0.5, linear),
         values("exponential", 0.5, exponential),
@@ -242,7 +250,9 @@ others = these(
     at(EQUAL, share=0.5, batch=4),
 )
 nothing_else = these(at("fraction 1: only the reference", share=1.0), at("fraction 0: only its own output", share=0.0))
-MIXED_INPUTS = ask("sequences.mixed_inputs", minutes=20, difficulty="medium", returns=("inputs",))(
+MIXED_INPUTS = ask(
+    "sequences.mixed_inputs",
+    returns=("inputs",),
     inputs=mixed,
     properties=[
         shapes(0.25, half, "one id per position"),
@@ -279,7 +289,9 @@ own-word-of-the-next-step: You shifted `own` the wrong way: at step t your input
 )
 
 points = at_points(epsilon=(0.02, 0.2), delta=(0.35, 0.7), t=(2, 4))
-WRONG_SHARE = ask("sequences.wrong_share", minutes=15, difficulty="medium", returns=("settled", "after"))(
+WRONG_SHARE = ask(
+    "sequences.wrong_share",
+    returns=("settled", "after"),
     properties=[
         formula("the share on which it settles", 1, points, "settled"),
         formula("the share at word t", 1, points, "after"),
@@ -313,8 +325,8 @@ factor as well.
 
 seeds = Both((PAGE, FRESH))
 OWN_LETTERS = ask(
-    "sequences.own_letters", minutes=40, difficulty="hard", returns=("prediction", "errors", "conclusion")
-)(
+    "sequences.own_letters",
+    returns=("prediction", "errors", "conclusion"),
     chosen=("prediction", "conclusion"),
     properties=[
         predicted(0.5, PAGE, 4),
@@ -399,7 +411,9 @@ ending = these(
     at("it ends by itself", every_step=False, least=2, ends=True),
     at("it ends, context fed", every_step=True, least=2, ends=True),
 )
-WRITE = ask("sequences.write", minutes=35, difficulty="hard", returns=("tokens", "states"))(
+WRITE = ask(
+    "sequences.write",
+    returns=("tokens", "states"),
     inputs=decoder,
     properties=[
         judged("words follow from your own states", 1, started, words_follow_from_the_states),
@@ -507,7 +521,9 @@ repeats = these(
     at("a perfect start, too short", letters, hypothesis="abc", reference="abcdefg", n=2),
     at("only the end is right", letters, hypothesis="bcade", reference="bfde", n=2),
 )
-CLIPPED_PRECISION = ask("sequences.clipped_precision", minutes=20, difficulty="medium", returns=("precision",))(
+CLIPPED_PRECISION = ask(
+    "sequences.clipped_precision",
+    returns=("precision",),
     inputs=telling,
     properties=[
         values("single words", 1, single),
@@ -569,7 +585,9 @@ def judged_texts(draw: Draw, batch: int, time: int) -> Arguments:
 more_texts = these(
     at("several texts", lambda draw: judged_texts(draw, 4, draw.largest + 2)), at(EQUAL, batch=5, time=5)
 )
-ERROR_RATES = ask("sequences.error_rates", minutes=5, difficulty="easy", returns=("rates",))(
+ERROR_RATES = ask(
+    "sequences.error_rates",
+    returns=("rates",),
     inputs=judged_texts,
     properties=[
         values("two texts", 1, at("two texts", lambda draw: judged_texts(draw, 2, draw.largest + 3))),
@@ -621,7 +639,6 @@ order-suspected: Line {torch.stack} is right: first the rate after a right word,
 
 REVERSED_OR_NOT = experiment(
     "sequences.reversed_or_not",
-    minutes=30,
     table="errors",
     points=(0.25, 1.75, 2),
     claims=["1 < 0, 3 < 2", "0 ~ 1, 3 < 2", "1 < 0, 2 ~ 3", "0 ~ 1, 2 ~ 3"],

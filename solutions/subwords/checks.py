@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, head, judged, shapes, values
+from autograder.exercise.declare import exercises_in, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
 from autograder.exercise.kinds import DIGITS
@@ -21,7 +21,7 @@ from nlmcore.corpora import load
 
 CLOSED = ("nlmcore.tokens", "sentencepiece", "tiktoken", "tokenizers", "transformers")
 """Closed in every question: what learns and applies subwords."""
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 
 Words = list[list[int]]
 Given = tuple[Any, ...]
@@ -81,7 +81,9 @@ def counted_digits(draw: Draw) -> Given:
     return [[a, bc, a], [ab, c, ab], [bc, a]], how_often(draw, 3), 36
 
 
-COUNT_PAIRS = ask("subwords.count_pairs", minutes=15, difficulty="easy", returns=("table",))(
+COUNT_PAIRS = ask(
+    "subwords.count_pairs",
+    returns=("table",),
     inputs=at("every word occurs once", counted),
     odd=[
         at(DIGITS, counted_digits),
@@ -155,7 +157,9 @@ def tied(draw: Draw, sign: int = 0) -> tuple[Tensor]:
 WINNERS = these(at("one pair is ahead"), at("a symbol is ahead with itself", doubled=True))
 TWO_ALIKE = "two pairs are equally frequent"
 TIES = these(at(TWO_ALIKE, tied, sign=1), at(TWO_ALIKE, tied, sign=-1), at("several pairs are equally frequent", tied))
-BEST_PAIR = ask("subwords.best_pair", minutes=10, difficulty="easy", returns=("[left, right]",))(
+BEST_PAIR = ask(
+    "subwords.best_pair",
+    returns=("[left, right]",),
     inputs=one_winner,
     properties=[values("the most frequent pair", 1, WINNERS), values("ties", 1, TIES)],
     mistakes="""
@@ -214,7 +218,9 @@ SHORT = these(
     at("the pair does not occur", word="bba"),
 )
 MERGED, MERGES, TOKENS, SYMBOLS = (same_list(name) for name in ("merged", "merges", "tokens", "symbols"))
-MERGE = ask("subwords.merge", minutes=20, difficulty="easy", returns=("merged",))(
+MERGE = ask(
+    "subwords.merge",
+    returns=("merged",),
     inputs=merging,
     properties=[
         judged("every occurrence of the pair", 1.5, PLACES, MERGED),
@@ -291,7 +297,9 @@ SEVERAL = these(
 )
 # The last two pairs occur once in the text; merges of merges leave no occurrence of an old pair, c d.
 ALL = at("more merges than there are pairs", written, text="abab c abc abcd dad", counts=(3, 2, 2, 2, 1), merges=50)
-LEARN_MERGES = ask("subwords.learn_merges", minutes=30, difficulty="medium", returns=("merges",))(
+LEARN_MERGES = ask(
+    "subwords.learn_merges",
+    returns=("merges",),
     inputs=at("one merge", corpus),
     properties=[
         judged("the first merge", 1, MAIN, MERGES),
@@ -368,7 +376,9 @@ RANKS = these(
     at("a merge of a merge", by_merges, word="dabcbc", merges="bc ab aA dd"),
     at(DIGITS, encoded_digits),
 )
-ENCODE = ask("subwords.encode", minutes=20, difficulty="medium", returns=("tokens",))(
+ENCODE = ask(
+    "subwords.encode",
+    returns=("tokens",),
     inputs=known,
     odd=[
         at("a word of one symbol", lambda draw: ([0], *trained(draw)[1:])),
@@ -445,7 +455,9 @@ def any_tokens(draw: Draw) -> Given:
 
 
 DEEP = at("a merge of merges of merges", by_merges, word="bDB", merges="ab Ac BA Ca")
-DECODE = ask("subwords.decode", minutes=15, difficulty="medium", returns=("symbols",))(
+DECODE = ask(
+    "subwords.decode",
+    returns=("symbols",),
     inputs=tokens,
     odd=[
         at(
@@ -482,7 +494,9 @@ list-of-lists: You return one list per token. Return one list for the whole word
 # --- 4 and 5. what a letter costs, and the wrong line of a friend's lengths of a text --------------------------
 
 _points = at_points(perplexity=(5.0, 40.0), n=(1.5, 2.4), m=(2.6, 4.0))
-COMPARABLE = ask("subwords.comparable", minutes=10, difficulty="easy", returns=("bits", "other"))(
+COMPARABLE = ask(
+    "subwords.comparable",
+    returns=("bits", "other"),
     properties=[
         formula("the bits per letter", 1, _points, "bits"),
         formula("the other perplexity", 1, _points, "other"),
@@ -520,7 +534,9 @@ EQUALS = these(
     at("one merge", text="aa baaa aaaab bc", merges="aa"), at("two merges", text="aa baaa aaaab bc", merges="aa bA")
 )
 HAHA = at("three merges", text="abab ababab ababababc cab", merges="ab AA Bc")
-TEXT_LENGTHS = ask("subwords.text_lengths", minutes=5, difficulty="easy", returns=("lengths",))(
+TEXT_LENGTHS = ask(
+    "subwords.text_lengths",
+    returns=("lengths",),
     inputs=shortened,
     properties=[values("one or two merges", 1, EQUALS), values("three merges", 1, HAHA)],
     planted="- sum(count * short.count(new) for short, count in zip(merged, counts, strict=True))"
@@ -550,7 +566,6 @@ ids-changed-as-well: You mended what is saved, and changed the ids as well: merg
 WRONG_LINE = wrong_line(
     "subwords.wrong_line",
     TEXT_LENGTHS,
-    minutes=10,
     points=1,
     mistakes="""
 start-suspected: Line {lengths = [} is right: before the first merge every letter is a token, and each word counts as
@@ -584,7 +599,6 @@ def elsewhere(draw: Draw) -> Given:
 
 HOW_MUCH_TEXT = experiment(
     "subwords.how_much_text",
-    minutes=30,
     table="rates",
     rows="the letters per token of every seed",
     points=(0.5, 4, 2.5),

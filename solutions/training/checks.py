@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, head, holds, judged, values, ways
+from autograder.exercise.declare import exercises_in, holds, judged, question, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
 from autograder.exercise.kinds import EQUAL
@@ -34,7 +34,7 @@ from solutions.training.laws import (
     shortens_what_is_too_long,
 )
 
-ask = functools.partial(head, numpy=True)
+ask = functools.partial(question, numpy=True)
 Weights = dict[str, Tensor]
 Given = tuple[Any, ...]
 
@@ -67,7 +67,9 @@ def one_slice(draw: Draw, units: int) -> Given:
 
 
 FIRST = at("the first step", new="Wb")
-MOMENTUM = ask("training.momentum_step", minutes=15, difficulty="easy", returns=("weights", "velocity"))(
+MOMENTUM = ask(
+    "training.momentum_step",
+    returns=("weights", "velocity"),
     inputs=at("a later step", momentum),
     odd=[at("one parameter, a slice of a larger array, β = 0", one_slice)],
     properties=[
@@ -140,7 +142,9 @@ def still(draw: Draw, n_in: int, hidden: int) -> Given:
     return weights, {name: 0 * w for name, w in weights.items()}, {}, tenths(draw, 2, 6), tenths(draw, 2, 6)
 
 
-ADAMW = ask("training.adamw_step", minutes=40, difficulty="hard", returns=("weights", "memory"))(
+ADAMW = ask(
+    "training.adamw_step",
+    returns=("weights", "memory"),
     inputs=at("a later step, no decay", adam),
     odd=[
         at("a parameter without a gradient", names="WbE", absent="E", rest=(0.5,)),
@@ -234,7 +238,9 @@ or
 _points = at_points(
     g=(0.5, 3.0), beta=(0.5, 0.95), q=(0.1, 0.45), beta1=(0.6, 0.95), beta2=(0.96, 0.999), t=(2, 30)
 )  # fmt: skip
-SAME = ask("training.same_gradient", minutes=20, difficulty="medium", returns=("velocity", "steps", "uncorrected"))(
+SAME = ask(
+    "training.same_gradient",
+    returns=("velocity", "steps", "uncorrected"),
     properties=[
         formula("the velocity", 0.5, _points, "velocity"),
         formula("the number of steps", 0.75, _points, "steps"),
@@ -284,7 +290,9 @@ END = these(
     at("the end, and after it", lambda draw: planned(draw, lambda t, w: [t - 1, t, t + 1, 2 * t - w])),
     at("no warm-up, floor 0", lambda draw: planned(draw, lambda t, w: [1, t // 2, t], flat=True)),
 )
-SCHEDULE = ask("training.schedule", minutes=15, difficulty="easy", returns=("factor",))(
+SCHEDULE = ask(
+    "training.schedule",
+    returns=("factor",),
     properties=[
         values("the warm-up", 0.5, at("", lambda draw: planned(draw, lambda t, w: [1, 2, w - 1]))),
         values("the fall", 1, at("", lambda draw: planned(draw, lambda t, w: [w + 2, (w + t) // 2, t - 2]))),
@@ -350,7 +358,9 @@ def below(draw: Draw, n_in: int, hidden: int) -> Case:
 
 
 BELOW = at("one below its limit and one above", below)
-CLIPPING = ask("training.clip_gradients", minutes=15, difficulty="easy", returns=("clipped", "norm"))(
+CLIPPING = ask(
+    "training.clip_gradients",
+    returns=("clipped", "norm"),
     inputs=at("above the limit", above),
     odd=[
         at("zeros", lambda draw, n: ({"W": torch.zeros(2, n), "b": torch.zeros(n)}, 1.0)),
@@ -425,7 +435,9 @@ MASKS = """
 """
 """Other ways to sample the same mask, which drop other entries."""
 
-DROPOUT = ask("training.dropout", minutes=20, difficulty="medium", returns=("y",))(
+DROPOUT = ask(
+    "training.dropout",
+    returns=("y",),
     inputs=kept,
     odd=[
         at("rate 0"),
@@ -531,7 +543,9 @@ def ties(draw: Draw) -> list[Case]:
     ]
 
 
-EARLY_STOPPING = ask("training.early_stopping", minutes=15, difficulty="easy", returns=("best", "stop"))(
+EARLY_STOPPING = ask(
+    "training.early_stopping",
+    returns=("best", "stop"),
     properties=[
         values("which is the best", 0.5, over, "best"),
         values("losses that end the training", 0.75, over, "stop"),
@@ -605,7 +619,9 @@ def pieces(draw: Draw, windows: int = 0, size: int = 0) -> Given:
 
 
 ONE_LEFT = these(at("all but one window, and one", windows=12, size=11), at(EQUAL, windows=3, size=2))
-IN_PIECES = ask("training.in_pieces", minutes=5, difficulty="easy", returns=("loss", "gradients"))(
+IN_PIECES = ask(
+    "training.in_pieces",
+    returns=("loss", "gradients"),
     inputs=at("a shorter piece at the end", pieces),
     properties=[
         values("the loss", 0.75, "loss"),
@@ -633,7 +649,6 @@ rounded-down: You count only the full pieces, so the weights add up to more than
 WRONG_LINE = wrong_line(
     "training.wrong_line",
     IN_PIECES,
-    minutes=10,
     points=1,
     mistakes="""
 range-suspected: Line {for start in} is right: the starts are 0, size, 2 · size and so on, and the last piece is not
@@ -723,7 +738,9 @@ EVERYTHING, STOPS = at("a run with everything", plan="full", steps=7), at("patie
 RESUMED = these(at("resumed after step 3", resumed), at("resumed when the patience is nearly used up", impatient))
 LOSSES, KEPT = same_values(("losses", "run"), [0]), run_holds(["best", "dev"])
 STOPPED, SAVED = both(LOSSES, run_holds(["step"])), and_inputs_unchanged(both(LOSSES, run_holds(RUN)))
-TRAIN = ask("training.train", minutes=60, difficulty="hard", returns=("losses", "run"))(
+TRAIN = ask(
+    "training.train",
+    returns=("losses", "run"),
     inputs=started,
     properties=[
         values("the losses of a plain run", 2, these(at("a plain run"), at(EQUAL, windows=3, steps=2)), "losses"),
@@ -854,7 +871,6 @@ def elsewhere(draw: Draw, most: int = 300, seeds: int = 2) -> tuple[Any, ...]:
 
 WHICH_REMEDY = experiment(
     "training.which_remedy",
-    minutes=40,
     table="losses",
     points=(0.25, 2.25, 2.5),
     page=on_the_page("the five seeds of the page", *windows_of(0, 0), [0, 1, 2, 3, 4]),

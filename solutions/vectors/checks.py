@@ -10,7 +10,7 @@ import re
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import any_order, exercises_in, head, judged, shapes, values, ways
+from autograder.exercise.declare import any_order, exercises_in, judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import EQUAL
 from autograder.exercise.laws.lists import same_pairs
@@ -19,7 +19,7 @@ from autograder.exercise.special import at_points, experiment, formula, wrong_li
 
 CLOSED = ("nlmcore.word2vec", "nlmcore.feedforward", "nlmcore.seq2seq", "gensim", "sklearn")
 """Closed in every question with PyTorch: word vectors, what learns them, what compares them."""
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 
 # --- 1. pairs, noise, and words that are left out --------------------------------------------------------------
 
@@ -59,7 +59,9 @@ def _in_every_order(mistakes: str) -> str:
 SHORT = these(
     at("a text shorter than the window", words=3, m=4), at("two words", words=2, m=1), at("a single word", words=1, m=2)
 )
-WINDOW_PAIRS = ask("vectors.window_pairs", minutes=15, difficulty="easy", returns=("pairs",))(
+WINDOW_PAIRS = ask(
+    "vectors.window_pairs",
+    returns=("pairs",),
     inputs=text,
     properties=[
         judged(
@@ -127,7 +129,9 @@ def seen(draw: Draw, words: int, power: float = 0.75, least: int = 1) -> tuple[T
     return counts, power
 
 
-NOISE_DISTRIBUTION = ask("vectors.noise", minutes=10, difficulty="easy", returns=("distribution",))(
+NOISE_DISTRIBUTION = ask(
+    "vectors.noise",
+    returns=("distribution",),
     inputs=at("the usual power, 0.75", seen),
     properties=[
         shapes(0.2, name="one probability per word"),
@@ -169,7 +173,9 @@ def rare(draw: Draw, words: int) -> tuple[Tensor, float]:
     return counts, 0.03
 
 
-KEEP_PROBABILITY = ask("vectors.keep_probability", minutes=10, difficulty="easy", returns=("probabilities",))(
+KEEP_PROBABILITY = ask(
+    "vectors.keep_probability",
+    returns=("probabilities",),
     inputs=at("all words are frequent", frequent),
     properties=[
         shapes(0.2, name="one probability per word"),
@@ -219,7 +225,9 @@ def long(draw: Draw, d: int) -> tuple[Tensor, Tensor, Tensor]:
 SMALL = [at("one noise word", k=1), at("vectors of one dimension", d=1)]
 GRAIN = "- torch.nn.functional.logsigmoid → lambda x: (torch.sigmoid(x) + 1e-{}).log()"
 
-PAIR_LOSS = ask("vectors.pair_loss", minutes=20, difficulty="medium", returns=("loss",))(
+PAIR_LOSS = ask(
+    "vectors.pair_loss",
+    returns=("loss",),
     inputs=at("several noise words", among_noise),
     odd=SMALL,
     properties=[
@@ -260,8 +268,9 @@ costs the same however confident it is. `logsigmoid` needs neither.
 )
 
 PAIR_GRADIENTS = ask(
-    "vectors.pair_gradients", minutes=25, difficulty="hard", returns=("d_centre", "d_context", "d_noise"), numpy=True
-)(
+    "vectors.pair_gradients",
+    returns=("d_centre", "d_context", "d_noise"),
+    numpy=True,
     inputs=at("several noise words", among_noise),
     odd=SMALL,
     properties=[
@@ -330,7 +339,9 @@ def square(draw: Draw) -> tuple[Tensor, int, int]:
 
 
 SPACES = these(at("vectors of various lengths"), at("vectors of various lengths"))
-NEAREST = ask("vectors.nearest", minutes=15, difficulty="easy", returns=("neighbours",))(
+NEAREST = ask(
+    "vectors.nearest",
+    returns=("neighbours",),
     inputs=space,
     properties=[
         any_order("the right ones, in any order", 0.75, SPACES),
@@ -448,7 +459,9 @@ LENGTHS = these(
     at(EQUAL, even),
 )
 USUAL = these(at("an analogy"), at("a and b are similar", near), at("no other word points that way", away))
-ANALOGY = ask("vectors.analogy", minutes=15, difficulty="medium", returns=("word",))(
+ANALOGY = ask(
+    "vectors.analogy",
+    returns=("word",),
     inputs=parallel,
     properties=[values("the right word", 1.75, USUAL), values("vectors of several lengths", 1.25, LENGTHS)],
     mistakes="""
@@ -493,7 +506,10 @@ here you sum the original vectors and take the cosines afterwards.
 # --- 4 and 5. what a dot product becomes, and the wrong line of a friend's positive PMI ------------------------
 
 _points = at_points(n=(20, 90), m=(0.5, 8.0), k=(2, 15), x=(-2.0, 2.0))
-BEST_SCORE = ask("vectors.best_score", minutes=15, difficulty="medium", returns=("slope", "best"), numpy=True)(
+BEST_SCORE = ask(
+    "vectors.best_score",
+    returns=("slope", "best"),
+    numpy=True,
     properties=[
         formula("the slope of F", 1, _points, "slope"),
         formula("the best dot product", 1, _points, "best"),
@@ -534,7 +550,9 @@ def sparse(draw: Draw, size: int) -> tuple[Tensor]:
     return (counts,)
 
 
-POSITIVE_PMI = ask("vectors.positive_pmi", minutes=5, difficulty="easy", returns=("pmi",))(
+POSITIVE_PMI = ask(
+    "vectors.positive_pmi",
+    returns=("pmi",),
     inputs=at("every pair occurs", full),
     properties=[
         values("every pair occurs", 1),
@@ -560,7 +578,6 @@ columns-averaged: You divided by the mean of the columns instead of the sum of e
 WRONG_LINE = wrong_line(
     "vectors.wrong_line",
     POSITIVE_PMI,
-    minutes=10,
     points=1,
     mistakes="""
 rows-suspected: Line {of_word = } is right: a word's count is the sum of its row.
@@ -576,7 +593,6 @@ clamp-suspected: Line {clamp} is right: it replaces what is below 0 by 0. If not
 
 STEP_OR_NEIGHBOUR = experiment(
     "vectors.step_or_neighbour",
-    minutes=35,
     table="shares",
     points=(0.5, 4.5, 3),
     claims=["0 < 1, 2 < 3", "1 < 0, 2 < 3", "0 ~ 1, 2 < 3", "0 ~ 1, 2 ~ 3"],

@@ -16,8 +16,7 @@ from nlmcore.metrics import significance
 from nlmcore.transformer import FeedForward
 from nlmcore.variants.factorised import FactorisedEmbedding
 from nlmcore.variants.mixture_of_experts import MixtureOfExperts
-from solutions.modifications.checks import EXERCISES
-from solutions.modifications.checks.common import experts_of, layer_of
+from solutions.modifications.checks import EXERCISES, experts_of, layer_of
 from tests.test_assignments import prose
 
 VANILLA = "Vanilla Transformer"

@@ -12,8 +12,7 @@ from torch.nn import functional as F
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import NoPositions, Rotary
 from nlmcore.transformer import GatedFeedForward, TransformerConfig, TransformerLM
-from solutions.transformer.checks import EXERCISES
-from solutions.transformer.checks.model import THEIRS
+from solutions.transformer.checks import EXERCISES, THEIRS
 from tests.test_assignments import ROOT, prose
 
 CALL = {name.partition(".")[2]: exercise.reference for name, exercise in EXERCISES.items()}

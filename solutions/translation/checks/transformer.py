@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import head, holds, judged, shapes, values
+from autograder.exercise.declare import holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import DIGITS, EQUAL
 from autograder.exercise.laws.attention import output_follows_over_heads
@@ -33,7 +33,7 @@ CLOSED = (
 )
 """Attention, everything built on it, what writes, what measures, what retrieves."""
 
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 Weights = dict[str, Any]
 FIRST = 3
 """The first id of a word: 0, 1 and 2 are padding, `bos` and `eos`."""
@@ -125,7 +125,9 @@ def words(draw: Draw) -> Tensor:
 # --- 1. shifted targets, and two masks ---------------------------------------------------------------------------
 
 
-SHIFTED = ask("translation.shifted", minutes=10, difficulty="easy", returns=("reads", "predicts"))(
+SHIFTED = ask(
+    "translation.shifted",
+    returns=("reads", "predicts"),
     inputs=at(
         DIGITS, lambda draw, batch, time, full=True, bos=1, eos=2: (padded(draw, batch, time + 1, 40, full), bos, eos)
     ),
@@ -181,7 +183,9 @@ full_target = at(
     "a target without padding",
     lambda draw, batch, n, m: (both_texts(draw, batch, n, m)[0], started(draw.integers(FIRST, 19, batch, m + 1))),
 )
-MASKS = ask("translation.masks", minutes=15, difficulty="easy", returns=("over_source", "over_target"))(
+MASKS = ask(
+    "translation.masks",
+    returns=("over_source", "over_target"),
     inputs=at("padding in both", both_texts),
     odd=[
         at("as many words in both", lambda draw, batch, n: both_texts(draw, batch, n, n)),
@@ -272,7 +276,9 @@ edges = these(
     at("one head", heads=1, seen="everything"),
     at("square", lambda draw, d: attends(draw, 1, d, d, d, 1, "by query")),
 )
-ATTEND = ask("translation.attention", minutes=25, difficulty="hard", returns=("output", "shares", "scores"))(
+ATTEND = ask(
+    "translation.attention",
+    returns=("output", "shares", "scores"),
     inputs=at("everything may be seen", attends, seen="everything"),
     properties=[
         shapes(0.25),
@@ -351,7 +357,9 @@ def reading(draw: Draw, batch: int, n: int, d_head: int, d_ff: int, empty: str =
     return draw.normal(batch, n, 2 * d_head), layer_weights(draw, 2 * d_head, d_ff, False, empty), 2, words
 
 
-ENCODER_LAYER = ask("translation.encoder_layer", minutes=15, difficulty="easy", returns=("h",))(
+ENCODER_LAYER = ask(
+    "translation.encoder_layer",
+    returns=("h",),
     inputs=at("attention and network", reading),
     odd=[at("one word", n=1), at(EQUAL, batch=4, n=4, d_head=2, d_ff=4)],
     properties=[
@@ -406,7 +414,9 @@ def writing(draw: Draw, batch: int, m: int, n: int, d_head: int, d_ff: int, empt
     return z, h, layer_weights(draw, d, d_ff, True, empty), 2, over(reads) & causal(m), over(source)
 
 
-DECODER_LAYER = ask("translation.decoder_layer", minutes=20, difficulty="medium", returns=("z", "cross"))(
+DECODER_LAYER = ask(
+    "translation.decoder_layer",
+    returns=("z", "cross"),
     inputs=at("three parts", writing),
     odd=[at("as many words in both", batch=4, m=4, n=4, d_head=2, d_ff=4), at("one word", m=1, n=1)],
     properties=[
@@ -487,7 +497,9 @@ def source_alone(draw: Draw, n: int) -> Case:
 
 
 several_layers = these(at("three layers", layers=3), at("two layers, one head", layers=2, heads=1))
-ENCODE = ask("translation.encode", minutes=10, difficulty="easy", returns=("h",))(
+ENCODE = ask(
+    "translation.encode",
+    returns=("h",),
     inputs=at("one layer", encodes),
     odd=[
         at(EQUAL, lambda draw: (ended(words(draw)), square(draw, 1), 2)),
@@ -555,7 +567,9 @@ def pair_alone(draw: Draw, batch: int, m: int, n: int, half: int) -> Case:
 
 usual = MAIN, at("one layer, one head", layers=1, heads=1)
 later, alone = at("a later word changes", later_word), at("a sentence alone", pair_alone)
-DECODE = ask("translation.decode", minutes=20, difficulty="medium", returns=("logits", "cross"))(
+DECODE = ask(
+    "translation.decode",
+    returns=("logits", "cross"),
     inputs=at("two layers", decodes),
     odd=[
         at(EQUAL, lambda draw: (started(words(draw)), draw.normal(6, 6, 6), ended(words(draw)), square(draw, 2), 2)),
@@ -620,7 +634,9 @@ def pairs(draw: Draw, batch: int, n: int, m: int, half: int, padding: str = "som
     return source, padded(draw, batch, m + 2, OTHER, full=padding == "some"), weights, heads
 
 
-LOSS = ask("translation.loss", minutes=10, difficulty="medium", returns=("loss",))(
+LOSS = ask(
+    "translation.loss",
+    returns=("loss",),
     inputs=at("targets of several lengths", pairs),
     odd=[
         at("a single word", batch=1, n=1, m=1, padding="none"),
@@ -719,7 +735,9 @@ no_more = these(
     at("just as long as allowed", cut, more=0),
     at(EQUAL, batch=6, n=6, longest=9, ends=1, equal=True),
 )
-TRANSLATE = ask("translation.translate", minutes=25, difficulty="hard", returns=("written",))(
+TRANSLATE = ask(
+    "translation.translate",
+    returns=("written",),
     inputs=translates,
     properties=[
         values("a single source", 1.25, at("a single source", batch=1, n=4, longest=9, ends=1)),
@@ -787,7 +805,9 @@ several = these(
     at(EQUAL, batch=4, k=3, m=4, equal=4),
 )
 others = these(at("candidates without padding", batch=3, k=1, m=3, full=True), at("three sources", batch=3, k=2, m=3))
-RERANK = ask("translation.rerank", minutes=5, difficulty="easy", returns=("best", "scores"))(
+RERANK = ask(
+    "translation.rerank",
+    returns=("best", "scores"),
     inputs=lambda draw, batch, k, m, full=False, equal=0: chosen(draw.integer(0, 10**9), batch, k + 1, m, full, equal),
     properties=[
         values("the log-probabilities of the candidates", 1, several, "scores"),

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 
-from autograder.exercise.declare import head, inputs_too, values
+from autograder.exercise.declare import inputs_too, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.kinds import DIGITS
 from autograder.exercise.sized import at, these
@@ -12,7 +12,7 @@ from autograder.exercise.specification import Case, case
 from lectures.recipes.pairs import draw_many, english, german
 from solutions.translation.checks.transformer import CLOSED
 
-ask = functools.partial(head, closed=CLOSED)
+ask = functools.partial(question, closed=CLOSED)
 Text = list[int]
 
 
@@ -73,8 +73,8 @@ unusual = these(
     at("ids of one digit and of two", lambda draw: ([[11, 2, 3, 4, 5, 6]], [[1, 12, 3, 4, 5, 6, 7]])),
 )
 CORPUS_BLEU = ask(
-    "translation.corpus_bleu", minutes=25, difficulty="medium", returns=("precisions", "brevity", "bleu")
-)(
+    "translation.corpus_bleu",
+    returns=("precisions", "brevity", "bleu"),
     properties=[
         values("the precisions", 1.25, short, "precisions"),
         values("repetitions", 0.5, repeated, "precisions"),
@@ -129,7 +129,9 @@ only-up-to-three: You count n-grams of one word less than asked: n goes from 1 t
 )
 
 points = at_points(r=(60, 100), c=(25, 50), k=(5, 20), p=(0.1, 0.9), s=(0.1, 0.9))
-TOO_SHORT = ask("translation.too_short", minutes=15, difficulty="medium", returns=("length", "slope"))(
+TOO_SHORT = ask(
+    "translation.too_short",
+    returns=("length", "slope"),
     properties=[
         formula("the length with a given BLEU", 1, points, "length"),
         formula("the slope of ln BLEU", 1.5, points, "slope"),
@@ -191,7 +193,9 @@ def alike(draw: Draw) -> list[Case]:
     ]
 
 
-NEAREST = ask("translation.nearest", minutes=15, difficulty="easy", returns=("index", "similarity"))(
+NEAREST = ask(
+    "translation.nearest",
+    returns=("index", "similarity"),
     inputs=search,
     properties=[
         values("by words", 0.75, at("by words", by_position=False), at(DIGITS, by_position=False)),
@@ -261,7 +265,9 @@ lengths = these(
     at("fewer occurrences than in the source", query="anb", source="aab", target="ba"),
     at("nothing differs", query="ab", source="ab"),
 )
-EDIT = ask("translation.edit", minutes=25, difficulty="medium", returns=("edited",))(
+EDIT = ask(
+    "translation.edit",
+    returns=("edited",),
     inputs=edits,
     properties=[
         values("one word edited", 0.75, at("one word differs", query="abnde", source="abcde")),
@@ -358,7 +364,6 @@ def fresh(draw: Draw) -> list[Case]:
 
 RETRIEVED = experiment(
     "translation.retrieved",
-    minutes=25,
     table="bleu",
     points=(0.25, 2, 1.75),
     page=page,

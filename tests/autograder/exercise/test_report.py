@@ -8,7 +8,7 @@ from autograder.exercise.arrays import as_text, describe, difference, grid, pair
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.report import MACHINE, Report, coded
 from solutions.attention.checks import EXERCISES
-from solutions.self_attention.checks.attention import GROUPED_ATTENTION
+from solutions.self_attention.checks import GROUPED_ATTENTION
 from tests.autograder.test_specification import doubling
 
 ATTEND = EXERCISES["attention.attend"]
