@@ -89,7 +89,7 @@ def test_a_notebook_without_questions_does_not_change():
     ("changes", "words"),
     [
         ({"heading": "## 1. A [[attention.dot_scores]]"}, "no exercise is called 'attention.dot_scores'"),
-        ({"heading": "## 1. A [[written, many minutes]]"}, "no exercise is called 'written, many minutes'"),
+        ({"heading": "## 1. A [[written, many minutes]]"}, "no exercise is called 'written'"),
         ({"solution": "def dot_product(query, keys): ..."}, "no code cell defines dot_score"),
         ({"heading": "### 1a. A [[attention.dot_score]]\n\n[[hints]]\n1. Here.\n2. There."}, "hints need three stages"),
         ({"imports": "from autograder.check import passes"}, "need a line `from autograder.check import check`"),

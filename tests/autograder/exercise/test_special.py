@@ -125,7 +125,7 @@ def test_a_wrong_line_shows_no_right_one():
 def test_the_line_in_the_source_notebook_is_the_planted_one(mend):
     other = replace(mend, planted=mend.mistake("types-changed-as-well"))
     with pytest.raises(ValueError, match="the wrong line is 12, and the solution says 7"):
-        wrong_line("ngrams.wrong_line", other, minutes=1, points=1, mistakes="one-off: No.\n- 7 → 8")
+        wrong_line("ngrams.wrong_line", other, points=1, mistakes="one-off: No.\n- 7 → 8")
 
 
 def test_a_suspected_line_needs_neither_its_number_nor_an_edit(mend):
@@ -134,7 +134,7 @@ unseen-suspected: Line {if total == 0} is right: `total` is
 N_a.
 row-suspected: Line {row = counts} is right.
 """
-    made = wrong_line("ngrams.wrong_line", mend, minutes=1, points=1, mistakes=said)
+    made = wrong_line("ngrams.wrong_line", mend, points=1, mistakes=said)
     at = listing_of(mend).number
     assert [(m.sentence, m.implementation()) for m in made.misconceptions] == [
         (f"Line {at('if total == 0')} is right: `total` is N_a.", at("if total == 0")),

@@ -101,7 +101,7 @@ def broken(tmp_path, old, new, count=1):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (" [[attention.dot_score]]", "", "attention.dot_score is asked in 0 test cells of the notebook, not in one"),
+        (" [[attention.dot_score, 5 minutes, easy]]", "", "attention.dot_score is asked in 0 test cells of the notebook, not in one"),
     ],
 )
 def test_a_master_with_a_fault_is_not_released(tmp_path, old, new, words):
@@ -112,7 +112,7 @@ def test_a_master_with_a_fault_is_not_released(tmp_path, old, new, words):
 
 
 def test_what_cannot_be_released_keeps_nothing_else_back(tmp_path):
-    root = broken(tmp_path, " [[attention.dot_score]]", "")
+    root = broken(tmp_path, " [[attention.dot_score, 5 minutes, easy]]", "")
     plain = root / "solutions/plain/plain.ipynb"
     plain.parent.mkdir()
     nbformat.write(new_notebook(cells=[new_markdown_cell("Nothing is asked here.")]), plain)
