@@ -61,6 +61,7 @@ from autograder.exercise.specification import Both, Cases, Exercise, Judge, Misc
 
 Row = Callable[[tuple[str, ...]], Property]
 """A property that still needs the names of the results."""
+Difficulty = Literal["easy", "medium", "hard"]
 
 
 def shapes(points: float, cases: Cases = MAIN, name: str = "the shapes are right", boolean: bool = False) -> Row:
@@ -139,7 +140,7 @@ def question(
     name: str,
     *,
     minutes: int,
-    difficulty: Literal["easy", "medium", "hard"],
+    difficulty: Difficulty,
     returns: tuple[str, ...],
     properties: Iterable[Row],
     mistakes: str,
@@ -203,7 +204,9 @@ def closing(*modules: str) -> Callable[..., Exercise]:
     return partial(question, closed=modules)
 
 
-def head(name: str, *, minutes: int, difficulty: str, returns: tuple[str, ...], **rest: Any) -> Callable[..., Exercise]:
+def head(
+    name: str, *, minutes: int, difficulty: Difficulty, returns: tuple[str, ...], **rest: Any
+) -> Callable[..., Exercise]:
     """`question` in two calls, of which the first fits in a line:
 
     LEAKY = head("gates.leaky", minutes=15, difficulty="easy", returns=("states", "left"))(

@@ -130,7 +130,7 @@ deleted: Nothing is left of it.
         ("lost: A b.\nafter: gone\n- y + y → y", "mistake 'lost': there is no mistake 'gone' whose edits"),
         ("one: A b.\nafter: two\n\ntwo: A b.\nafter: one", "mistake 'one': maximum recursion depth"),
         ("no-edit: A sentence alone.", "mistake 'no-edit': there is no edit"),
-        ("odd: A b.\n- y + y\n? y", "mistake 'odd': this line is neither an edit"),
+        ("odd: A b.\n- y + y\n? y", "a mistake begins with “id: sentence”, and this one does not: '\\? y'"),
         ("No id at all\n- y + y", "small.double: a mistake begins with “id: sentence”"),
     ],
 )
