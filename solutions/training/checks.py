@@ -723,10 +723,11 @@ def resumed(draw: Draw) -> Case:
 
 def impatient(draw: Draw) -> Case:
     """Saved after the first of two evaluations that bring nothing better: the second one ends the run."""
-    run, *given, steps = stops(draw).calls[0]
-    losses, _ = trained(run, *given, steps)
-    _, saved = trained(run, *given, len(losses) - 1)
-    return case("", saved, *given, 5, known=lengths(trained(saved, *given, 5)[1]))
+    run, plan, windows, dev, steps = stops(draw).calls[0]
+    losses, _ = trained(run, plan, windows, dev, steps)
+    _, saved = trained(run, plan, windows, dev, len(losses) - 1)
+    _, after = trained(saved, plan, windows, dev, 5)
+    return case("", saved, plan, windows, dev, 5, known=lengths(after))
 
 
 def started(draw: Draw, plan: str = "plain", windows: int = 12, steps: int = 4) -> Given:
