@@ -251,14 +251,14 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - A matrix that shifts by one position has rank $n - 1$, and all its singular values are 1. Heads that copy from an exact *position* have a high rank; heads that average have a low one.
-# - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. Of MiniLM's 72<!--[[len(by_head["MiniLM", "real", "sum"])]]--> heads, 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> do.
+# - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
 # - The paper plots the *sum* instead of the squares. It tells the same story less clearly: SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny values add to a sum, but hardly to an error.
 # - The spread is wide: by squares 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
 # - **A test of use.** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter: the sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
 # **Attention matrices of both models have a lower rank than their own weights in random order**: 24<!--[[average["SmolLM2", "real", "squares"]:.0f]]--> against 83<!--[[average["SmolLM2", "shuffled", "squares"]:.0f]]--> values in SmolLM2, 25<!--[[average["MiniLM", "real", "squares"]:.0f]]--> against 98<!--[[average["MiniLM", "shuffled", "squares"]:.0f]]--> in MiniLM.
-# But a low rank alone is no evidence of learning, since the evenly spread causal mask needs only 6<!--[[average["SmolLM2", "mask", "squares"]:.0f]]-->. And to know the *best* approximation you must compute the matrix first.
+# But a low rank by itself does not show learning, since the evenly spread causal mask needs only 6<!--[[average["SmolLM2", "mask", "squares"]:.0f]]-->. And to know the *best* approximation you must compute the matrix first.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Take the order as a show of hands before you reveal it. Ask why an evenly spread causal mask has a rank above 1 (row $i$ has $i$ equal entries: all rows differ). What goes
@@ -458,7 +458,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What is lost? Cards in a text
 #
-# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit, and eight by **questions** for the rank of a suit's card:
+# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit, and eight by **questions**, each of which asks for the rank of the card of one suit:
 #
 # > wherefo **♥7** art tho **♠Q** rome **♥?** deny thy f …
 #
