@@ -144,19 +144,22 @@ widgets.family_playground(
 # | both | both | spans | the encoder sees all, the decoder its past | translate, summarise |
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# A pretrained model is used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes them and trains a linear map of the states. **Prompting** writes the task into the text that a language model
+# continues, and changes no weight.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # - **Before Transformers.** Dai & Le (2015) trained an LSTM on text and started a classifier from its weights. ULMFiT (Howard & Ruder 2018) fine-tuned a whole pretrained LSTM. ELMo (Peters et al. 2018) kept two LSTM language models fixed, one
 #   per direction, and gave their states to another model instead of word vectors.
 # - **GPT-1** (Radford et al. 2018) fine-tunes a causal Transformer, and **GPT-2** (2019) prompts it. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. Of **GPT-4** (2023) OpenAI published
-#   neither size nor data, so nobody else can explain what made it better.
+#   neither size nor data, so outsiders cannot say what made it better.
 # - **BERT** (Devlin et al. 2019) is fine-tuned: 15 % masked, and a second task that we leave out (did this sentence follow that one?).
 # - **T5** (Raffel et al. 2020) turns each task into text. The baseline of Narang et al. (2021), which is T5's, has 223 million parameters in 12 + 12 layers.
 # - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal: RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
+#
+# **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Entries usually come without a spread over seeds, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A pretrained model is used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes them and trains a linear map of the states. **Prompting** writes the task into the text that a language model
-# continues, and changes no weight. **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) then rank models by their mean score over many tasks. Most entries are one training run each, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
-#
-# **Our encoder has two more objectives behind it.** MiniLM (Wang et al. 2020) was *distilled*: it was trained to imitate the attention of a larger encoder. Then its users trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
+# **Our encoder has two more objectives behind it.** MiniLM (Wang et al. 2020) was *distilled*: it was trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
 # such as a question and its answer:
 #
 # $$-\ln \frac{\exp(\cos(a_i, b_i) / \tau)}{\sum_j \exp(\cos(a_i, b_j) / \tau)} .$$
@@ -442,7 +445,7 @@ show.predict(
 # | MiniLM, whole sentence | 96<!--[[by_layer["MiniLM", "whole, clue before"][-1]:.0f]]--> | 98<!--[[by_layer["MiniLM", "whole, clue after"][-1]:.0f]]--> |
 # | MiniLM, cut off after the word | 92<!--[[by_layer["MiniLM", "cut, clue before"][-1]:.0f]]--> | 58<!--[[by_layer["MiniLM", "cut, clue after"][-1]:.0f]]--> |
 # | SmolLM2, layer 15<!--[[middle + 1]]--> | 96<!--[[by_layer["SmolLM2", "whole, clue before"][middle]:.0f]]--> | 50<!--[[by_layer["SmolLM2", "whole, clue after"][middle]:.0f]]--> |
-# | SmolLM2 reads the sentence twice | 96<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
+# | SmolLM2 reads the sentence twice | 98<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
 # | the other words' static vectors, averaged | 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> | 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> |
 #
 # - If the clue comes later, SmolLM2 guesses, and MiniLM hardly does better when the sentence is cut off. What both lack is the rest of the sentence.
