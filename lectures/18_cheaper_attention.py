@@ -250,6 +250,11 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
+# | values that hold 90 % of the squares, of 256<!--[[n_ranks]]--> | heads | their weights, shuffled | even mask |
+# |---|---|---|---|
+# | SmolLM2, mean | 24<!--[[average["SmolLM2", "real", "squares"]:.0f]]--> | 83<!--[[average["SmolLM2", "shuffled", "squares"]:.0f]]--> | 6<!--[[average["SmolLM2", "mask", "squares"]:.0f]]--> |
+# | MiniLM, mean | 25<!--[[average["MiniLM", "real", "squares"]:.0f]]--> | 98<!--[[average["MiniLM", "shuffled", "squares"]:.0f]]--> | 1<!--[[average["MiniLM", "mask", "squares"]:.0f]]--> |
+#
 # - A matrix that shifts by one position has rank $n - 1$, and all its singular values are 1. Heads that copy from an exact *position* have a high rank; heads that average have a low one.
 # - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
 # - The paper plots the *sum* instead of the squares. It tells the same story less clearly: SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny values add to a sum, but hardly to an error.
@@ -257,8 +262,7 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 # - **A test of use.** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter: the sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
-# **Attention matrices of both models have a lower rank than their own weights in random order**: 24<!--[[average["SmolLM2", "real", "squares"]:.0f]]--> against 83<!--[[average["SmolLM2", "shuffled", "squares"]:.0f]]--> values in SmolLM2, 25<!--[[average["MiniLM", "real", "squares"]:.0f]]--> against 98<!--[[average["MiniLM", "shuffled", "squares"]:.0f]]--> in MiniLM.
-# But a low rank by itself does not show learning, since the evenly spread causal mask needs only 6<!--[[average["SmolLM2", "mask", "squares"]:.0f]]-->. And to know the *best* approximation you must compute the matrix first.
+# **Most heads of both models have a lower rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has a low rank as well. And to know the *best* approximation you must compute the matrix first.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Take the order as a show of hands before you reveal it. Ask why an evenly spread causal mask has a rank above 1 (row $i$ has $i$ equal entries: all rows differ). What goes
@@ -434,14 +438,14 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
 # | | full, fused | Longformer | BigBird | Linformer |
 # |---|---|---|---|---|
 # | time grows like $n$ to the power | 1.92<!--[[layer["law"]["full, fused"]["exponent"]:.2f]]--> | 1.23<!--[[layer["law"]["Longformer"]["exponent"]:.2f]]--> | 1.13<!--[[layer["law"]["BigBird"]["exponent"]:.2f]]--> | 1.03<!--[[layer["law"]["Linformer"]["exponent"]:.2f]]--> |
 # | seconds at 16,384 tokens | 7.1<!--[[longest["full, fused"]:.1f]]--> | 1.1<!--[[longest["Longformer"]:.1f]]--> | 1.1<!--[[longest["BigBird"]:.1f]]--> | 0.4<!--[[longest["Linformer"]:.1f]]--> |
 # | MB at 16,384 tokens | 139<!--[[layer["bytes"]["full, fused"]["16384"] / 1e6:.0f]]--> | 429<!--[[layer["bytes"]["Longformer"]["16384"] / 1e6:.0f]]--> | 907<!--[[layer["bytes"]["BigBird"]["16384"] / 1e6:.0f]]--> | 139<!--[[layer["bytes"]["Linformer"]["16384"] / 1e6:.0f]]--> |
 # | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
-#
-# <details><summary><b>What to notice</b></summary>
 #
 # - **Where ours lose time.** In short texts the full kernel is the fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
 # - **Where ours lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel avoids the copies; ours is made of PyTorch's operations.
@@ -724,6 +728,8 @@ attention_of, network_of = (
 ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The four claims, checked</b></summary>
+#
 # | claim | measured | verdict, 2026 |
 # |---|---|---|
 # | 1. The cost lies elsewhere. | The scores' share of the multiply-adds: 32<!--[[share_of_scores(*small, 2048):.0f]]--> % at SmolLM2's width and 3<!--[[share_of_scores(*gpt3, 2048):.0f]]--> % at GPT-3's, at 2,048 tokens; at 131,072 tokens 97<!--[[share_of_scores(*small, 131_072):.0f]]--> % and 64<!--[[share_of_scores(*gpt3, 131_072):.0f]]--> %. | True as models grow wider, false as texts grow longer. |
@@ -731,12 +737,12 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the question; on the papers' classification tasks the gap is small. |
 # | 4. Longer texts would unlock better models. | 131,072 tokens would take our core 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated eightfold). | Open: our scale cannot test it. |
 #
-# <details><summary><b>What to notice</b></summary>
-#
 # - Time says more than products: at 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
 # - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token, which grows with $n$ at any width: 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
 # - The fused kernel needs no new model. It removes the memory and leaves the time.
 # </details>
+#
+# **The quadratic part is small in a wide model that reads short texts, and decides the cost of long ones.** What may replace it depends on what you ask of the text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Vote on each claim before the table is opened. What goes wrong: students take claim 2 as an argument ("everybody does it"). The claim describes current practice and current hardware; it is not an argument.*
