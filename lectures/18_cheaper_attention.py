@@ -45,6 +45,7 @@ from IPython.display import HTML
 
 from nlmcore.attention import causal_mask, window_mask
 from nlmcore.inspect import capture
+from nlmcore.metrics import mean_interval
 from nlmcore.pretrained import minilm, smollm2
 from nlmcore.transformer import TransformerConfig
 from nlmcore.variants.linformer import LinformerAttention
@@ -466,21 +467,21 @@ show.predict(
 #
 # > wherefo **♥7** art tho **♠Q** rome **♥?** deny thy f …
 #
-# At ♥? the model should answer ♥7; a guess among the eight ranks is right in 12.5 % of cases. Small encoders of three layers read 64 tokens in both directions. They differ only in the pattern:
+# At ♥? the model should answer ♥7; a guess among the eight<!--[[words(needle["ranks"])]]--> ranks is right in 12.5<!--[[100 / needle["ranks"]:.1f]]--> % of cases. Small encoders of three layers read 64 tokens in both directions. They differ only in the pattern:
 #
 # | row | keys per query | |
 # |---|---|---|
-# | full | 64 | all |
-# | window | 12 | blocks of 4: its own and two neighbours |
-# | wider window | 23 | control: more keys |
-# | window + random | 16 | one random block |
-# | window + global | 20 | four global tokens |
-# | window + random + global | 24 | BigBird |
-# | Linformer | 16 | a quarter, $k = n/4$ |
-# | Linformer, k = n | 64 | control: nothing saved |
-# | Linformer, 5 × the steps | 16 | control: longer training |
+# | full | 64<!--[[needle["rows"]["full"]["keys"]:.0f]]--> | all |
+# | window | 12<!--[[needle["rows"]["window"]["keys"]:.0f]]--> | blocks of 4: its own and two neighbours |
+# | wider window | 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> | control: more keys |
+# | window + random | 16<!--[[needle["rows"]["window + random"]["keys"]:.0f]]--> | one random block |
+# | window + global | 20<!--[[needle["rows"]["window + global"]["keys"]:.0f]]--> | four global tokens |
+# | window + random + global | 24<!--[[needle["rows"]["window + random + global"]["keys"]:.0f]]--> | BigBird |
+# | Linformer | 16<!--[[needle["rows"]["Linformer"]["keys"]:.0f]]--> | a quarter, $k = n/4$ |
+# | Linformer, k = n | 64<!--[[needle["rows"]["Linformer, k = n"]["keys"]:.0f]]--> | control: nothing saved |
+# | Linformer, 5 × the steps | 16<!--[[needle["rows"]["Linformer, 5 × the steps"]["keys"]:.0f]]--> | control: longer training |
 #
-# Five seeds each, 500 steps (2,500 in the last row), on a task that asks for *one* token (`python -m lectures.recipes needle`).
+# Five<!--[[words(len(right["full"]))]]--> seeds each, 500 steps (2,500 in the last row), on a task that asks for *one* token (`python -m lectures.recipes needle`).
 
 # %% slideshow={"slide_type": "fragment"}
 needle = stored("needle")
@@ -516,6 +517,9 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 random_too, global_too, slow = "window + random", "window + global", "Linformer, 5 × the steps"
 everything = "window + random + global"
+gap, half = mean_interval(
+    a - b for a, b in zip(right[global_too], right[random_too], strict=True)
+)
 
 
 def found(name):
@@ -534,7 +538,7 @@ def by_path(name, layers):
 #
 # - **The window runs out of layers.** It finds all cards that are one layer away (100<!--[[by_path("window", 1):.0f]]--> %), and guesses where no path leads from the card to the question (12<!--[[by_path("window", 4):.0f]]--> %).
 # - **More keys do not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
-# - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. The seeds overlap with those of *window + random*<!--[[? min(right[global_too]) < max(right[random_too])]]-->, so this test cannot rank the two.
+# - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed its difference to *window + random* has an interval that contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
 # - **BigBird's pattern closes the gap**: random and global together find 99<!--[[found(everything):.0f]]--> %, as in the paper's table 1.
 # - **Linformer learns late.** After 500 steps it finds 13<!--[[found("Linformer"):.0f]]--> %, and with as many keys as positions 14<!--[[found("Linformer, k = n"):.0f]]--> %, so the number of keys is not the cause. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
 # - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. Whether four global tokens could hold twenty cards we have not tested.
