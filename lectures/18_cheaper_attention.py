@@ -581,7 +581,7 @@ widgets.memory_playground(
 #
 # $$\sum_{i \le t} \varphi(q_t)\,\varphi(k_i)^\top v_i = \varphi(q_t)\, S_t, \qquad S_t = S_{t-1} + \varphi(k_t)^\top v_t .$$
 #
-# This is **linear attention** (Katharopoulos et al. 2020). $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is: the Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
+# This is **linear attention** (Katharopoulos et al. 2020); the sum of the weights, by which the output is divided, is kept likewise. $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is: the Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
 # that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are relatives, with a state that also forgets. Some models mix such layers with full attention. In the assignment you measure
 # what a state of this size can find again.
 #
@@ -646,7 +646,7 @@ in_every_passage = all(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96**3.96<!--[[first[64]:.2f]]-->; four other tokens repair much less. This holds in each of the five passages and for each window<!--[[? in_every_passage]]-->.
+# - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the five passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
 # - **It is not what they say.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)), whatever the tokens are.
 # - One model and short texts; a text that depends on something further back would lose more.
