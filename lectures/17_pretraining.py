@@ -21,7 +21,7 @@
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
-# | minutes | 11 | 9 | 9 | 12 | 12 | 12 | 5 |
+# | minutes | 11 | 9 | 9 | 12 | 12 | 14 | 5 |
 #
 # These are minutes in front of a class. Alone, with the predictions and the questions, plan an hour and a half.
 #
@@ -582,7 +582,7 @@ behind, behind_half = mean_interval(
 # **Before you say that prompting fails, subtract its bias.** What is left is a small model that learns little from 64<!--[[n]]--> examples in its prompt; GPT-3 has more than a thousand times as many parameters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
+# *14 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
 # weight has changed.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
