@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Pretraining: three families
 #
-# Labelled examples are expensive, and plain text is nearly free. So train a model on text first, with a task that the text itself provides, and only then on your few labels. Most of the progress since 2018
-# rests on this idea. BERT, GPT and T5 carry it out in three ways. They differ in a mask and in their targets.
+# Labelled examples are expensive, and plain text is nearly free. So train a model on text first, with a task that the text itself provides, and only then on your few labels. ELMo, ULMFiT and GPT
+# showed in 2018 how much this helps. BERT, GPT and T5 put it into practice in three ways, which differ in the attention mask and in what is predicted.
 #
 # <img src="figures/three_families.svg" width="980" alt="Three families on one sentence: the masked one reads the [MASK] sat on the mat and predicts cat, seeing both sides; the causal one predicts each next word from its past; span corruption replaces cat sat by a sentinel, its encoder sees all, and its decoder writes the missing words.">
 #
@@ -12,16 +12,18 @@
 # **After this lecture you can**
 # - write the three pretraining objectives, and say of each what is read, what is predicted and who sees whom;
 # - explain BERT's 80/10/10 rule and count how many predictions a text gives;
-# - place BERT, GPT, T5 and Llama in a family tree;
-# - test whether pretraining helps, against two rival explanations;
+# - place ELMo, BERT, GPT, T5 and Llama in a family tree;
+# - test whether pretraining helps, against two other explanations of the gain;
 # - show that a contextual vector depends on the sense of a word, and what a causal model cannot know;
-# - choose between probing, fine-tuning, LoRA and prompting.
+# - choose between probing, fine-tuning, LoRA and prompting, and see when such a comparison is not a fair one.
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (masks), [lecture 15](15_transformer_language_model.ipynb) (the Transformer language model) and [lecture 16](16_encoder_decoder_transformers.ipynb) (encoder and decoder).
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
-# | minutes | 11 | 6 | 9 | 13 | 12 | 12 | 5 |
+# | minutes | 11 | 9 | 9 | 12 | 12 | 14 | 5 |
+#
+# These are minutes in front of a class. Alone, with the predictions and the questions, plan an hour and a half.
 #
 # Every cell runs in a few seconds on a laptop, without a network connection. What takes longer was measured before, on one core, and is stored with the command
 # that repeats it.
@@ -95,7 +97,7 @@ show.predict(
     "Both models read the same text once. The causal model makes more predictions: by what factor?",
     factor=1.2,
     answer=several,
-    why="It predicts at every position, and the masked model at 15 % of them. Each pass teaches the masked model less, but what it learns may come from both sides.",
+    why="It predicts at every position, and the masked model at 15 % of them. The masked model has fewer predictions per pass, but each may use both sides.",
     reveals=predictions,
 )
 
@@ -129,33 +131,48 @@ widgets.family_playground(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A family tree
 #
-# <img src="figures/family_tree.svg" width="1000" alt="A family tree. From the Transformer of 2017 come three branches: encoders trained with masks, BERT (2018), RoBERTa (2019) and MiniLM (2020); encoder–decoders trained with spans, T5 (2019) and Narang's models (2021); decoders trained causally, GPT-1 (2018), GPT-2 (2019), GPT-3 (2020), Llama (2023) and SmolLM2 (2024).">
+# <img src="figures/family_tree.svg" width="1000" alt="A family tree by year. Before the Transformer, pretrained LSTMs: Dai and Le (2015), ELMo and ULMFiT (2018). From the Transformer of 2017 come three branches: encoders trained with masks, BERT (2018), RoBERTa (2019) and MiniLM (2020); encoder–decoders trained with spans, T5 and BART (2019) and Narang's 52 models (2021); decoders trained causally, GPT-1 (2018), GPT-2 (2019), GPT-3 (2020), GPT-4 and Llama (2023) and SmolLM2 (2024).">
 #
-# *Three branches of the Transformer, by year. Each keeps a part of the model of 2017.*
+# *Models by year: LSTMs that were pretrained first, and three branches of the Transformer. Each branch keeps a part of the model of 2017.*
 #
+# Two questions tell the branches apart: what is hidden, and who sees whom?
+#
+# | branch | part of 2017 | hidden | who sees whom | typical use |
+# |---|---|---|---|---|
+# | encoder | the encoder | some tokens | all see all | classify, compare, search |
+# | decoder | the decoder without cross-attention | the next token | each sees its past | write, and with prompts everything |
+# | both | both | spans | the encoder sees all, the decoder its past | translate, summarise |
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # A pretrained model is used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes them and trains a linear map of the states. **Prompting** writes the task into the text that a language model
 # continues, and changes no weight.
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# | family | part of 2017 | pretrained on | used by | typical use |
-# |---|---|---|---|---|
-# | encoder | the encoder | hidden tokens | fine-tuning, probing | classify, compare, search |
-# | decoder | the decoder without cross-attention | the next token | prompting, fine-tuning | write, and with prompts everything |
-# | both | both | spans | fine-tuning, text to text | translate, summarise |
-#
-# - **GPT-1** (Radford et al. 2018) fine-tunes a causal model; **GPT-2** prompts it; **GPT-3** (Brown et al. 2020) has 175 billion parameters in 96 layers of width 12,288, read 300 billion tokens, and learns tasks from examples in its
-#   prompt.
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# - **Before Transformers.** Dai & Le (2015) trained an LSTM on text and started a classifier from its weights. ULMFiT (Howard & Ruder 2018) fine-tuned a whole pretrained LSTM. ELMo (Peters et al. 2018) kept two LSTM language models fixed, one
+#   per direction, and gave their states to another model instead of word vectors.
+# - **GPT-1** (Radford et al. 2018) fine-tunes a causal Transformer, and **GPT-2** (2019) prompts it. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. Of **GPT-4** (2023) OpenAI published
+#   neither size nor data, so outsiders cannot say what made it better.
 # - **BERT** (Devlin et al. 2019) is fine-tuned: 15 % masked, and a second task that we leave out (did this sentence follow that one?).
-# - **T5** (Raffel et al. 2020) turns each task into text. The baseline of Narang et al. (2021), which is T5's, has 223 million parameters in 12 + 12 layers of width 768.
-# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal: RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Today nearly all large models belong to this branch, because writing covers the other uses.
+# - **T5** (Raffel et al. 2020) turns each task into text. The baseline of Narang et al. (2021), which is T5's, has 223 million parameters in 12 + 12 layers.
+# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal: RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
+#
+# **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Entries usually come without a spread over seeds, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Our encoder has two more objectives behind it.** MiniLM (Wang et al. 2020) was *distilled*: it was trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
+# such as a question and its answer:
+#
+# $$-\ln \frac{\exp(\cos(a_i, b_i) / \tau)}{\sum_j \exp(\cos(a_i, b_j) / \tau)} .$$
+#
+# The model must choose $b_i$ among the second sentences $b_j$ of the whole batch, as word2vec must choose the true neighbour among sampled words ([lecture 2](02_tokens_and_vectors.ipynb)). A small $\tau$ makes the choice sharper. So MiniLM's vectors are made for comparing sentences.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Ask which branch a spam filter, a chat program and a translator would choose, and why the causal branch won although it sees less. What goes wrong: "BERT generates text".*
+# *9 minutes. Ask which branch a spam filter, a chat program and a translator would choose, and why the causal branch won although each of its tokens sees less. What goes wrong: "BERT generates text".*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Two small models, pretrained
 #
-# A laptop can pretrain a small model in a minute if its texts are short. Our "texts" are the spellings of English words, letter by letter. Both models have two layers of width 64 and differ by the mask and the objective.
+# A laptop can pretrain a small model in a minute if its texts are short. Our "texts" are the spellings of English words, letter by letter. Both models have two layers of width 64. They differ in the objective and in one box of the picture ([lecture 15](15_transformer_language_model.ipynb)): blue attention sees all positions, orange attention only the past.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 models = {}
@@ -172,8 +189,16 @@ print("masked reads       ", letters.decode(hidden.tokens[0, 1:-1].tolist()))
 print("the encoder reads  ", letters.decode(spans.source[0].tolist()))
 print("the decoder writes ", letters.decode(spans.tokens[0, 1:-1].tolist()))
 
+# %% slideshow={"slide_type": "subslide"}
+HTML(
+    show.beside(
+        widgets.architecture(models["masked"], lit=["self-attention"]),
+        widgets.architecture(models["causal"], lit=["causal attention"]),
+    )
+)
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# We have no span model. As in T5's code, the last span always ends the text, and 15 % of a word make only one span. Such a model would learn nothing but the ends of words: our first attempt did. Span corruption needs texts that are longer than
+# We have no span model. As in T5's code, the last span always ends the text, and masking 15 % of a word leaves a single span. So our first attempt learned only the ends of words. Span corruption needs texts that are longer than
 # a few spans.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -190,24 +215,26 @@ with show.held_back() as filled:
     for name in sorted(right, key=right.get):
         print(f"{name:27} {right[name]:3.0f} % of {len(tried)} hidden letters right")
 show.predict(
-    f"One letter inside each of {len(tried)} test words is hidden. Put the three ways in order: which finds the fewest, and which the most?",
+    f"One letter inside each of {len(tried)} test words is hidden. Put the three ways in order, from the fewest letters right to the most.",
     order=list(fill),
     answer=sorted(right, key=right.get),
-    why="What comes after the gap is worth a lot. The causal model may use it too, if it tries all letters: then it pays 27 passes instead of one.",
+    why="The letters after the gap help a lot. The causal model can use them as well, if it tries all letters: that costs 27 passes instead of one.",
     reveals=[filled, widgets.hidden_letter_playground(fill, "knowledge", at=5)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The masked model finds 27<!--[[right["masked"]:.0f]]--> % and the causal one, from the left, 23<!--[[right["causal"]:.0f]]--> %. **The causal model that tries all letters finds 42<!--[[right["causal, every letter tried"]:.0f]]--> %.** It also uses both sides, and it made more than six times as many predictions in pretraining<!--[[? several > 6]]-->.
-# - So "BERT sees both sides, GPT cannot" is about *one pass*. A probability of whole words answers every question about them, at a price.
+# - From the left only, the causal model gets 23<!--[[right["causal"]:.0f]]--> % right. The masked model gets 27<!--[[right["masked"]:.0f]]--> %, and the causal model that tries all letters gets 42<!--[[right["causal, every letter tried"]:.0f]]--> %.
+# - This does not rank the two objectives. Each is one trained model, and the causal one made more than six times as many predictions in pretraining<!--[[? several > 6]]-->.
 # - Hide the first letter: the causal model answers with the frequencies of first letters, whatever follows.
 # - The losses of the two models cannot be compared, because each has its own task.
 # </details>
+#
+# **"BERT sees both sides, GPT cannot" is about *one pass*.** A model that gives the probability of whole words can fill any gap, at the price of one pass per candidate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses each by itself, and only a model that writes chooses the second after the first). What goes wrong: they
+# *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses each by itself, and only a model that writes chooses the second letter after the first). What goes wrong: they
 # think that a causal model cannot fill gaps at all.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -216,12 +243,12 @@ show.predict(
 # Does it help? The task: is the **first** syllable of a word stressed (*WAter*) or a later one (*aBOUT*)? The spelling does not say it; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
 # 94,522<!--[[transfer["unlabelled"]:,]]--> spellings. Then all weights are fine-tuned on labelled words. To carry what was learned over to a new task is called **transfer**.
 #
-# Two rivals could explain a gain without it:
+# A gain could have two other explanations, and each gets a control:
 #
 # - *more updates*: a pretrained model has simply taken more steps. So we also train for as many more steps on the labels, without and with pretraining;
 # - *embeddings only*: perhaps all that counts is the table of letter vectors. So we keep the table and reset the layers.
 #
-# Every row has five seeds: other initial weights, other labelled words. Chance is 50 % (`python -m lectures.recipes pretraining`).
+# Every row has five seeds: other initial weights, other labelled words. Differences are taken seed by seed. Chance is 50 % (`python -m lectures.recipes pretraining`).
 
 # %% slideshow={"slide_type": "fragment"}
 transfer = stored("pretraining")
@@ -256,7 +283,7 @@ show.predict(
     f"With 50 labels a bidirectional model without pretraining is right in about {mean(rows[scratch]['50']):.0f} % of the test words. How many percentage points does masked pretraining add, on average?",
     choices={"none": 0, "about 5": 5, "about 15": 15, "about 30": 30},
     answer=gains["50"],
-    why="What helps is knowing which letters behave alike, and 50 words do not show it. But no label was seen in pretraining, so the stress itself must still be learned.",
+    why="No label was seen in pretraining, so the stress itself must still be learned from 50 words.",
     reveals=both_told,
 )
 
@@ -266,10 +293,10 @@ with show.held_back() as longer_told:
     for name in (scratch, longer, "masked", both):
         print(f"{name:30}{told(name)}")
 show.predict(
-    f"Rival 1. Without pretraining, but with {transfer['steps']:,} more steps on the same 5,000 labelled words: how does it compare with the model that is pretrained and then takes the usual {usual} steps?",
+    f"Control 1, more updates. Without pretraining, but with {transfer['steps']:,} more steps on the same 5,000 labelled words: how does it compare with the model that is pretrained and then takes the usual {usual} steps?",
     choices={"clearly worse": -3, "about the same": 0, "clearly better": 3},
     answer=gain(longer, "masked", "5000")[0],
-    why="With 5,000 labels the usual training was simply too short. With 50 or 500 labels more steps do not help as much: they memorise the same few words.",
+    why="With 5,000 labels the usual training was too short. With 50 or 500 labels more steps bring no gain that we can measure.",
     reveals=longer_told,
 )
 
@@ -284,47 +311,59 @@ def against(row, base):
 pretrained = against("masked", scratch)
 causal_too = against("causal", "causal, not pretrained")
 over_longer = against("masked", longer)
-longer_over = against(longer, "masked")
 both_over_longer = against(both, longer)
-table_alone = against(table, scratch)
+more_updates = against(longer, scratch)
+over_table = against("masked", table)
 over_causal = against("masked", "causal")
 kept = 100 * gain(table, scratch, "500")[0] / gains["500"]
+differences = {
+    "masked, without pretraining": pretrained,
+    "causal, without pretraining": causal_too,
+    "masked, more updates instead": over_longer,
+    "the same, both more updates": both_over_longer,
+    "masked, embeddings only": over_table,
+    "masked, causal": over_causal,
+}
+with show.held_back() as gaps_told:
+    print(f"{'points between':30}{'50 labels':>20}{'500 labels':>20}{'5,000 labels':>20}")
+    for name, of in differences.items():
+        cells = (f"{gap:.1f} ({low:.1f} to {high:.1f})" for gap, low, high in of.values())
+        print(f"{name:30}" + "".join(f"{cell:>20}" for cell in cells))
 with show.held_back() as table_told:
     for name in (scratch, table, "masked"):
         print(f"{name:30}{told(name)}")
 show.predict(
-    "Rival 2. We keep the pretrained letter vectors and reset both layers. How much of the gain at 500 labels is left?",
+    "Control 2, embeddings only. We keep the pretrained letter vectors and reset both layers. How much of the gain at 500 labels is left?",
     choices={"hardly any": 10, "about half": 50, "nearly all": 95},
     answer=kept,
-    why="The table says which letters are alike. What helps more is how letters combine, and that is in the layers.",
-    reveals=[table_told, widgets.transfer_explorer(transfer)],
+    why="Most of what helps is in the layers, not in the table.",
+    reveals=[table_told, widgets.transfer_explorer(transfer), gaps_told],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **It helps.** Masked pretraining adds 4.2<!--[[pretrained["50"][0]:.1f]]--> points with 50 labels (95 % interval 0.1<!--[[pretrained["50"][1]:.1f]]--> to 8.3<!--[[pretrained["50"][2]:.1f]]-->), 3.7<!--[[pretrained["500"][0]:.1f]]--> with 500 (2.5<!--[[pretrained["500"][1]:.1f]]--> to 5.0<!--[[pretrained["500"][2]:.1f]]-->) and 3.3<!--[[pretrained["5000"][0]:.1f]]--> with 5,000 (2.4<!--[[pretrained["5000"][1]:.1f]]--> to 4.2<!--[[pretrained["5000"][2]:.1f]]-->). Causal pretraining adds 4.5<!--[[causal_too["50"][0]:.1f]]-->, 3.6<!--[[causal_too["500"][0]:.1f]]--> and 4.6<!--[[causal_too["5000"][0]:.1f]]--> to its own baseline.
-# - **Rival 1, more updates,** fails with few labels: with 50 and with 500 labels the pretrained model is 3.9<!--[[over_longer["50"][0]:.1f]]--> (0.8<!--[[over_longer["50"][1]:.1f]]--> to 7.0<!--[[over_longer["50"][2]:.1f]]-->) and 4.5<!--[[over_longer["500"][0]:.1f]]--> (3.4<!--[[over_longer["500"][1]:.1f]]--> to 5.6<!--[[over_longer["500"][2]:.1f]]-->) points ahead of the one that takes 1,000<!--[[transfer["steps"]:,]]--> more steps instead.
-#   **With 5,000 labels the rival wins**<!--[[? longer_over["5000"][1] > 0]]-->: it is 2.9<!--[[longer_over["5000"][0]:.1f]]--> points *ahead* (1.8<!--[[longer_over["5000"][1]:.1f]]--> to 3.9<!--[[longer_over["5000"][2]:.1f]]-->). The usual 240<!--[[usual]]--> steps were too few there, and part of what looked like a gain was a short training.
-# - Give the pretrained model the same additional steps, and with 5,000 labels the difference is 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points (−0.3<!--[[both_over_longer["5000"][1]:.1f]]--> to 1.5<!--[[both_over_longer["5000"][2]:.1f]]-->). **So with 5,000 labels pretraining brings nothing that we can measure.**<!--[[? both_over_longer["5000"][1] < 0]]--> With 500 it still brings 3.0<!--[[both_over_longer["500"][0]:.1f]]--> (1.7<!--[[both_over_longer["500"][1]:.1f]]--> to 4.3<!--[[both_over_longer["500"][2]:.1f]]-->).
-# - **Rival 2, embeddings only,** brings 1.3<!--[[table_alone["50"][0]:.1f]]--> (−0.9<!--[[table_alone["50"][1]:.1f]]--> to 3.6<!--[[table_alone["50"][2]:.1f]]-->), 0.7<!--[[table_alone["500"][0]:.1f]]--> (−0.7<!--[[table_alone["500"][1]:.1f]]--> to 2.0<!--[[table_alone["500"][2]:.1f]]-->) and −0.3<!--[[table_alone["5000"][0]:.1f]]--> points (−1.1<!--[[table_alone["5000"][1]:.1f]]--> to 0.5<!--[[table_alone["5000"][2]:.1f]]-->): no interval excludes 0<!--[[? all(low < 0 < high for _, low, high in table_alone.values())]]-->.
-# - **Masked or causal?** The masked model is 1.3<!--[[over_causal["50"][0]:.1f]]-->, 1.1<!--[[over_causal["500"][0]:.1f]]--> and −0.1<!--[[over_causal["5000"][0]:.1f]]--> points ahead, and every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the families apart.
-# - More steps on 500 labels harm the pretrained model (73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> becomes 71.5<!--[[mean(rows[both]["500"]):.1f]]--> %, lower with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->): it memorises them.
-# - One task, words instead of texts, a hundred thousand parameters, one learning rate for all rows. The papers' models and texts are far larger.
+# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points<!--[[? pretrained["500"][1] > 0]]-->. It is more than additional updates: with the same updates on both sides 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left. It is more than the table: the model with all pretrained weights is 3.1<!--[[over_table["500"][0]:.1f]]--> points ahead of the one with the table only<!--[[? both_over_longer["500"][1] > 0 and over_table["500"][1] > 0]]-->.
+# - **With 5,000 labels it brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there: more of them bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
+# - **With 50 labels five seeds cannot say why it helps.** The gain is 4.2<!--[[pretrained["50"][0]:.1f]]--> points, but against equal updates, and against the table, the intervals contain 0<!--[[? both_over_longer["50"][1] < 0 and over_table["50"][1] < 0]]-->.
+# - **Masked or causal?** Every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the objectives apart.
+# - More steps on 500 labels harm the pretrained model: it falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> %, with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
 # </details>
+#
+# **Pretraining helps where labels are few, and a long enough training with many labels catches up.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all rows; the papers' models and texts are far larger.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *13 minutes. Before the first prediction let the room read five words aloud and find the rule (there is none that they can state; *-tion* and *-ic* come close). Ask for further rivals: better initial scale, other
+# *12 minutes. Before the first prediction let the room read five words aloud and find the rule (there is none that they can state; *-tion* and *-ic* come close). Ask for further explanations: better initial scale, other
 # words seen. What goes wrong: they compare a pretrained causal model with a bidirectional one without pretraining, which confounds two things.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. From word vectors to contextual vectors
 #
-# A **static vector** is one row of a table: *bank* has the same one beside rivers and beside money ([lecture 2](02_tokens_and_vectors.ipynb)). A pretrained Transformer gives a **contextual vector**, the state of the token
-# after some layer, which depends on the sentence.
+# A **static vector** is one row of a table: *bank* has the same vector in *river bank* and in *bank loan* ([lecture 2](02_tokens_and_vectors.ipynb)). ELMo's step of 2018 was to use the *states* of a language model instead. Such a **contextual vector**, the state of the token
+# after some layer, depends on the sentence.
 #
-# We wrote 96<!--[[len(sentences())]]--> sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. For each sentence we ask whether the word's vector is closer, by mean cosine, to the
-# other sentences of its own sense. A guess is right half of the time, and so is a static vector.
+# We wrote 96<!--[[len(sentences())]]--> sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. For each sentence we ask whether the word's vector is closer, by mean cosine, to
+# its vectors in the other sentences with the same sense. A guess is right half of the time, and so is a static vector.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 reader, wordpieces = minilm()  # sees both sides
@@ -368,7 +407,7 @@ with show.held_back() as causal_told:
             f"SmolLM2, layer {middle + 1}: {share_of('SmolLM2', f'whole, clue {clue}', middle)}"
         )
 show.predict(
-    "*The bank was covered with mud after the flood.* In how many of such sentences, whose clue comes after the word, does SmolLM2's vector tell the sense (middle layer)?",
+    "*The bank was covered with mud after the flood.* In sentences like this one the clue comes after the word. In how many of them does the vector of SmolLM2's middle layer give away the sense?",
     choices={"about half": 50, "about 75 %": 75, "nearly all": 97},
     answer=by_layer["SmolLM2", "whole, clue after"][middle],
     why="The vector was computed before the clue was read, and the cache never changes it. In sentences whose clue comes first the same model is right nearly always.",
@@ -377,13 +416,10 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 neighbours = senses["neighbours"]
-last_layer = {
-    clue: senses["rows"]["MiniLM"][f"whole, {clue}"][-1] for clue in ("clue before", "clue after")
-}
-overlap = all(
-    neighbours[clue]["low"] <= of["high"] and of["low"] <= neighbours[clue]["high"]
-    for clue, of in last_layer.items()
-)
+more_than_neighbours = [
+    senses["rows"]["MiniLM"][f"whole, {clue}"][-1]["right"] - neighbours[clue]["right"]
+    for clue in ("clue before", "clue after")
+]
 with show.held_back() as cut_told:
     for way in ("whole", "cut", "twice"):
         print(
@@ -397,21 +433,29 @@ show.predict(
     "MiniLM sees both sides. We cut the same sentences off after the word (*The bank*). How often is its vector closer to the right sense now?",
     choices={"about half": 55, "about 75 %": 75, "nearly all": 97},
     answer=by_layer["MiniLM", "cut, clue after"][-1],
-    why="So the difference between the two models lies in what they have read, not in what they are able to represent.",
+    why="Without the rest of the sentence MiniLM can do hardly more than guess, like SmolLM2.",
     reveals=[cut_told, widgets.senses_explorer(vectors)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **MiniLM** tells the sense in 96<!--[[by_layer["MiniLM", "whole, clue before"][-1]:.0f]]--> % of the sentences whose clue comes first and in 98<!--[[by_layer["MiniLM", "whole, clue after"][-1]:.0f]]--> % of those whose clue comes later. **SmolLM2** (layer 15<!--[[middle + 1]]-->) tells it in 96<!--[[by_layer["SmolLM2", "whole, clue before"][middle]:.0f]]--> % and in 50<!--[[by_layer["SmolLM2", "whole, clue after"][middle]:.0f]]--> %, which is guessing.
-# - Cut off after the word, MiniLM falls to 58<!--[[by_layer["MiniLM", "cut, clue after"][-1]:.0f]]--> %; with the clue before the word it keeps 92<!--[[by_layer["MiniLM", "cut, clue before"][-1]:.0f]]--> %. So the handicap is the missing text.
-# - Let SmolLM2 read the sentence *twice* and take the second *bank*: 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> %. The model knew senses all along.
-# - **The rival.** Forget the layers and average the *static* vectors of the other words: 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> % and 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> %. On these sentences neighbours suffice, and the intervals overlap<!--[[? overlap]]-->. We show that the state depends on the sense and on the text before it. We do not show that it needs more than a mixture of neighbours.
+# | right, % | clue first | clue later |
+# |---|---|---|
+# | MiniLM, whole sentence | 96<!--[[by_layer["MiniLM", "whole, clue before"][-1]:.0f]]--> | 98<!--[[by_layer["MiniLM", "whole, clue after"][-1]:.0f]]--> |
+# | MiniLM, cut off after the word | 92<!--[[by_layer["MiniLM", "cut, clue before"][-1]:.0f]]--> | 58<!--[[by_layer["MiniLM", "cut, clue after"][-1]:.0f]]--> |
+# | SmolLM2, layer 15<!--[[middle + 1]]--> | 96<!--[[by_layer["SmolLM2", "whole, clue before"][middle]:.0f]]--> | 50<!--[[by_layer["SmolLM2", "whole, clue after"][middle]:.0f]]--> |
+# | SmolLM2 reads the sentence twice | 98<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
+# | the other words' static vectors, averaged | 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> | 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> |
+#
+# - If the clue comes later, SmolLM2 guesses, and MiniLM hardly does better when the sentence is cut off. What both lack is the rest of the sentence.
+# - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in one<!--[[words(more_than_neighbours[0])]]--> and three<!--[[words(more_than_neighbours[1])]]--> sentences more, too few for a test<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
 # - In SmolLM2's first layer the sense is a guess even with the clue before (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
 # - Cosines are large everywhere: in MiniLM's last layer 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we centre the vectors first.
-# - 48<!--[[senses["rows"]["MiniLM"]["cut, clue after"][-1]["asked"]]]--> sentences of each kind, written by us, eight words; sentences that share a clue word are not compared.
 # </details>
+#
+# **A contextual vector knows the sense of its word as soon as the model has read the clue, and not before.** We do not show that this takes more than a mixture of the neighbours' vectors.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Ask for a sentence in which even people need the end ("The old man the boats"). Let the layer slider play and stop where two blocks appear. What goes wrong: students conclude that causal models do not know
@@ -422,12 +466,12 @@ show.predict(
 #
 # | way | what is trained | formula |
 # |---|---|---|
-# | **probing** | a linear map of frozen states | $\mathrm{softmax}(V \bar h + b)$ |
+# | **probing** | a linear map of frozen states | $\mathrm{softmax}(\bar h V + b)$ |
 # | **fine-tuning** | everything | the same, and every weight of the model |
 # | **LoRA** | two thin matrices per weight matrix | $W' = W + \frac{\alpha}{r} B A$ |
 # | **prompting** | nothing | $P(\text{“ question”} \mid \text{examples, sentence})$ |
 #
-# **LoRA** (Hu et al. 2021) freezes $W$ and learns $A$ with $r$ rows and $B$ with $r$ columns, an **adapter**. At the start $B = 0$, so nothing changes.
+# **LoRA** (Hu et al. 2021) assumes that fine-tuning changes a weight matrix by a matrix of low rank. It freezes $W$ and learns this change, $A$ with $r$ rows and $B$ with $r$ columns: an **adapter**. At the start $B = 0$, so nothing changes.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -442,7 +486,9 @@ part = adapter.parts[0]
 torch.nn.init.normal_(part.B)
 W = layer.parametrizations.weight.original
 print("as in the library:", torch.allclose(layer.weight, low_rank(W, part.A, part.B, 2)))
-print("trained:", sum(p.numel() for p in adapter.parameters()), "numbers instead of", W.numel())
+print(
+    "trained:", sum(p.numel() for p in adapter.parameters()), "parameters instead of", W.numel()
+)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sizes = {}
@@ -463,6 +509,16 @@ compared = {
     way: mean(ours[f"{way}, {n} examples"]) for way in ("naive Bayes", "probing", "fine-tuning")
 }
 compared["prompting"] = mean(ours[f"prompting, {shots} examples"])
+
+
+def ahead(way, other):
+    """(mean difference in points, the ends of its 95 % interval), seed by seed; all with the same examples."""
+    pairs = zip(ours[f"{way}, {n} examples"], ours[f"{other}, {n} examples"], strict=True)
+    gap, half = mean_interval(a - b for a, b in pairs)
+    return gap, gap - half, gap + half
+
+
+asks = ways["rows"][f"prompting, {shots} examples"]["questions"]
 ways_told = HTML(
     show.bar_list_svg(
         [mean(of) for of in ours.values()],
@@ -478,25 +534,55 @@ ways_told = HTML(
     )
 )
 show.predict(
-    "Put these in order, from the fewest right answers to the most (means over five seeds).",
-    order=list(compared),
-    answer=sorted(compared, key=compared.get),
-    why="Fine-tuning can change what the states say. A probe must take them as they are, and MiniLM was trained to compare meanings, not to tell moods. SmolLM2 has never been told what the two words ask for.",
+    f"Half of the test sentences are questions, and so are half of the {shots} examples in the prompt. How often does SmolLM2 answer “question” (mean over five seeds)?",
+    choices={"about 30 %": 30, "about 50 %": 50, "about 85 %": 85},
+    answer=mean(asks),
+    unit=" %",
+    why="It is biased towards one of the two words, whatever the sentence says.",
     reveals=ways_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Fine-tuning** is right in 80<!--[[mean(ours["fine-tuning, 64 examples"]):.0f]]--> % and **LoRA** in 76<!--[[mean(ours["LoRA, 64 examples"]):.0f]]--> % of the sentences; the seeds overlap<!--[[? max(ours["LoRA, 64 examples"]) > min(ours["fine-tuning, 64 examples"])]]-->. LoRA trains 295,682<!--[[ways["rows"]["LoRA, 64 examples"]["trained"]:,]]--> of 22.6<!--[[ways["rows"]["fine-tuning, 64 examples"]["trained"] / 1e6:.1f]]--> million parameters.
-# - **Probing** finds 59<!--[[compared["probing"]:.0f]]--> %, less than naive Bayes (62<!--[[compared["naive Bayes"]:.0f]]--> %), which merely counts words. The mean of MiniLM's last states hardly contains the mood of a sentence, probably because it was trained to compare what sentences are about.
-# - **Prompting** fails at this size. Without examples SmolLM2 answers “question” in 100<!--[[ways["rows"]["prompting, no examples"]["questions"][0]:.0f]]--> % of the cases. With 8<!--[[shots]]--> examples it is right in 55<!--[[compared["prompting"]:.0f]]--> %, and one seed of five reaches 66<!--[[max(ours["prompting, 8 examples"]):.0f]]--> %: which examples you show matters more than that you show some.
-# - Each method could be tuned further: other layers, other prompts, more steps. We chose steps and rates once, so compare the large gaps only. With 120 sentences one seed's figure is uncertain by about 8 points.
-# - SmolLM2 may have seen Shakespeare's plays in its training. If so, it did not help.
+# - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
+# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning<!--[[? ahead("fine-tuning", "LoRA")[1] > 0]]-->.
+# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe of the mean last state does not find the mood of a sentence; another layer or pooling might.
+# - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds answer “question” nearly always, whatever they read.
+# - Each method could be tuned further: other layers, other prompts, more steps. With 120<!--[[ways["tests"]]]--> sentences one seed's figure is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
 # </details>
+#
+# **The first three ways are compared on the same footing; prompting is not.** Its prompt has 8<!--[[shots]]--> examples where the others have 64<!--[[n]]-->, it ignores the chat form in which this model was tuned, and nobody has subtracted its bias.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+prompted = stored("prompts")["rows"]
+as_text, as_chat = prompted[f"text, {n} examples"], prompted[f"chat, {n} examples"]
+counted = ours[f"naive Bayes, {n} examples"][: len(as_text["right"])]  # of the same seeds
+over_bayes, over_bayes_half = mean_interval(
+    a - b for a, b in zip(as_text["right_calibrated"], counted, strict=True)
+)
+tuned = ours[f"fine-tuning, {n} examples"][: len(counted)]
+behind, behind_half = mean_interval(
+    a - b for a, b in zip(tuned, as_text["right_calibrated"], strict=True)
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The same footing.** Now the prompt holds all 64<!--[[n]]--> examples, as text or in the chat form. To **calibrate** a prompt (Zhao et al. 2021), ask the same of sentences without content, such as "N/A", and subtract what the model prefers there. Three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
+#
+# | prompt | right, % | calibrated, % | pairs ranked right, % |
+# |---|---|---|---|
+# | 8<!--[[shots]]--> examples, as text | 56<!--[[mean(prompted["text, 8 examples"]["right"]):.0f]]--> | 62<!--[[mean(prompted["text, 8 examples"]["right_calibrated"]):.0f]]--> | 65<!--[[mean(prompted["text, 8 examples"]["ranked"]):.0f]]--> |
+# | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
+# | 64<!--[[n]]--> examples, in the chat form | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
+#
+# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and no bias changes it. Text prompts know more than their answers show.
+# - Calibrated, the prompt with 64<!--[[n]]--> examples cannot be told from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
+# - The chat form is not the remedy here: the model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
+#
+# **Before you say that prompting fails, subtract its bias.** What is left is a small model that learns little from 64<!--[[n]]--> examples in its prompt; GPT-3 has more than a thousand times as many parameters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
+# *14 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
 # weight has changed.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -505,13 +591,13 @@ show.predict(
 # | claim | at our scale |
 # |---|---|
 # | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["50"][0]:.0f]]--> points at 50 and 500<!--[[? round(pretrained["500"][0]) == round(pretrained["50"][0])]]--> labels (section 4). |
-# | It is more than additional updates. | Yes at 50 and 500 labels. **No at 5,000**, where a longer training without it is as good. |
-# | It is more than an embedding table. | Yes. |
+# | It is more than additional updates. | Yes at 500 labels. **No at 5,000.** At 50 five seeds do not tell. |
+# | It is more than an embedding table. | Yes at 500 and 5,000<!--[[? over_table["500"][1] > 0 and over_table["5000"][1] > 0]]--> labels; not shown at 50. |
 # | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
-# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them best, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
+# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them as well, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
 # | A causal model's vector cannot know what follows. | Yes. Reading the sentence twice repairs it. |
-# | Models learn tasks from examples in the prompt. | Hardly: SmolLM2 is right in 55<!--[[compared["prompting"]:.0f]]--> % (section 6). GPT-3 has more than a thousand times as many parameters. |
+# | Models learn tasks from examples in the prompt. | A little: calibrated and with 64<!--[[n]]--> examples, SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> %, about as often as naive Bayes (section 6). |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Vote on each line before you read it out. What goes wrong: "it failed here, so it is false". Our letter models have a hundred thousand parameters.*
@@ -547,7 +633,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss, so it must form a good vector of every token, even where nothing is hidden.</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
-# <details><summary>Answer</summary>The same number of updates without pretraining, and the embeddings only. Both with several seeds.</details>
+# <details><summary>Answer</summary>The same number of updates on both sides, and the embeddings only. Both with several seeds, and each difference with its interval.</details>
 #
 # 4. A causal model's vector of *bank* in "The bank of the river" does not tell its sense. Is the model unable to know it?
 # <details><summary>Answer</summary>No. The vector was computed before *river* was read. Later states know it, and so does the vector of *bank* when the sentence is read twice.</details>
@@ -571,6 +657,8 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # | $A$, $B$, $r$, $\alpha$ | the same | LoRA's matrices, rank and scale |
 # | span corruption | denoising | T5's objective |
 # | masked | cloze, MLM | BERT's objective |
+# | contrastive objective | InfoNCE, in-batch negatives | how MiniLM's sentence vectors were made |
+# | $\tau$ | temperature | makes the choice among the pairs sharper |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The notation is not projected; a minute suffices. What goes wrong: $M$ is a set of positions, not the attention mask.*
@@ -583,6 +671,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # - **span corruption**: pretraining in which spans are replaced by sentinels and written by a decoder.
 # - **sentinel**: a sign that takes the position of a missing span.
 # - **prefix LM**: a language model that reads a prefix in both directions and writes the rest causally.
+# - **contrastive objective**: for each sentence, choosing its partner among the second sentences of all pairs of a batch.
 # - **fine-tuning**: training a pretrained model further, on another task.
 # - **transfer**: what was learned on one task and helps on another.
 # - **static vector**: one vector per word of a vocabulary, the same in every sentence.
@@ -590,9 +679,10 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # - **probing**: a linear map of frozen states, trained on a task.
 # - **LoRA**: a frozen matrix plus a learned product of two thin ones.
 # - **adapter**: the few weights that are trained for a task beside a frozen model.
+# - **calibrate**: to subtract what a model prefers when it is asked about nothing.
 # - **prompting**: using a language model for a task by its prompt, without changing a weight.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Devlin, Chang, Lee & Toutanova (2019), BERT. Radford et al. (2018), GPT. Radford et al. (2019), GPT-2. Brown et al. (2020), GPT-3. Raffel et al. (2020), T5. Narang et al. (2021), Do Transformer Modifications Transfer?
-# Liu et al. (2019), RoBERTa. Wang et al. (2020), MiniLM. Touvron et al. (2023), Llama. Ben Allal et al. (2025), SmolLM2. Hu et al. (2021), LoRA. Ethayarajh (2019), How Contextual are Contextualized Word Representations?
+# **Sources.** Dai & Le (2015), Semi-supervised Sequence Learning. Howard & Ruder (2018), ULMFiT. Peters et al. (2018), ELMo. Devlin, Chang, Lee & Toutanova (2019), BERT. Radford et al. (2018), GPT. Radford et al. (2019), GPT-2. Brown et al. (2020), GPT-3. Raffel et al. (2020), T5. Narang et al. (2021), Do Transformer Modifications Transfer?
+# Liu et al. (2019), RoBERTa. Wang et al. (2020), MiniLM. Reimers & Gurevych (2019), Sentence-BERT. OpenAI (2023), GPT-4 Technical Report. Wang et al. (2018), GLUE. Wang et al. (2019), SuperGLUE. Touvron et al. (2023), Llama. Ben Allal et al. (2025), SmolLM2. Hu et al. (2021), LoRA. Zhao et al. (2021), Calibrate Before Use. Ethayarajh (2019), How Contextual are Contextualized Word Representations?
 # Alain & Bengio (2017), linear probes. Springer et al. (2024), Repetition Improves Language Model Embeddings.

@@ -47,29 +47,34 @@ def three_families() -> str:
 
 
 MODELS = {
+    "before the Transformer: LSTMs": [(2015, "Dai & Le"), (2018, "ELMo, ULMFiT")],
     "encoder: masked": [(2018, "BERT"), (2019, "RoBERTa"), (2020, "MiniLM")],
-    "encoder and decoder: spans": [(2019, "T5"), (2021, "Narang's 52 models")],
+    "encoder and decoder: spans": [(2019, "T5, BART"), (2021, "Narang's 52 models")],
     "decoder: causal": [
         (2018, "GPT-1"),
         (2019, "GPT-2"),
-        (2020, "GPT-3, 175 B"),
-        (2023, "Llama"),
-        (2024, "SmolLM2, 0.135 B"),
+        (2020, "GPT-3"),
+        (2023, "GPT-4, Llama"),
+        (2024, "SmolLM2"),
     ],
 }
+COLOURS = (GREY, DARK_GREEN, ORANGE, BLUE)
+LSTMS = 1
+"""So many rows at the top have no Transformer as their root."""
 
 
 def family_tree() -> str:
-    """Three branches of the Transformer of 2017, by year."""
-    canvas, years, told = Canvas(), range(2017, 2025), []
-    for year in years:
+    """Pretrained LSTMs, and three branches of the Transformer of 2017, by year."""
+    canvas, told = Canvas(), []
+    for year in range(2015, 2025):
         canvas.text(_x(year), 20, str(year), 15, "middle", fill=GREY)
-    root = _x(2017), 34 + 110.0
-    for row, (name, models) in enumerate(MODELS.items()):
-        y, colour = 60.0 + 84 * row, (DARK_GREEN, ORANGE, BLUE)[row]
-        canvas.line((root[0] + 62, root[1]), (_x(models[0][0]) - 52, y), colour, 2.5)
-        canvas.line((_x(models[0][0]) - 52, y), (_x(2024) + 70, y), colour, 2.5)
-        canvas.text(_x(2018) - 52, y - 22, name, 15, italic=True)
+    root = _x(2017), 60.0 + 84 * 2
+    for row, ((name, models), colour) in enumerate(zip(MODELS.items(), COLOURS, strict=True)):
+        y, first = 60.0 + 84 * row, _x(models[0][0]) - 52
+        if row >= LSTMS:
+            canvas.line((root[0] + 62, root[1]), (first, y), colour, 2.5)
+        canvas.line((first, y), (_x(2024 if row >= LSTMS else 2018) + 70, y), colour, 2.5)
+        canvas.text(first, y - 22, name, 15, italic=True)
         for year, model in models:
             wide = 9.6 * len(model) + 14
             canvas.box(
@@ -89,12 +94,12 @@ def family_tree() -> str:
         _x(2017) - 62, root[1] - 18, 124, 36, "Transformer", "#f0f0f0", GREY, 2, size=16, radius=6
     )
     return canvas.svg(
-        f"A family tree. From the Transformer of 2017 come three branches. {'; '.join(told)}."
+        f"A family tree. From the Transformer of 2017 come three of four branches. {'; '.join(told)}."
     )
 
 
 def _x(year: int) -> float:
-    return 70 + 148.0 * (year - 2017)
+    return 60 + 118.0 * (year - 2015)
 
 
 PICTURES = {"three_families": three_families, "family_tree": family_tree}

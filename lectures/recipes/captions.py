@@ -2,8 +2,9 @@
 
 Xu et al. (2015), "Show, attend and tell", show pictures of attention. Here the place of every named thing is known
 (`scenes`), so attention is scored: its mass in the box of the symbol that the word names, for two encoders with the
-same 4 × 8 locations. Rivals for a high mass: the box's area (chance), attention that only follows brightness, and the
-other symbol's box. An intervention says what the word depends on: ln P of the word when one symbol is erased.
+same 4 × 8 locations. Baselines for a high mass: the box's area (chance), attention that only follows brightness, the
+other symbol's box, the attention that the model pays to another picture, and the best that can be done without looking
+(blind). An intervention says what the word depends on: ln P of the word when one symbol is erased.
 
 Departs from the paper: small grey pictures of two symbols, encoders trained from nothing with the decoder.
 """
@@ -26,7 +27,7 @@ from torch import Tensor
 from lectures.recipes.positions import seeds_of
 from lectures.recipes.run import Run, add_figures, parameters, save_checkpoint, table
 from lectures.recipes.scenes import COLUMNS as WIDTH
-from lectures.recipes.scenes import NAMES, Scene, by_location, in_box, scenes
+from lectures.recipes.scenes import HALVES, NAMES, Layout, Scene, by_location, in_box, scenes
 from lectures.recipes.scenes import ROWS as HEIGHT
 
 BOS, EOS, STEP, LONGEST = 1, 2, 4, 8
@@ -58,9 +59,10 @@ class Pictures:
 
     batch: int
     seed: int
+    layout: Layout = HALVES
 
     def __call__(self, epoch: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        found = scenes(50 * self.batch, self.seed + epoch, held_out=False)
+        found = scenes(50 * self.batch, self.seed + epoch, False, self.layout)
         for first in range(0, len(found), self.batch):
             batch = found[first : first + self.batch]
             yield torch.stack([one.image for one in batch]), *ids([one.caption for one in batch])
@@ -113,39 +115,57 @@ def erased(one: Scene, which: int) -> Scene:
     return Scene(image, one.caption, one.names, one.boxes)
 
 
+def touched(pictures: Sequence[Scene]) -> Tensor:
+    """(picture, symbol, location), 1 where the symbol's box touches the location, else 0."""
+    return torch.stack(
+        [torch.stack([in_box(box, STEP, one.image.shape[1]).float() for box in one.boxes]) for one in pictures]
+    )
+
+
+def without_looking(boxes: Tensor) -> Tensor:
+    """(symbol): the mass in its box of the best attention that is the same for every picture.
+
+    A mass is a mean over locations, so the best is all of it in the location that most boxes touch.
+    """
+    return boxes.mean(0).amax(-1)
+
+
 def scored(model: Any, pictures: Sequence[Scene]) -> dict[str, float]:
-    """Of the words that name a symbol: attention's mass in its box and in the other's, chance, the brightness' mass,
-    whether the largest weight lies in the box, and how much ln P falls when the symbol or the other one is erased."""
+    """Of the words that name a symbol: attention's mass in its box and in the other's, that of its attention to the
+    next picture, chance, the best without looking, the brightness' mass, whether the largest weight lies in the box, and
+    how much ln P falls when the symbol or the other one is erased."""
     weights, log_p, _ = reading(model, pictures)
     without = [reading(model, [erased(one, which) for one in pictures])[1] for which in (0, 1)]
-    sums = dict.fromkeys(("in_box", "in_other", "chance", "brightness", "largest_in_box"), 0.0)
-    sums |= {"erased": 0.0, "other_erased": 0.0}
-    for i, one in enumerate(pictures):
-        light = by_location(one.image, STEP)
-        for which in (0, 1):
-            word, touches = noun_at(one, which), in_box(one.boxes[which], STEP).float()
-            found = {
-                "in_box": weights[i, word] @ touches,
-                "in_other": weights[i, word] @ in_box(one.boxes[1 - which], STEP).float(),
-                "chance": touches.mean(),
-                "brightness": light @ touches / light.sum(),
-                "largest_in_box": touches[weights[i, word].argmax()],
-                "erased": log_p[i, word] - without[which][i, word],
-                "other_erased": log_p[i, word] - without[1 - which][i, word],
-            }
-            for name, value in found.items():
-                sums[name] += float(value)
-    return {name: round(total / (2 * len(pictures)), 4) for name, total in sums.items()}
+    boxes = touched(pictures)
+    light = torch.stack([by_location(one.image, STEP) for one in pictures])
+    rows = torch.arange(len(pictures))
+    found: dict[str, list[Tensor]] = {}
+    for which in (0, 1):
+        words = torch.tensor([noun_at(one, which) for one in pictures])
+        paid, own = weights[rows, words], boxes[:, which]
+        for name, values in {
+            "in_box": (paid * own).sum(-1),
+            "in_other": (paid * boxes[:, 1 - which]).sum(-1),
+            "another_picture": (paid.roll(1, 0) * own).sum(-1),
+            "chance": own.mean(-1),
+            "blind": without_looking(boxes)[which],
+            "brightness": (light * own).sum(-1) / light.sum(-1),
+            "largest_in_box": own[rows, paid.argmax(-1)],
+            "erased": log_p[rows, words] - without[which][rows, words],
+            "other_erased": log_p[rows, words] - without[1 - which][rows, words],
+        }.items():
+            found.setdefault(name, []).append(values.mean())
+    return {name: round(float(torch.stack(of).mean()), 4) for name, of in found.items()}
 
 
-def measure(model: Any, count: int) -> dict[str, Any]:
+def measure(model: Any, count: int, layout: Layout = HALVES) -> dict[str, Any]:
     """Captions that are right, of pairs seen and not seen in training; and scores of attention on the latter."""
     found: dict[str, Any] = {}
     for name, held_out in (("right", False), ("right_new_pairs", True)):
-        pictures = scenes(count, 10_000 + held_out, held_out)
+        pictures = scenes(count, 10_000 + held_out, held_out, layout)
         captions = describe(model, torch.stack([one.image for one in pictures]))
         found[name] = round(sum(c == one.caption for c, one in zip(captions, pictures, strict=True)) / count, 4)
-    return found | scored(model, scenes(count, 10_001, held_out=True))
+    return found | scored(model, scenes(count, 10_001, True, layout))
 
 
 def file_of(row: str, seed: int) -> str:

@@ -228,6 +228,10 @@ def chorales(result: Result) -> str:
     return table(head, [*rows, ["7-gram", "", "", "", *alone, *(f"{nats:.2f}" for nats in ngram["by_voice"])]])
 
 
+def scattered(result: Result) -> str:
+    return table(["patches", "mean"], [[key.replace("_", " "), _interval(of)] for key, of in result["patches"].items()])
+
+
 def captions(result: Result) -> str:
     keys = list(next(iter(result["rows"].values())))
     rows = [[row, *(_interval(by[key]) for key in keys)] for row, by in result["rows"].items()]
@@ -427,6 +431,12 @@ def four_ways(result: Result) -> str:
         for name, by in result["rows"].items()
     ]
     return table(["", "% right: mean (range)", "parameters trained"], rows)
+
+
+def prompts(result: Result) -> str:
+    keys = ("right", "right_calibrated", "ranked", "questions", "questions_calibrated")
+    rows = [[name, *(_interval(by[key]) for key in keys)] for name, by in result["rows"].items()]
+    return table(["%", *(key.replace("_", ", ") for key in keys)], rows)
 
 
 def senses(result: Result) -> str:
@@ -889,6 +899,7 @@ PAGES: dict[str, Page] = {
             ("pretraining", pretraining),
             ("senses", senses),
             ("four_ways", four_ways),
+            ("prompts", prompts),
             ("early_lens", early_lens),
             ("capital_facts", capital_facts),
             ("patched_texts", patched_texts),
@@ -901,6 +912,7 @@ PAGES: dict[str, Page] = {
             ("image_data", image_data),
             ("chorales", chorales),
             ("captions", captions),
+            ("scattered", scattered),
         )
     },
     "few_shot": (

@@ -4,6 +4,10 @@
 
 The symbols are glyphs of DejaVu Sans, which comes with matplotlib. Sizes, brightnesses and positions vary. Pairs of
 symbols that `HELD_OUT` names never occur together in training, so a caption of such a picture cannot be remembered.
+
+Where the symbols are may give the answer away. In `HALVES` each half has one large symbol: looking at the left half for
+the first noun and at the right half for the second puts nine tenths of the attention into the right box, whatever the
+picture shows. In `SCATTERED` the symbols are smaller and the picture is wider, and both may be in one half.
 """
 
 from dataclasses import dataclass
@@ -27,12 +31,27 @@ SYMBOLS = {
     "anchor": "⚓",
 }
 NAMES = tuple(SYMBOLS)
-ROWS, COLUMNS, HEIGHTS = 16, 32, (12, 13)
+ROWS, COLUMNS, WIDEST = 16, 32, 16
 PAIRS = list(combinations(range(len(NAMES)), 2))
 HELD_OUT = frozenset(pair for pair in PAIRS if (2 * pair[0] + pair[1]) % 5 == 0)
 
 Box = tuple[int, int, int, int]
 """(first row, first column, row after the last, column after the last)."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How pictures are laid out."""
+
+    columns: int
+    heights: tuple[int, ...]
+    """Of symbols, in pixels."""
+    halves: bool
+    """Each symbol in its half; otherwise anywhere, one left of the other."""
+
+
+HALVES = Layout(COLUMNS, (12, 13), halves=True)
+SCATTERED = Layout(48, (7, 8, 9, 10), halves=False)
 
 
 @dataclass(frozen=True)
@@ -57,7 +76,7 @@ def glyph(name: str, height: int) -> Tensor:
         drawn = np.asarray(font.get_image(), dtype=np.float32) / 255
         rows, columns = np.nonzero(drawn.max(1))[0], np.nonzero(drawn.max(0))[0]
         drawn = drawn[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-        if drawn.shape[0] <= height and drawn.shape[1] <= COLUMNS // 2:
+        if drawn.shape[0] <= height and drawn.shape[1] <= WIDEST:
             break
     return torch.from_numpy(drawn.copy())
 
@@ -66,26 +85,31 @@ def article(name: str) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
-def scene(pair: tuple[int, int], chance: np.random.Generator) -> Scene:
-    """A picture of two symbols in random order, each anywhere in its half, in a random size and brightness."""
+def scene(pair: tuple[int, int], chance: np.random.Generator, layout: Layout = HALVES) -> Scene:
+    """A picture of two symbols in random order, in random sizes, places and brightnesses."""
     order = pair if chance.random() < 0.5 else pair[::-1]
     names = (NAMES[order[0]], NAMES[order[1]])
-    image, boxes = torch.zeros(ROWS, COLUMNS), []
-    for half, name in enumerate(names):
-        drawn = glyph(name, int(chance.choice(HEIGHTS)))
+    image, boxes, end = torch.zeros(ROWS, layout.columns), [], 0
+    for which, name in enumerate(names):
+        drawn = glyph(name, int(chance.choice(layout.heights)))
         height, width = drawn.shape
         top = int(chance.integers(ROWS - height + 1))
-        left = half * COLUMNS // 2 + int(chance.integers(COLUMNS // 2 - width + 1))
-        image[top : top + height, left : left + width] = drawn * float(chance.uniform(0.8, 1))
-        boxes.append((top, left, top + height, left + width))
+        if layout.halves:
+            low, room = which * layout.columns // 2, layout.columns // 2
+        else:  # right of the one before; the first leaves room for the second
+            low, room = end, layout.columns - end - (WIDEST if which == 0 else 0)
+        left = low + int(chance.integers(room - width + 1))
+        end = left + width
+        image[top : top + height, left:end] = drawn * float(chance.uniform(0.8, 1))
+        boxes.append((top, left, top + height, end))
     return Scene(image, f"{article(names[0])} left of {article(names[1])}", names, (boxes[0], boxes[1]))
 
 
-def scenes(count: int, seed: int, held_out: bool) -> list[Scene]:
+def scenes(count: int, seed: int, held_out: bool, layout: Layout = HALVES) -> list[Scene]:
     """Scenes of the pairs that training leaves out, or of the others."""
     chance = np.random.default_rng(seed)
     pairs = [pair for pair in PAIRS if (pair in HELD_OUT) is held_out]
-    return [scene(pairs[chance.integers(len(pairs))], chance) for _ in range(count)]
+    return [scene(pairs[chance.integers(len(pairs))], chance, layout) for _ in range(count)]
 
 
 def by_location(pixels: Tensor, step: int) -> Tensor:
@@ -93,8 +117,8 @@ def by_location(pixels: Tensor, step: int) -> Tensor:
     return to_patches(pixels.unsqueeze(0), step)[0].mean(-1)
 
 
-def in_box(box: Box, step: int) -> Tensor:
-    """True for the locations that the box touches."""
-    inside = torch.zeros(ROWS, COLUMNS)
+def in_box(box: Box, step: int, columns: int = COLUMNS) -> Tensor:
+    """True for the locations that the box touches, in a picture of so many columns."""
+    inside = torch.zeros(ROWS, columns)
     inside[box[0] : box[2], box[1] : box[3]] = 1
     return by_location(inside, step) > 0

@@ -48,8 +48,10 @@ from lectures.recipes import (
     pretraining,
     pronunciation,
     pronunciation_transformer,
+    prompts,
     race,
     restore,
+    scattered,
     senses,
     small_gpt,
     source_and_target,
@@ -359,6 +361,13 @@ RECIPES: dict[str, Recipe] = {
             four_ways.cook,
         ),
         Recipe(
+            "prompts",
+            10,
+            "question or statement? SmolLM2 prompted with 8 and 64 examples, as text and as chat, calibrated",
+            "result:prompts",
+            prompts.cook,
+        ),
+        Recipe(
             "early_lens",
             2,
             "the logit lens after each layer of SmolLM2 against a fitted linear map",
@@ -494,6 +503,13 @@ RECIPES: dict[str, Recipe] = {
             "checkpoint:captions_convolutional checkpoint:captions_patches result:captions",
             captions.cook,
             captions.sample,
+        ),
+        Recipe(
+            "scattered",
+            7,
+            "captions of scattered symbols: attention scored where place does not give the answer away",
+            "result:scattered",
+            scattered.cook,
         ),
         Recipe(
             "chorales",

@@ -120,6 +120,9 @@ def _towers(model: Any, sizes: list[tuple[float, float]] | None = None) -> list[
             model.decoder, "decoder ", "the target so far", "scores for the next token", output=model.output
         )
         return [source, target]
+    if hasattr(model, "encoder") and hasattr(model, "output"):  # a masked language model
+        scores = "scores for the token at each position"
+        return [_tower(model.encoder, "", "the tokens, some hidden", scores, model.output, sizes)]
     if not hasattr(model, "layers") or not len(model.layers):
         raise ValueError(f"only a Transformer of nlmcore can be drawn, got {type(model).__name__}")
     output = getattr(model, "output", None)

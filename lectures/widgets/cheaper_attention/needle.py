@@ -1,4 +1,4 @@
-"""Hidden cards: which pattern of attention finds them, by distance or by the layers that the way takes."""
+"""Hidden cards: which pattern of attention finds them, by distance or by the layers that the path takes."""
 
 from collections.abc import Mapping
 from statistics import fmean
@@ -10,14 +10,14 @@ from lectures.show import Live, bands_svg, bar_list_svg, choice, from_to, live, 
 
 
 def needle_explorer(result: Mapping[str, Any]) -> Live:
-    """Two rows of `stored("needle")`, five seeds each: by distance (bands), or by the length of the way (bars)."""
+    """Two rows of `stored("needle")`, five seeds each: by distance (bands), or by the length of the path (bars)."""
     rows, layers, chance = result["rows"], result["layers"], 1 / result["ranks"]
     names = list(rows)
 
     def draw(first: str, second: str, by: str) -> str:
         chosen = dict.fromkeys((first, second))
-        told = "; ".join(f"{name} {100 * fmean(rows[name]['right']):.0f} % right" for name in chosen)
-        told += f" ({from_to(100 * np.array([rows[name]['right'] for name in chosen]))} over the seeds)"
+        right = {name: 100 * np.array(rows[name]["right"]) for name in chosen}
+        told = "; ".join(f"{name} {of.mean():.0f} % right ({from_to(of)} over the seeds)" for name, of in right.items())
         if by == "distance":
             points = result["bin"] * (np.arange(len(rows[first]["by_distance"][0])) + 0.5)
             return bands_svg(
@@ -26,7 +26,7 @@ def needle_explorer(result: Mapping[str, Any]) -> Live:
                 alt=f"Right answers by distance, five seeds; the thin line is chance. {told}.", columns=2,
             ) + said(told)  # fmt: skip
         bars = {
-            f"{name}: {_way(i, layers)}": means
+            f"{name}: {_path(i, layers)}": means
             for name in chosen
             for i in range(layers + 1)
             if (means := _known([run[i] for run in rows[name]["by_layers"]]))
@@ -42,7 +42,7 @@ def needle_explorer(result: Mapping[str, Any]) -> Live:
         rows=[["first", "second"], ["by"]],
         first=menu(names, "first", "380px"),
         second=_second(names),
-        by=choice(["distance", "layers on the way"], "by"),
+        by=choice(["distance", "layers on the path"], "by"),
     )
 
 
@@ -52,8 +52,8 @@ def _second(names: list[str]) -> Any:
     return made
 
 
-def _way(i: int, layers: int) -> str:
-    return "no way" if i == layers else f"{i + 1} layer{'s' * (i > 0)}"
+def _path(i: int, layers: int) -> str:
+    return "no path" if i == layers else f"{i + 1} layer{'s' * (i > 0)}"
 
 
 def _known(shares: list[float | None]) -> list[float]:

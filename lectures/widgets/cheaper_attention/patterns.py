@@ -1,4 +1,4 @@
-"""Which pairs of positions a layer scores, and after how many layers each position has news of each other one."""
+"""Which pairs of positions a layer scores, and after how many layers each position has information from each other one."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -24,8 +24,8 @@ def pattern_playground(
 ) -> Live:
     """Any mask, by name, over `length` positions; a slider for its size (a window, a stride), one for the layers.
 
-    Query i has news of key j after L layers if at most L allowed steps lead from i to j: a layer also keeps what it had
-    (the residual pathway). So a window of w carries news L · (w − 1) places far.
+    Query i has information from key j after L layers if at most L allowed steps lead from i to j: a layer also keeps what it had
+    (the residual pathway). So a window of w carries information L · (w − 1) positions far.
 
     Raises ValueError, in the picture's place, for a pattern that does not return a boolean (length, length).
     """
@@ -54,7 +54,7 @@ def pattern_playground(
 
 
 def all_reached(mask: Tensor, needed: np.ndarray) -> str:
-    """After how many layers every query has news of every key (every earlier one, if the mask is causal)."""
+    """After how many layers every query has information from every key (every earlier one, if the mask is causal)."""
     causal = not bool(mask.triu(1).any())
     wanted = np.tril(needed) if causal else needed  # above the diagonal 0
     which = "every earlier position" if causal else "every position"
@@ -65,7 +65,7 @@ def all_reached(mask: Tensor, needed: np.ndarray) -> str:
 
 
 def layers_needed(mask: Tensor, layers: int) -> np.ndarray:
-    """The fewest layers after which query i has news of key j, (query, key); NaN if more than `layers`."""
+    """The fewest layers after which query i has information from key j, (query, key); NaN if more than `layers`."""
     step, keeps = mask.float(), torch.eye(len(mask), dtype=torch.bool)
     reached, needed = mask, torch.full(mask.shape, torch.nan).masked_fill(mask, 1.0)
     for layer in range(2, layers + 1):
@@ -78,7 +78,7 @@ def layers_needed(mask: Tensor, layers: int) -> np.ndarray:
 def pattern_svg(
     mask: ArrayLike, layers_needed: ArrayLike, query: int, *, layers: int, title: str = "", notes: Sequence[str] = ()
 ) -> str:
-    """Left a mask (query, key), blue where a query may read a key; right after how many layers it has news of it.
+    """Left a mask (query, key), blue where a query may read a key; right after how many layers it has information from it.
 
     layers_needed (query, key): 1, 2, … up to `layers`, the darker the fewer; NaN, or more than `layers`, is grey: not
     yet. Row `query` is framed in both.
@@ -98,7 +98,7 @@ def pattern_svg(
     after = f"after {layers} layer{'s' * (layers > 1)}"
     canvas, side, top = Canvas(title), 320.0, 62.0
     cell = side / n
-    panels = {"one layer reads": np.where(allowed, -1.0, np.nan), f"{after}: has news of": late}
+    panels = {"one layer reads": np.where(allowed, -1.0, np.nan), f"{after}: has information from": late}
     for i, (name, matrix) in enumerate(panels.items()):
         left = 26 + i * (side + 96)
         canvas.text(left, top - 12, name, 16)
@@ -115,7 +115,7 @@ def pattern_svg(
     pairs = f"{int(allowed.sum()):,} of {n * n:,} pairs"
     lines = [
         f"rows: who reads; columns: who is read. One layer scores {pairs}",
-        f"position {query} reads {reads} of {n}; {after} it has news of {knows}",
+        f"position {query} reads {reads} of {n}; {after} it has information from {knows}",
         *notes,
     ]
     canvas.notes(lines)

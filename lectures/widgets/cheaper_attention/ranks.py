@@ -24,10 +24,10 @@ class _Taken(NamedTuple):
 
 
 def rank_player(models: Mapping[str, ArrayLike], shuffle: Mapping[str, Shuffle]) -> Live:
-    """models: name -> attention weights (layer, head, query, key); shuffle: for each the rival without structure.
+    """models: name -> attention weights (layer, head, query, key); shuffle: for each the control without structure.
 
-    Left a head's matrix, in the middle its best approximation of rank k, right the share of the sum of all singular
-    values that the first k hold.
+    Left a head's matrix, in the middle its best approximation of rank k, right the share of the squares of all singular
+    values that the first k hold: what they leave out is the squared error.
 
     Raises ValueError if weights have not four axes, or a model has no shuffle.
     """
@@ -53,11 +53,11 @@ def rank_player(models: Mapping[str, ArrayLike], shuffle: Mapping[str, Shuffle])
         needed = {name: int((line < 0.9).sum()) + 1 for name, line in lines.items()}
         error = np.linalg.norm(taken.matrix - near) / np.linalg.norm(taken.matrix)
         words = (
-            f"rank {rank} of {n} holds {lines['this head'][rank - 1]:.0%} of the sum; error {error:.0%}; 90 % need"
+            f"rank {rank} of {n} holds {lines['this head'][rank - 1]:.0%} of the squares; error {error:.0%}; 90 % need"
             f" {needed['this head']} values, shuffled {needed['shuffled']}"
         )
         chart = lines_svg(
-            np.arange(1, n + 1), lines, x_title="k", y_title="share of the sum", low=0, high=1, level=0.9, width=330,
+            np.arange(1, n + 1), lines, x_title="k", y_title="share of the squares", low=0, high=1, level=0.9, width=330,
             height=250, title="held by the first k values", alt=f"{model}, layer {layer}, head {head}: {words}.",
         )  # fmt: skip
         return beside(_images({"weights": taken.matrix, f"rank {rank}": near}, words), chart) + said(words)
@@ -75,8 +75,9 @@ def rank_player(models: Mapping[str, ArrayLike], shuffle: Mapping[str, Shuffle])
 
 
 def held(values: np.ndarray) -> np.ndarray:
-    """The share of the sum that the first k values hold, k = 1, 2, …"""
-    return np.asarray(values.cumsum() / values.sum())
+    """The share of the sum of squares that the first k values hold, k = 1, 2, …"""
+    squares = np.square(values)
+    return np.asarray(squares.cumsum() / squares.sum())
 
 
 def _images(matrices: Mapping[str, np.ndarray], words: str) -> str:

@@ -64,14 +64,14 @@ def test_the_player_counts_pairs_and_news() -> None:
     play = widgets.pattern_playground(PATTERNS, 12, size=4, layers=5)
     assert not nameless_in_html(play.picture.value)
     assert f"One layer scores {4 * 12 - 6} of 144 pairs" in play.picture.value
-    assert "position 11 reads 4 of 12; after 1 layer it has news of 4" in play.picture.value
+    assert "position 11 reads 4 of 12; after 1 layer it has information from 4" in play.picture.value
     play.controls["layers"].value = 3
-    assert "after 3 layers it has news of 10" in play.picture.value, "3 · (4 − 1) places far, and itself"
+    assert "after 3 layers it has information from 10" in play.picture.value, "3 · (4 − 1) places far, and itself"
     play.controls["query"].value = 5
-    assert "position 5 reads 4 of 12; after 3 layers it has news of 6" in play.picture.value
+    assert "position 5 reads 4 of 12; after 3 layers it has information from 6" in play.picture.value
     play.controls["pattern"].value = "global"
     play.controls["layers"].value = 2
-    assert "it has news of 12" in play.picture.value, "through the position that reads all"
+    assert "it has information from 12" in play.picture.value, "through the position that reads all"
     assert re.findall(r">(\d layers?|not yet)<", play.picture.value) == ["1 layer", "2 layers", "not yet"]
 
 
@@ -123,12 +123,12 @@ def shift(n: int) -> np.ndarray:
 def test_ranks_of_known_matrices() -> None:
     even = np.full((20, 20), 1 / 20)
     play = widgets.rank_player({"known": np.stack([[even, np.eye(20)]])}, {"known": lambda matrix: np.eye(20)})
-    assert "rank 4 of 20 holds 100% of the sum; error 0%; 90 % need 1 values, shuffled 18" in play.picture.value
+    assert "rank 4 of 20 holds 100% of the squares; error 0%; 90 % need 1 values, shuffled 18" in play.picture.value
     play.controls["head"].value = 1
-    assert "rank 4 of 20 holds 20% of the sum; error 89%; 90 % need 18 values" in play.picture.value
+    assert "rank 4 of 20 holds 20% of the squares; error 89%; 90 % need 18 values" in play.picture.value
     assert not nameless_in_html(play.picture.value)
     play.controls["rank"].value = 20
-    assert "holds 100% of the sum; error 0%" in play.picture.value
+    assert "holds 100% of the squares; error 0%" in play.picture.value
 
 
 def test_ranks_that_cannot_be_drawn_are_named() -> None:
@@ -179,10 +179,12 @@ CARDS = {
 
 def test_cards_by_distance_and_by_way() -> None:
     play = widgets.needle_explorer(CARDS)
-    assert "full 90 % right; window 40 % right (30 to 100 over the seeds)" in play.picture.value
+    assert (
+        "full 90 % right (80 to 100 over the seeds); window 40 % right (30 to 50 over the seeds)" in play.picture.value
+    )
     assert not nameless_in_html(play.picture.value)
-    play.controls["by"].value = "layers on the way"
-    assert "window: no way 10 % (10 to 10)" in play.picture.value
+    play.controls["by"].value = "layers on the path"
+    assert "window: no path 10 % (10 to 10)" in play.picture.value
     assert "full: 2 layers" not in play.picture.value, "every way of full attention takes one layer"
     play.controls["second"].value = "full"
     assert "window" not in play.picture.value
