@@ -433,7 +433,7 @@ for i in induction.flatten().argsort(descending=True)[:6].tolist():
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **How can a head know what followed?** It cannot in one layer: the earlier occurrence and what followed it are two positions, and the head sees keys position by position. It takes **two** heads, one above the other (Elhage et al. 2021):
 #
-# 1. In an earlier layer a previous-token head writes at each position which token came *before* it. In *A B … A*, the vector at *B* then says “after *A*”.
+# 1. In an earlier layer a **previous-token head**, which attends to the previous token, writes at each position which token came *before* it. In *A B … A*, the vector at *B* then says “after *A*”.
 # 2. In a later layer the query of the current *A* asks for a key that says “after *A*”. It finds *B*, and the head's value copies *B* to the prediction.
 #
 # The second head reads what the first one wrote. Elhage et al. call this composition. It makes a prediction that we test in section 6: without the earlier head, the later one no longer finds its token.
@@ -487,7 +487,7 @@ show.predict(
 # | candidate | what its ablation must change |
 # |---|---|
 # | induction, same token | copying of repeated random tokens gets worse |
-# | **previous-token head** | later induction heads find their token less well, because they match what *preceded* a token |
+# | previous-token head | later induction heads find their token less well, because they match what *preceded* a token |
 # | punctuation | the loss where punctuation follows rises |
 # | first token | *less* than for controls: such a head should do nothing |
 #
