@@ -26,7 +26,7 @@ DIGITS, PLUS, EQUALS, VOCABULARY = 3, 10, 11, 12
 LENGTH, ANSWER = 2 * DIGITS + 2, DIGITS + 1
 SEEDS, STEPS, BATCH, RATE = 5, 1500, 64, 1e-2
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64)
-LONGER, LONGER_WIDTHS = 4, (6,)
+LONGER, LONGER_WIDTHS, LONGER_SEEDS = 4, (6,), 3
 """Times the steps, for widths below the threshold."""
 TESTED = 500
 SETTINGS = f"2 layers, {STEPS} steps of {BATCH} sums, AdamW with a cosine, rate {RATE} · √(16 / width)"
@@ -142,7 +142,7 @@ def cook_longer(run: Run) -> None:
     held = held_out()
     runs = [
         train(run, width, seed, held, LONGER)
-        for seed in range(run.size(SEEDS, 1))
+        for seed in range(run.size(LONGER_SEEDS, 1))
         for width in run.size(LONGER_WIDTHS, (4,))
     ]
     run.save_result(

@@ -46,7 +46,7 @@ from nlmcore.variants.sandwich import order
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes import deeper_or_wider, resumable, sublayer_order
+from lectures.recipes import deeper_or_wider, positions, resumable, sublayer_order
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import Windows, next_loss
 from lectures.recipes.resumable import bracketed, file_of, read
@@ -105,18 +105,21 @@ def batches(steps: int, seed: int) -> Any:
 @lru_cache(maxsize=1)
 def floors(orders: int = 6) -> list[float]:
     """Nats per character of dev by Witten-Bell n-grams of orders 1, 2, …, counted on what one run of STEPS reads; stored
-    beside the runs."""
+    beside the runs, with the same for the windows of the older recipes."""
     if FLOORS.exists():
         return list(json.loads(FLOORS.read_text(encoding="utf-8"))["n-grams"])
     _, dev, _, symbols = texts()
-    rows, held = [row for batch in batches(STEPS, 0) for row in batch.tolist()], dev[:200].tolist()
-    found = []
+    rows = [row for batch in batches(STEPS, 0) for row in batch.tolist()]
+    older = positions.data(None)[1][1][:, : TIME + 1]
+    held = {"n-grams": dev[:200].tolist(), "n-grams, windows of sublayer_order and deeper_or_wider": older.tolist()}
+    found: dict[str, list[float]] = {name: [] for name in held}
     for n in range(1, orders + 1):
         model = NGramLM(n, symbols, smoothing="witten_bell").fit(rows)
-        nats = [-math.log(model.probability(row[i], row[:i])) for row in held for i in range(1, TIME + 1)]
-        found.append(round(fmean(nats), 4))
-    write_json(FLOORS, {"n-grams": found, "characters": sum(map(len, rows)), "machine": machine()})
-    return found
+        for name, windows in held.items():
+            nats = [-math.log(model.probability(row[i], row[:i])) for row in windows for i in range(1, TIME + 1)]
+            found[name].append(round(fmean(nats), 4))
+    write_json(FLOORS, {**found, "characters": sum(map(len, rows)), "machine": machine()})
+    return found["n-grams"]
 
 
 # --- one run ------------------------------------------------------------------------------------------

@@ -275,7 +275,7 @@ RECIPES: dict[str, Recipe] = {
         Recipe(
             "mirage_longer",
             4,
-            "the same sums by a model below the threshold, with four times the steps: five seeds",
+            "the same sums by a model below the threshold, with four times the steps: three seeds",
             "result:mirage_longer",
             mirage.cook_longer,
         ),
