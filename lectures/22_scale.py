@@ -641,7 +641,7 @@ closed(
             f"At the threshold: from width {before} to {after} the digits right go from {mean_of[before]['digits']:.0%} to {mean_of[after]['digits']:.0%} and the loss from {mean_of[before]['loss']:.2f} to {mean_of[after]['loss']:.2f}. The jump is in the smooth metrics as well, so the metric does not explain it. Du et al. (2024) also find thresholds in the loss.",
             f"pᴸ is not exact match: at width {small} it would give {law[small]:.1%} instead of {mean_of[small]['exact']:.1%}, because the digits of a sum are not equally hard and not independent.",
             f"At width {turning} the seeds have {', '.join(f'{value:.0f} %' for value in found)}, and their losses {', '.join(f'{loss:.2f}' for loss in sorted((run['loss'] for run in by_width[turning]), reverse=True))}. How far a run gets there depends on its seed.",
-            f"Is it size, or time? Width {before}, which cannot add after 1,500 steps, reaches {', '.join(f'{value:.0f} %' for value in longer)} in five seeds with {mirage_longer['steps']:,} steps. So the place of the threshold depends on the length of the training. “This model is too small for it” needs a longer training as a control.",
+            f"Is it size, or time? Width {before}, which cannot add after 1,500 steps, reaches {', '.join(f'{value:.0f} %' for value in longer)} in {len(longer)} seeds with {mirage_longer['steps']:,} steps. So the place of the threshold depends on the length of the training. “This model is too small for it” needs a longer training as a control.",
             "Slide L to 32 digits: with a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.",
         ]
     ),

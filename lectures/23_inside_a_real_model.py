@@ -399,7 +399,7 @@ show.predict(
 # - For the capitals the jump is a single sublayer: what the attention of layer 23 adds at *is* restores 1.00<!--[[at_end["capitals"][23]:.2f]]--> by itself. In the agreement pair it is layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
 # - Choose *network* in the widget: what the network of layer 0 adds at the changed word restores everything, in all three pairs<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. It restores the *word*, not a conclusion about it. Section 8 returns to
 #   this.
-# - For the capitals both directions agree: after layer 18 the country's vector is enough and needed, after layer 28 only the last word's is<!--[[? both_ways]]-->. Where two places carry the same word, the directions differ, so look at both in the widget.
+# - For the capitals both directions agree: after layer 18 the country's vector is enough and needed, after layer 28 only the last word's is<!--[[? both_ways]]-->. Where two positions carry the same word, the directions differ, so look at both in the widget.
 # - Each map is one pair of sentences; only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
 # </details>
 
@@ -715,8 +715,8 @@ show.predict(
 # | this head looks at the right word | a weight is not an effect | ablate it, against controls of its layers (sections 5, 6) |
 # | zeroing it destroys the answer | zero is an output that the head never has | replace it by its mean (section 5) |
 # | adding a direction changes the answer | any large push does | random directions, other words (section 7) |
-# | restoring it brings the fact back | other places may do the same | other positions, other sublayers, a third country (section 8) |
-# | restoring it brings nothing back, so it is not needed | another place may carry the same | patch the other way (section 4) |
+# | restoring it brings the fact back | other positions or layers may do the same | other positions, other sublayers, a third country (section 8) |
+# | restoring it brings nothing back, so it is not needed | another position may carry the same | patch the other way (section 4) |
 # | this head passed its test | so do some of many by luck | correct for all tests (section 6) |
 # | the fact is traced to here, so edit it here | where tracing points did not say where editing worked best (Hase et al. 2023) | edit, and measure |
 
