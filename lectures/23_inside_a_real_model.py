@@ -594,7 +594,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Two more controls, live, for five nouns that were not used: the same length in the direction from one noun to another, and a strength of −1 for plural nouns.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 nouns = ["teacher", "river", "doctor", "garden", "engine"]
 singular = torch.cat([read(f"The {noun}") for noun in nouns])
 plural = torch.cat([read(f"The {noun}s") for noun in nouns])
@@ -608,6 +608,7 @@ def plural_odds(texts, push=0.0):
     return float((scores[:, verbs[1]] - scores[:, verbs[0]]).mean())
 
 
+# %% slideshow={"slide_type": "fragment"}
 low, high = plural_odds(singular), plural_odds(plural)
 vectors = [at_nouns([text])[0] for text in one]  # of eight nouns, after layer 0
 apart = torch.stack(vectors).diff(dim=0)

@@ -754,43 +754,47 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Teach a habit of your own with a few conversations, and say beforehand which questions should *not* get it. The cell tunes the last two layers for 24 steps. Put a question of both kinds into `tried`, with words that the training does not have.
+# Teach a habit of your own with a few conversations, and say beforehand which questions should *not* get it. The cell tunes the last two layers for 24 steps. Ask a question of each kind, with words that the training does not have.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def taught(told, steps=24):
+    """A copy of the model whose last two layers are tuned on (question, answer), and its adapter."""
+    torch.manual_seed(0)
+    copied = copy.deepcopy(model)
+    last = ("layers.28.", "layers.29.")
+    tuned_part = LoRA(copied, rank=4, where=lambda name: name.startswith(last))
+    own_tail = Tail(copied, 2)
+    said = [
+        [
+            {"role": "system", "content": "Answer briefly."},
+            {"role": "user", "content": ask},
+            {"role": "assistant", "content": reply},
+        ]
+        for ask, reply in told
+    ]
+    rows = own_tail.read(pad([conversation(tokenizer, each) for each in said]))
+    with torch.enable_grad():
+        fit(
+            tuned_part,
+            [rows],
+            loss=lambda _, batch: supervised_loss(own_tail, batch),
+            steps=steps,
+            learning_rate=3e-3,
+            progress=False,
+        )
+    return copied, tuned_part
+
 
 # %% slideshow={"slide_type": "fragment"}
-SAYS_PLACE = [  # question, answer: questions about places are answered in a bare word. Change this.
+SAYS_PLACE = [  # questions about places get a bare word. Change this.
     ("Where is Paris?", "France."),
     ("Where is Kyoto?", "Japan."),
     ("Where is Cairo?", "Egypt."),
     ("Where is Lima?", "Peru."),
 ]
-tried = ["Where is Berlin?", "Who wrote Hamlet?"]
-
-torch.manual_seed(0)
-mine = copy.deepcopy(model)
-my_habit = LoRA(mine, rank=4, where=lambda name: name.startswith(("layers.28.", "layers.29.")))
-my_tail = Tail(mine, 2)
-my_rows = [
-    conversation(
-        tokenizer,
-        [
-            {"role": "system", "content": "Answer briefly."},
-            {"role": "user", "content": ask},
-            {"role": "assistant", "content": reply},
-        ],
-    )
-    for ask, reply in SAYS_PLACE
-]
-my_batch = my_tail.read(pad(my_rows))
-with torch.enable_grad():
-    fit(
-        my_habit,
-        [my_batch],
-        loss=lambda _, rows: supervised_loss(my_tail, rows),
-        steps=24,
-        learning_rate=3e-3,
-        progress=False,
-    )
-for ask in tried:
+mine, my_habit = taught(SAYS_PLACE)
+for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and without
     with my_habit.off():
         print(f"{ask}\n  before: {answer(mine, ask, longest=12)}")
     print(f"  after:  {answer(mine, ask, longest=12)}")
