@@ -275,10 +275,6 @@ inside = [at for at, (low, _, high) in told.items() if low <= held_out.loss <= h
 naive = next(
     p.loss for p in largest if p.D == held_out.D
 )  # the largest of the ladder, as much text
-everything = {
-    name: 100 * (fit(ladder, form).law.loss(held_out.N, held_out.D) / held_out.loss - 1)
-    for name, form in (("Hoffmann", HOFFMANN), ("Kaplan", KAPLAN))
-}
 closed(
     "What to notice",
     listed(
@@ -290,7 +286,7 @@ closed(
                 if n in (chosen[0], chosen[-1])
             ),
             f"Seeds differ by {noise:.1%} (standard deviation). The errors of the laws are larger: {scatter['Hoffmann']:.1%} for Hoffmann's form and {scatter['Kaplan']:.1%} for Kaplan's. So both forms are wrong in detail, and more seeds would not help.",
-            f"A forecast without a law: the largest model of the ladder, which has {largest[-1].N / held_out.N:.0%} of the parameters, has {naive:.3f} nats on the same text. Its error as a forecast is {100 * (naive / held_out.loss - 1):+.1f} %. Fitted on the whole ladder, Hoffmann's form errs by {everything['Hoffmann']:+.1f} % and Kaplan's by {everything['Kaplan']:+.1f} %.",
+            f"A forecast without a law: the largest model of the ladder, which has {largest[-1].N / held_out.N:.0%} of the parameters, has {naive:.3f} nats on the same text. Its error as a forecast is {100 * (naive / held_out.loss - 1):+.1f} %. Fitted on the whole ladder, Hoffmann's form errs by {miss['Hoffmann', chosen[-1]]:+.1f} % and Kaplan's by {miss['Kaplan', chosen[-1]]:+.1f} %.",
             "So doubling the model brought nothing, which no law says. One reason may be ours: the held-out model was not tuned. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own. Until it is trained with its own rate (python -m lectures.recipes held_out), this test cannot tell a wrong law from a badly trained model.",
         ]
     ),
