@@ -2,8 +2,8 @@
 # # From language model to assistant, and what is missing
 #
 # A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. Between the two are a few
-# megabytes of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2 on a hundred conversations, give it a
-# calculator and a library, and measure each time what changed, what it cost, and whether a simpler explanation would do.
+# megabytes of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
+# calculator and a library, and measure each time what changed, what it cost, and whether a simpler method would do.
 #
 # <img src="figures/what_surrounds_a_model.svg" width="760" alt="A language model in the middle; around it prompt, tuning, sampling, grammar, tools, retrieval and memory, each with the section that treats it.">
 #
@@ -13,20 +13,20 @@
 # **After this lecture you can**
 # - tune a pretrained model on conversations, and choose which tokens count in the loss;
 # - tune it on preferences with DPO, and say what β trades;
-# - test a tuned habit against the rival that you could just have asked for it;
+# - compare a tuned habit with what a prompt achieves;
 # - build a tool call and a retriever, each in a few lines, and constrain an output to a pattern;
 # - design a small test that shows a limit of a model, and read a claim about brains and models with care.
 #
-# **You need** [lecture 17](17_pretraining.ipynb) (LoRA, fine-tuning), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 15](15_transformer_language_model.ipynb) (the cache). The model is SmolLM2 with 135 million parameters.
+# **You need** [lecture 17](17_pretraining.ipynb) (LoRA, fine-tuning), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 15](15_transformer_language_model.ipynb) (the cache). The model is SmolLM2-135M-Instruct: 135 million parameters, stored in 4 bits each.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 # |---|---|---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 10 | 6 | 9 | 8 | 6 | 8 | 8 | 7 | 7 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored; each is repeated by the command beside it.
+# The minutes are those of a class; alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored; each is repeated by the command beside it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *If you are short of time, skip section 6 and the widget of section 8. Sections 2, 3 and 9 carry the message: a habit is quickly taught, a judgement is not.*
+# *If you are short of time, skip section 6 and the widget of section 8. Sections 2, 3 and 9 carry the message: for each habit that you teach, measure where it does not belong.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import copy
@@ -48,6 +48,11 @@ model, tokenizer = smollm2()
 def told(share):
     """A share with its interval."""
     return f"{100 * share[0]:.0f} % ({100 * share[1]:.0f} to {100 * share[2]:.0f})"
+
+
+def pc(share):
+    """The share alone, in percent."""
+    return f"{100 * share[0]:.0f}"
 
 
 def label(token):
@@ -129,7 +134,7 @@ widgets.form_player(in_forms)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67. The model has learned that a turn ends here, and it has no reason to begin the next one. *Question: … Answer:*, which helps many
+# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. The model has learned that a turn ends here, and it has no reason to begin the next one. *Question: … Answer:*, which helps many
 #   pretrained models, ends as well.
 # - The template is not decoration. It is the only thing that says *you are the assistant now*. If you use a tuned model with a different template, you use a different model.
 # - No question mark becomes a special token: `tokenizer.encode` never turns text into one, so a user cannot type the end of a turn.
@@ -165,7 +170,7 @@ widgets.counted_mask(shown)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **On a laptop.** LoRA ([lecture 17](17_pretraining.ipynb)) adds $\frac{\alpha}{r} BA$ to the matrices of the last two layers and trains only $A$ and $B$. The 28 layers before them never change, so we compute their output once per
-# conversation and keep it. Six steps of the real training:
+# conversation and keep it. This makes the training cheap, and it limits what the adapter can learn, because it only works with what the 28 layers have prepared. Six steps of the real training:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.training import fit
@@ -203,24 +208,20 @@ tuning = stored("instruction_tuning")
 of_rank = tuning["written"][tuning["chosen"]]
 bold = tuning["written"]["without refusals"]
 with show.held_back() as after_tuning:
+    kinds = ("answered", "refused", "missing", "sums")
+    print(f"{'':17}" + "".join(f"{kind:>10}" for kind in kinds))
     for name, row in tuning["written"].items():
-        print(
-            f"{name:17}"
-            + ", ".join(
-                f"{kind} {told(row[kind]['share'])}"
-                for kind in ("answered", "refused", "missing", "sums")
-            )
-        )
+        print(f"{name:17}" + "".join(f"{pc(row[kind]['share']):>8} %" for kind in kinds))
 show.predict(
-    "Untuned, the model declines in our words never. After tuning it declines nearly always where the passage lacks the answer. In what share of the passages that *hold* the answer does it decline?",
+    "Before tuning, the model never declines in our words. After tuning it nearly always declines if the passage lacks the answer. How often does it decline if the passage *holds* the answer?",
     choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6, "about 90 %": 0.9},
     answer=of_rank["refused"]["share"][0],
-    why="It has learned the sentence, not when to say it. To decline is the most frequent answer of the training, and to check whether a passage holds a fact is hard for this model.",
+    why="It has learned the sentence, not when to say it. This adapter works in the last two layers only; whether one in more layers would learn when, these runs do not tell.",
     reveals=[after_tuning, widgets.habits_by_rank(tuning)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **A rival explanation** is that this model cannot find an answer in a passage anyway. So we train on the same conversations without the 35 refusals.
+# Perhaps this model cannot find an answer in a passage anyway. As a control we train on the same conversations without the 35 refusals.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with_and_without = (("all conversations", of_rank), ("without refusals", bold))
@@ -232,14 +233,15 @@ for name, row in with_and_without:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Untuned, the model writes none of the 72 held-out answers as we want them. With rank 4 it declines 96 % (88 to 100) of the questions that have no answer, and also 86 % (72 to 98) of those that have one. It answers
-#   10 % (0 to 22).
-# - Without the refusals the same training answers 34 % (17 to 52), although it has fewer conversations and fewer steps. Each of its five seeds (0.29 to 0.38) is above each of the other five (0.08 to 0.12). So the model can find answers, at
-#   least some, and the refusals cost them.
-# - Rank 1 teaches the refusal (82 %) and not one call; rank 4 makes 46 % of the right calls, rank 16 50 %. A sentence that is always the same needs little, to copy two numbers needs more.
-# - Familiar kinds and wordings 56 %, new ones 46 %: what was learned is not tied to the templates.
-# - The price elsewhere: plain text, the beginnings of four plays, cost 2.91 nats per token before and 3.02 to 3.04 after. The model forgets a little of what nobody asked it to keep.
+# - Before tuning the model writes none<!--[[? all(tuning["written"]["untuned"][kind]["share"][0] == 0 for kind in ("answered", "missing", "sums"))]]--> of the 72<!--[[sum(tuning["held_out"].values())]]--> held-out answers as we want them. With rank 4 it declines in 96<!--[[pc(of_rank["missing"]["share"])]]--> % of the questions without an answer, and also in 86<!--[[pc(of_rank["refused"]["share"])]]--> % of those with one.
+# - It answers 10<!--[[pc(of_rank["answered"]["share"])]]--> %. Without the refusals the same training answers 34<!--[[pc(bold["answered"]["share"])]]--> %, although it has fewer conversations and fewer steps. Each of its five<!--[[words(len(bold["answered"]["seeds"]))]]--> seeds is above each of the other five<!--[[? min(bold["answered"]["seeds"]) > max(of_rank["answered"]["seeds"])]]-->. So this adapter can find some answers, and the refusals cost most of them.
+# - *The passage does not say*, written after every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Compare with this constant answer: rank 4 writes 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the answers to familiar kinds of questions, and 46<!--[[pc(of_rank["new"]["share"])]]--> % of those to new ones.
+# - Rank 1 teaches the refusal (82<!--[[pc(tuning["written"]["1"]["missing"]["share"])]]--> %) and not one call<!--[[? tuning["written"]["1"]["sums"]["share"][0] == 0]]-->. Rank 4 makes 46<!--[[pc(of_rank["sums"]["share"])]]--> % of the right calls, rank 16 makes 50<!--[[pc(tuning["written"]["16"]["sums"]["share"])]]--> %.
+# - The price elsewhere: plain text, the beginnings of four plays, cost 2.91<!--[[tuning["written"]["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.02<!--[[min(of_rank["plain"]):.2f]]--> to 3.04<!--[[max(of_rank["plain"]):.2f]]--> after it.
 # </details>
+#
+# **What these runs do not show.** The adapter changes the last two of 30 layers. In [lecture 23](23_inside_a_real_model.ipynb) it was mainly the attention of layer 23 that brought a capital to the last word, a layer below this adapter. So ask first whether an adapter that reaches such layers learns *when* to decline.
+# The command `python -m lectures.recipes.tuned_layers` tunes all layers but the first, with the last two as the control. Its runs are not finished, so we draw no conclusion about what a hundred conversations can teach.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
@@ -248,8 +250,8 @@ for name, row in with_and_without:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Tune it, or just say it?
 #
-# The cheapest rival of tuning is the prompt. We gave the *untuned* model the same held-out questions with three system messages: a short one, the three rules in words, and the rules with one example of each habit. Now we read
-# replies kindly: does the answer occur in the reply, does it decline in any words, does a right call occur?
+# A prompt is cheaper than tuning. We gave the *untuned* model the same held-out questions with three system messages: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
+# leniently: does the answer occur in the reply, does the reply decline in any words, does a right call occur?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 read = tuning["read"]
@@ -261,14 +263,14 @@ does = (
     "answered: short",
 )
 with show.held_back() as kindly:
-    print(f"{'':20}" + "".join(f"{each:>20}" for each in does))
-    for prompt, row in read.items():
-        print(f"{prompt:20}" + "".join(f"{100 * row[each][0]:18.0f} %" for each in does))
+    print(f"{'':20}" + "".join(f"{prompt.split()[-1]:>10}" for prompt in read))
+    for each in does:
+        print(f"{each:20}" + "".join(f"{pc(row[each]):>8} %" for row in read.values()))
 show.predict(
     "The *untuned* model with nothing but the message “Answer briefly.”: in what share of its replies to answerable questions does the answer occur?",
     choices={"about 10 %, as tuned": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
     answer=read["short message"]["answered: holds"][0],
-    why="In long sentences, with invented details, but the name is there. Tuning taught the form that we wanted and lost most of the answers.",
+    why="In long sentences, with invented details, but the name is there. Our adapter of two layers taught the form that we wanted and lost most of the answers.",
     reveals=[kindly, widgets.transcript_browser(tuning)],
 )
 
@@ -299,10 +301,10 @@ for ask in asks:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The untuned model's replies hold the answer in 83 % (67 to 96), but no reply is short, and it never declines. The tuned model's replies hold it in 8 %. *We asked for better manners and got them, and most of the answers are gone.*
-# - Rules in words change next to nothing here: 83 % hold the answer, none declines, no call.
-# - Rules *with three examples* do nearly what tuning did. The model declines in 88 % of the unanswerable and in 75 % of the answerable questions. So LoRA is not to blame: whatever shows this model a refusal makes it refuse.
-# - For calls tuning is ahead, 42 % against 17 % with examples, but the intervals (21 to 62 and 4 to 33) overlap: 24 sums are few.
+# - The untuned model's replies hold the answer in 83<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (first seed) hold it in 8<!--[[pc(read["tuned"]["answered: holds"])]]--> %.
+# - Rules in words change next to nothing here: 83<!--[[pc(read["rules"]["answered: holds"])]]--> % hold the answer, no refusal, no call<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
+# - Rules *with three examples* err as this adapter does: the model declines 88<!--[[pc(read["rules and examples"]["missing: declines"])]]--> % of the unanswerable questions, and also 75<!--[[pc(read["rules and examples"]["answered: declines"])]]--> % of the answerable ones.
+# - The tuned model makes 42<!--[[pc(read["tuned"]["sums: calls"])]]--> % of the right calls, the untuned one with examples 17<!--[[pc(read["rules and examples"]["sums: calls"])]]--> %. There are 24<!--[[tuning["held_out"]["sums"]]]--> sums and one seed, so we do not call this a difference.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -311,12 +313,17 @@ for ask in asks:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Preferences: DPO
 #
-# For many habits nobody can write the one right answer, but people can say which of two answers is better. **Preference tuning** learns from such pairs. **DPO**, direct preference optimisation (Rafailov et al. 2023), needs no reward model and no
-# sampling. For a conversation $x$ with a preferred answer $y^+$ and a rejected one $y^-$,
+# For many habits nobody can write the one right answer, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
+#
+# *With a reward model.* Suppose that each answer has a reward $r$, and that people prefer $y^+$ with probability $\sigma(r(y^+) - r(y^-))$ (Bradley & Terry 1952). Ouyang et al. (2022) fit $r$ to the comparisons. Then they train the model $\pi$ by
+# reinforcement learning: a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was tuned so as well (OpenAI 2023).
+#
+# *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve it for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
+# What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs neither a reward model nor sampling:
 #
 # $$L = -\log \sigma\big(\beta \big[\log\frac{\pi(y^+ \mid x)}{\pi_\mathrm{ref}(y^+ \mid x)} - \log\frac{\pi(y^- \mid x)}{\pi_\mathrm{ref}(y^- \mid x)}\big]\big).$$
 #
-# $\pi_\mathrm{ref}$ is the model before tuning, the **reference model**. A small β lets $\pi$ move far away before the loss is content. At the start $\pi = \pi_\mathrm{ref}$, so the loss is $\log 2$.
+# A small β lets $\pi$ move far away. At the start $\pi = \pi_\mathrm{ref}$, so the loss is $\log 2$.
 #
 # **Our habit is length.** SmolLM2 answers everyday questions at length. Each pair is its own answer $y^-$, and the first sentence of that answer $y^+$, so the only thing preferred is to stop
 # (`python -m lectures.recipes preference_tuning`).
@@ -345,16 +352,16 @@ widgets.beta_player(preferring)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With β = 0.1, P(end) rises from 0.0004 to 0.81 (0.68 to 0.92), in five seeds 0.76 to 0.84, and 93 % of the replies of the first seed are one sentence. β = 1 stays nearer to the reference model, 0.28 at a drift of 0.16 nats per token. β = 0.03 does what
-#   0.1 does (0.79 at 0.62).
-# - *Preferred* answers became **less** probable: their log-probability falls from −22.1 to −28.3. That of the rejected ones falls further, from −43.2 to −96.8. The loss asks only for the difference.
-# - The rival is supervised tuning on the preferred answers, without any pair: P(end) 0.84 (0.73 to 0.94) at a drift of 0.02 instead of 0.58. Plain text costs 2.91 to 2.92 nats afterwards, after DPO 3.04 to 3.21. *If you can write down the answer that you want, tune on it.* DPO is for habits where
-#   you can only compare.
-# - With a learning rate of 0.003 instead of 0.002 the habit looks even better, 0.98. Read the replies: of the eight in the widget four are empty. A measure of a habit is not a measure of the assistant.
+# - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. β = 1 stays nearer to the reference model: P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
+# - For β = 0.1 *preferred* answers became **less** probable: their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. For β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
+# - For both β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
+# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token instead of 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
+# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So for this habit, where we can write down the answer that we want, tuning on it is better.
+# - With a learning rate of 0.003 instead of 0.002 the habit looks even better, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. Read the replies: of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Write the loss at the start on the board: why log 2? What goes wrong: "DPO makes preferred answers more probable". Look at both log-probabilities: only their difference is asked for.*
+# *9 minutes. Write the loss at the start on the board: why log 2? What goes wrong: "DPO makes preferred answers more probable". With β = 1 it did, with β = 0.1 it did not: the loss asks only for the difference.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Tools, and a grammar for calls
@@ -385,7 +392,7 @@ caller = tuned("house_style", model)[0]  # trained on all conversations
 print(with_calculator(caller, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Two things can go wrong: the form of the call, and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain: a regular expression becomes an automaton, and a token is possible only if the automaton survives it,
+# Two things can go wrong: the form of the call, and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain: a regular expression becomes an automaton, and a token is allowed only if the automaton can still reach a match after it,
 # $P'(w \mid \text{text}) \propto P(w \mid \text{text})$ for allowed $w$, and 0 for all others.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -438,11 +445,11 @@ widgets.pattern_player(walked)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without a tool, with the answer begun (*964 + 494 =*), 0 of 24 sums are right. It writes a number at once, 1928 for example, and it is never the sum.
-# - Freely, with the rules in its prompt, the untuned model writes no call at all. Under the pattern all 24 calls are well-formed *and* right (100 %). The tuned model makes 58 % (38 to 79) of the right calls freely, and 92 % (79 to 100) under the pattern.
-#   So here a grammar without tuning beats tuning without a grammar. What the hundred conversations taught was mostly the form, and the form can be had for nothing.
+# - Without a tool, with the answer begun (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
+# - Freely, with the rules in its prompt, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
+# - The tuned model makes 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % of the right calls freely, and 92<!--[[pc(by_tool["tuned, under the pattern"]["right call"])]]--> % under the pattern. So here the grammar does more than tuning the last two layers; tuning more layers may do better (section 2).
 # - What no pattern decides is *whether* to call. The loop above always asks for a call.
-# - Given the calculator's result, both models copy it into the answer every time.
+# - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
 # - In the widget look at the first step: the pattern forbids nearly all that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
 # </details>
 
@@ -488,7 +495,7 @@ for name, (system, ask, start) in begun.items():
 widgets.guidance_player(pairs_of, label)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Raise γ to 5 for each prompt. Where does the text still make sense, and where does the word win that is only *relatively* more probable?
+# > **Ask yourself.** Raise γ to 5 for each prompt. Where does the text still make sense, and where does a word win only because the prompt raised its probability, though it is still unlikely?
 #
 # <details><summary><b>What to notice</b></summary>
 #
@@ -508,6 +515,7 @@ widgets.guidance_player(pairs_of, label)
 #
 # $$\mathrm{score}(q, d) = \sum_{w \in q} \mathrm{idf}(w)\, \frac{(k + 1)\, f}{f + k\,(1 - b + b\,|d| / \overline{|d|})}, \qquad f = \text{how often } w \text{ occurs in } d .$$
 #
+# $|d|$ is the length of $d$ in words and $\overline{|d|}$ the mean length. $\mathrm{idf}(w)$, the inverse document frequency, is the logarithm of about one over the fraction of passages that contain $w$. More occurrences help less and less, as $k$ says, and $b$ says how much a long passage is discounted.
 # The library is this course's own glossary, and the questions ask for its words.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -553,11 +561,10 @@ widgets.library_workbench(library, examples)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - BM25 has the right entry among its first three for 100 % of the 40 questions. The answers are right in 12 % (2 to 22) with these three, and in 38 % (22 to 52) with the right entry alone. So here the bottleneck is reading, not finding, and two wrong
-#   entries next to the right one cost a lot.
-# - Without a passage 0 %, with three random entries 0 %: not any text about neural networks helps, only the right one.
-# - In other words than the glossary's, BM25 finds the entry among its first three in 12 % (0 to 31) of 16 questions. Sentence vectors, which should know what words mean, find as many, and among the first ten 38 % against 25 %. The intervals overlap.
-# - The questions were written by people who had the glossary before them. Yours will look more like the second kind.
+# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 12<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 38<!--[[pc(retrieval["the right one"])]]--> % with the right entry alone. So here the model fails at reading, not the retriever at finding.
+# - Without a passage, and with three random entries, none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Not any text about neural networks helps, only the right one.
+# - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find as many<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
+# - The questions were written by people with the glossary in front of them. Yours will look more like the second kind.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -581,7 +588,7 @@ widgets.reach_player()
 widgets.product_key_player()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **And what is in the window, is it used?** We hide one sentence in verses, *The number of the lighthouse is 4821.*, and ask for the number at the end (`python -m lectures.recipes still_missing`).
+# **Does the model use what is in its window?** We hide one sentence in verses, *The number of the lighthouse is 4821.*, and ask for the number at the end (`python -m lectures.recipes still_missing`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 limits = stored("still_missing")
@@ -594,17 +601,16 @@ show.predict(
     f"The window of SmolLM2 has {model.config.max_length:,} tokens. In a text of 500 it always writes the right number. Now there are four more such sentences, about a mill, a bridge, a harbour and a tower, and the lighthouse comes first. How often is its number still right?",
     choices={"nearly never": 0.05, "about 60 %": 0.6, "always": 1.0},
     answer=crowded["beginning"][0],
-    why="The number is in the window, and so are rivals that look alike. What fails is to choose.",
+    why="The number is in the window, and so are four sentences that look alike. What fails is the choice.",
     reveals=recalled,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 500 tokens the right number is written always, wherever it is: 24 of 24 texts. A single odd sentence is easy to find, so a test with one needle says little.
-# - With four others like it the model is right in 62 % at the beginning or in the middle (25 to 88), and always if the sentence comes last. Eight texts per row are few; the direction agrees with what we would expect of a model that favours the
-#   last match.
-# - We measured 500 of 8,192 tokens, one sentence form and one model. What fits into a window and what is used of it are two questions.
+# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever it is: in 24<!--[[3 * limits["tries"]]]--> of 24 texts. A single odd sentence is easy to find, so a test with one needle says little.
+# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. There are only eight<!--[[words(limits["tries"])]]--> texts per row.
+# - We measured 500 of 8,192<!--[[model.config.max_length:,]]--> tokens, one sentence form and one model. What fits into a window and what is used of it are two questions.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -613,7 +619,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. What it still cannot do
 #
-# Three tests that a child would find easy, each with a simple rival: a constant answer, a coin, the same question in other words (`python -m lectures.recipes still_missing`). They show how to find a limit. They do not say what
+# Three small tests, each with a simple baseline: a constant answer, a coin, the same question in other words (`python -m lectures.recipes still_missing`). They show how to find a limit. They do not say what
 # larger models cannot do ([lecture 22](22_scale.ipynb)).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -630,11 +636,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Letters*: right in 33 %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42 words.
-# - *Negation*: it answers No to everything, so no pair gets opposite answers. Read more kindly: “yes” is more probable after a true statement than after a false one in 54 % of the countries, no better than a coin, and more probable
-#   after the truth than after its *negation* in only 17 %. With *not* the model finds *yes* more probable, whatever is negated.
-# - *Paraphrase*: between 12 % and 62 % of the capitals by the wording, 8 % by all four, 75 % by at least one. A benchmark with one wording measures the wording as well.
-# - Compare section 8: there it copies a number of four digits perfectly, until there are rivals. Limits are not where you expect them, so measure.
+# - *Letters*: right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
+# - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, no better than a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
+# - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %, so with *not* in the question this model finds *yes* more probable.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals by the wording. All four wordings bring out 8<!--[[pc(alike["all"])]]--> %, at most what the one odd wording allows. A benchmark with one wording measures the wording as well.
+# - Compare section 8: there it copies a number of four digits perfectly, until there are others like it. Limits are not where you expect them, so measure.
+#
+# *Leaderboards*, such as GLUE's (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Put each question of the checklist to a leaderboard as well.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -650,7 +658,7 @@ show.predict(
 # | How many questions, seeds and prompts? | an interval, not an anecdote |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Let groups of two invent a test with its rival, and write the expected share before they try it on the model. What goes wrong: one impressive failure is taken for a rate.*
+# *7 minutes. Let groups of two invent a test with its baseline, and write the expected share before they try it on the model. What goes wrong: one impressive failure is taken for a rate.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10. Models of the brain, and open questions
@@ -697,16 +705,16 @@ show.predict(
     "How well do the states of layer 15 predict this recording, which knows nothing of meaning, in held-out text?",
     choices={"r about 0": 0.0, "r about 0.3": 0.3, "r about 0.7": 0.7},
     answer=found["SmolLM2, layer 15"],
-    why="The states contain nearly everything about the text, word length included. A linear map with hundreds of weights finds whatever the recording shares with them.",
+    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds whatever the recording shares with them: see the random vectors in the printed list.",
     reveals=correlated,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The states of layer 15 predict it with r = 0.64, those of layers 5 and 25 with 0.65 and 0.59. And *random* vectors of the last five tokens reach 0.61. The word's length itself, without smoothing, has 0.40.
+# - The states of layer 15 predict it with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. And *random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, has 0.40<!--[[found["the word's length"]:.2f]]-->.
 # - So the correlation shows that the recording depends on which words were read. It does not show that it was computed as the model computes it, nor that prediction matters.
-# - A fair study therefore compares with rivals: random and untrained models, word length and frequency, the position in the text; it tests on *other* texts, because neighbouring moments resemble each other; and it says how well one half of
+# - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text; it tests on *other* texts, because neighbouring moments resemble each other; and it says how well one half of
 #   the recordings predicts the other, the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
 # </details>
 
@@ -717,9 +725,9 @@ show.predict(
 # |---|---|---|
 # | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
 # | external memory | retrieval works as well as its retriever; product keys make large tables cheap | sections 7, 8 |
-# | control | form can be guaranteed, content cannot; habits are learned faster than judgement | sections 2 to 6 |
+# | control | form can be guaranteed, content cannot; a habit is tested where it does not belong | sections 2 to 6 |
 # | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
-# | and ours: knowing what it knows | refusals without judgement, answers that ignore *not* | sections 2, 9 |
+# | and ours: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
 #
 # **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own in a hundred conversations; refusals that
 # depend on the passage; a retriever that mixes words and vectors; a test from section 9 with a larger model.
@@ -743,6 +751,57 @@ show.predict(
 # *7 minutes. Ask what result of a brain study would count against the model. What goes wrong: "the brain predicts the next word". That may be so, but a correlation of states does not show it. End with the map, and let everybody name the
 # lecture whose result surprised them most.*
 
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Teach a habit of your own with a few conversations, and say beforehand which questions should *not* get it. The cell tunes the last two layers for 24 steps. Ask a question of each kind, with words that the training does not have.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def taught(told, steps=24):
+    """A copy of the model whose last two layers are tuned on (question, answer), and its adapter."""
+    torch.manual_seed(0)
+    copied = copy.deepcopy(model)
+    last = ("layers.28.", "layers.29.")
+    tuned_part = LoRA(copied, rank=4, where=lambda name: name.startswith(last))
+    own_tail = Tail(copied, 2)
+    said = [
+        [
+            {"role": "system", "content": "Answer briefly."},
+            {"role": "user", "content": ask},
+            {"role": "assistant", "content": reply},
+        ]
+        for ask, reply in told
+    ]
+    rows = own_tail.read(pad([conversation(tokenizer, each) for each in said]))
+    with torch.enable_grad():
+        fit(
+            tuned_part,
+            [rows],
+            loss=lambda _, batch: supervised_loss(own_tail, batch),
+            steps=steps,
+            learning_rate=3e-3,
+            progress=False,
+        )
+    return copied, tuned_part
+
+
+# %% slideshow={"slide_type": "fragment"}
+SAYS_PLACE = [  # questions about places get a bare word. Change this.
+    ("Where is Paris?", "France."),
+    ("Where is Kyoto?", "Japan."),
+    ("Where is Cairo?", "Egypt."),
+    ("Where is Lima?", "Peru."),
+]
+mine, my_habit = taught(SAYS_PLACE)
+for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and without
+    with my_habit.off():
+        print(f"{ask}\n  before: {answer(mine, ask, longest=12)}")
+    print(f"  after:  {answer(mine, ask, longest=12)}")
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes, or homework. Let everybody write down the expected share for both kinds of questions before they run it. What goes wrong: only questions that should get the habit are tried.*
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
@@ -758,7 +817,7 @@ show.predict(
 # 4. Under a pattern every call is well-formed. Which error is left?
 # <details><summary>Answer</summary>The content: wrong numbers, or a call where none was needed.</details>
 #
-# 5. Three passages from BM25 help, three random ones do not. Which rival did that exclude?
+# 5. Three passages from BM25 help, three random ones do not. Which other explanation did that exclude?
 # <details><summary>Answer</summary>That any text about the subject, or a longer prompt, would do.</details>
 #
 # 6. Random vectors predict a recording nearly as well as a language model's states. What does the model's correlation then show?
@@ -800,6 +859,6 @@ show.predict(
 # - **product keys**: keys that are pairs of half keys, so that the best of very many are found with few products.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Ouyang et al. (2022), Training Language Models to Follow Instructions with Human Feedback. Rafailov et al. (2023), Direct Preference Optimization. Hu et al. (2021), LoRA. Willard & Louf (2023), Efficient Guided Generation. Sanchez
+# **Sources.** Ouyang et al. (2022), Training Language Models to Follow Instructions with Human Feedback. OpenAI (2023), GPT-4 Technical Report. Bradley & Terry (1952), Rank Analysis of Incomplete Block Designs. Rafailov et al. (2023), Direct Preference Optimization. Hu et al. (2021), LoRA. Willard & Louf (2023), Efficient Guided Generation. Sanchez
 # et al. (2023), Stay on Topic with Classifier-Free Guidance. Robertson & Zaragoza (2009), The Probabilistic Relevance Framework. Dai et al. (2019), Transformer-XL. Lample et al. (2019), Large Memory Layers with Product Keys. Schrimpf et al. (2021), The Neural Architecture of
-# Language. Ben Allal et al. (2025), SmolLM2. Mausam, slides on neural language models (IIT Delhi).
+# Language. Wang et al. (2019a), GLUE. Wang et al. (2019b), SuperGLUE. Ben Allal et al. (2025), SmolLM2. Mausam, slides on neural language models (IIT Delhi).

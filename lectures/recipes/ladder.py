@@ -181,3 +181,29 @@ def report(run: Run, runs: list[dict[str, Any]], rates: dict[str, dict[tuple[int
             "runs": runs,
         },
     )
+
+
+def cook_held_out(run: Run) -> None:
+    """The held-out model with a rate of its own: tuned on dev plays as those of the ladder, and once more at full length."""
+    rung, steps = run.size(HELD_OUT, ((16, 1), 16))
+    short = {
+        rate: train(run, "Transformer", rung, run.size(TUNED_AT, 8), rate, 0)["curve"][-1]
+        for rate in run.size(RATES, RATES[:2])
+    }
+    near = sorted(short, key=lambda rate: short[rate])[: run.size(3, 1)]
+    full = {rate: train(run, "Transformer", rung, steps, rate, 0)["curve"][-1] for rate in near}
+    best = min(full, key=lambda rate: full[rate])
+    runs = [train(run, "Transformer", rung, steps, best, seed) for seed in range(run.size(SEEDS, 1))]
+    run.save_result(
+        "held_out",
+        {
+            "question": "Which loss has the held-out model if its learning rate is tuned as those of the ladder are?",
+            "how": f"nats per character of the test plays; {SETTINGS}; the three best of {len(short)} rates at {TUNED_AT}"
+            " steps are tried at full length, one seed; loss on dev plays chooses",
+            "at_tuning_length": {str(rate): loss for rate, loss in short.items()},
+            "at_full_length": {str(rate): loss for rate, loss in full.items()},
+            "rate": best,
+            "runs": runs,
+            "what_it_shows": f"rate {best:g}: " + ", ".join(f"{one['loss']:.4f}" for one in runs),
+        },
+    )

@@ -26,6 +26,8 @@ DIGITS, PLUS, EQUALS, VOCABULARY = 3, 10, 11, 12
 LENGTH, ANSWER = 2 * DIGITS + 2, DIGITS + 1
 SEEDS, STEPS, BATCH, RATE = 5, 1500, 64, 1e-2
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64)
+LONGER, LONGER_WIDTHS, LONGER_SEEDS = 4, (6,), 3
+"""Times the steps, for widths below the threshold."""
 TESTED = 500
 SETTINGS = f"2 layers, {STEPS} steps of {BATCH} sums, AdamW with a cosine, rate {RATE} · √(16 / width)"
 
@@ -93,8 +95,8 @@ def measures(model: nn.Module, pairs: Tensor) -> dict[str, float]:
     }
 
 
-def train(run: Run, width: int, seed: int, held: Tensor) -> dict[str, Any]:
-    name, steps = f"sums-{width}-{seed}", run.size(STEPS, 4)
+def train(run: Run, width: int, seed: int, held: Tensor, times: int = 1) -> dict[str, Any]:
+    name, steps = f"sums-{width}-{seed}", times * run.size(STEPS, 4)
     sizes = {
         "vocab_size": VOCABULARY,
         "d_model": width,
@@ -131,5 +133,25 @@ def cook(run: Run) -> None:
             " right ones before it",
             "answer_length": ANSWER,
             "runs": runs,
+        },
+    )
+
+
+def cook_longer(run: Run) -> None:
+    """Is a threshold in size one of the length of training as well? Widths that cannot add, trained for longer."""
+    held = held_out()
+    runs = [
+        train(run, width, seed, held, LONGER)
+        for seed in range(run.size(LONGER_SEEDS, 1))
+        for width in run.size(LONGER_WIDTHS, (4,))
+    ]
+    run.save_result(
+        "mirage_longer",
+        {
+            "question": "Does a model below the threshold of size learn to add if it is trained for longer?",
+            "how": f"as mirage, but {LONGER * STEPS} steps; the same first weights and the same first sums",
+            "steps": LONGER * STEPS,
+            "runs": runs,
+            "what_it_shows": "; ".join(f"width {one['width']}, seed {one['seed']}: {one['exact']:.0%}" for one in runs),
         },
     )

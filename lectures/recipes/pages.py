@@ -965,6 +965,7 @@ PAGES: dict[str, Page] = {
     "deeper_or_wider": ("{how}.", deeper_or_wider, SHOWN),
     "ladder": ("{how}. Means and their 95 % intervals.", ladder),
     "mirage": ("{how}. Mean of the seeds, lowest to highest.", mirage),
+    "mirage_longer": ("{how}. Mean of the seeds, lowest to highest.", mirage),
     "modifications": (
         "**Void as a test of encoder-decoders: vanilla does not use its source (the next result).** {settings}. {progress}."
         " Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",

@@ -275,6 +275,13 @@ RECIPES: dict[str, Recipe] = {
             mirage.cook,
         ),
         Recipe(
+            "mirage_longer",
+            4,
+            "the same sums by a model below the threshold, with four times the steps: three seeds",
+            "result:mirage_longer",
+            mirage.cook_longer,
+        ),
+        Recipe(
             "positions",
             9,
             "13 ways of telling positions on hidden letters, and which reach beyond the trained length; five seeds",
@@ -581,6 +588,13 @@ RECIPES: dict[str, Recipe] = {
             "eight sizes of a Transformer by six lengths or seven, LSTMs, and rivals: long warm-up, one rate for all",
             "result:ladder",
             ladder.cook,
+        ),
+        Recipe(
+            "held_out",
+            30,
+            "the model that the ladder's laws have to predict, with a learning rate of its own: three seeds",
+            "result:held_out",
+            ladder.cook_held_out,
         ),
         Recipe(
             "modifications",

@@ -15,7 +15,7 @@ from nlmcore.language_model import evaluation_mode
 from nlmcore.positions import NoPositions
 from nlmcore.transformer import GatedFeedForward, PostNorm
 
-__all__ = ["architecture", "architecture_player"]
+__all__ = ["architecture", "architecture_parts", "architecture_player"]
 
 SAYS = {
     "embedding": "One vector per token, a row of the table. These vectors are the residual pathway.",
@@ -46,6 +46,19 @@ def architecture(model: nn.Module, *, lit: Collection[str] = (), title: str = ""
     if lit and not shown:
         raise ValueError(f"lit must name parts of the picture, {keys}, got {list(lit)}")
     return architecture_svg(towers, lit=shown, title=title, alt=_alt(model, towers))
+
+
+def architecture_parts(model: nn.Module, parts: Mapping[str, tuple[Collection[str], str]], label: str = "") -> Live:
+    """The picture with a menu: each entry lights the parts that it is about, and says a sentence.
+
+    parts: entry -> (what `architecture` takes as `lit`, the sentence). Raises ValueError as `architecture` does.
+    """
+    pictures = {entry: architecture(model, lit=lit) for entry, (lit, _) in parts.items()}
+
+    def draw(entry: str) -> str:
+        return pictures[entry] + said(parts[entry][1])
+
+    return live(draw, entry=menu(list(parts), label))
 
 
 def architecture_player(models: Mapping[str, tuple[nn.Module, Any]], sentence: str) -> Live:

@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from lectures.recipes import conversations, glossary_questions, instruction_tuning, preference_tuning, tuned
+from lectures import stored
+from lectures.recipes import (
+    conversations,
+    glossary_questions,
+    instruction_tuning,
+    preference_tuning,
+    tuned,
+    tuned_layers,
+)
 from lectures.recipes.everyday import questions
 from lectures.recipes.still_missing import counted
 from lectures.recipes.tools_and_retrieval import WORDINGS
@@ -127,3 +135,28 @@ def test_the_stored_adapters_write_what_the_result_says(name: str) -> None:
 def test_an_adapter_that_is_not_there_is_told() -> None:
     with pytest.raises(ValueError, match="house_style"):
         stored_adapter("nonsense", None)
+
+
+def test_a_rate_is_chosen_on_other_conversations() -> None:
+    dev = tuned_layers.chosen_on()
+    asks = {told.ask for told in [*conversations.training(), *conversations.held_out()]}
+    assert not asks & {told.ask for told in dev}
+    assert not any(told.new for told in dev)
+    assert [sum(told.kind == kind for told in dev) for kind in instruction_tuning.KINDS] == [tuned_layers.DEV] * 3
+
+
+def test_a_question_elsewhere_has_no_answer_in_its_passage() -> None:
+    answered = [told for told in conversations.held_out() if told.kind == "answered"]
+    for own, other in zip(answered, tuned_layers.elsewhere(answered), strict=True):
+        thing = own.ask.split("about the ")[1].split(".")[0]
+        passage, ask = other.ask.split("\n")
+        assert thing in ask
+        assert thing not in passage
+
+
+@pytest.mark.everything
+def test_a_quick_run_in_the_middle_layers() -> None:
+    found = tuned_layers.train(tuned_layers.Job(tuned_layers.MIDDLE, 0, 1e-3, quick=True))
+    assert found["parameters"] == stored("instruction_tuning")["parameters"]["4"]
+    assert len(found["curve"]) == found["steps"] == 2
+    assert {kind: len(rows) for kind, rows in found["written"].items()} == dict.fromkeys(found["written"], 2)

@@ -13,7 +13,7 @@ from nlmcore.metrics.significance import summary, welch
 
 
 def test_the_minutes_are_few_enough(prose: str) -> None:
-    minutes = [int(n) for n in prose.split("| minutes |")[1].split("Every")[0].replace("|", " ").split()]
+    minutes = [int(n) for n in prose.split("| minutes |")[1].split("The minutes")[0].replace("|", " ").split()]
     assert len(minutes) == 8
     assert 60 <= sum(minutes) <= 75
 
@@ -73,22 +73,21 @@ def test_small_weights_collapse_faster(ran: dict) -> None:
     assert second == sorted(second)
 
 
-def test_the_mask_makes_a_line_of_the_cliff(ran: dict, prose: str) -> None:
+def test_the_mask_makes_a_line_of_the_cliff(ran: dict) -> None:
     plain, normed, masked, both = (ran["decline"](*given) for given in ((0, 0), (1, 0), (0, 1), (1, 1)))
     assert plain[2] < -15
     assert normed[2] > -3 > -13 > normed[4], "delayed by two layers, and then as steep"
     assert min(masked) > -3 > -15 > normed[-1]
     assert min(both) > -3
-    rate = 10 ** ((masked[0] - masked[-1]) / (len(masked) - 1))
-    cut = ran["residuals"]["SmolLM2"]["no skips"]
-    steps = (cut[0] / cut[-1]) ** (1 / 30)
-    assert f"by a factor of about {rate:.1f} per layer (SmolLM2's without skips: {steps:.1f})" in prose
 
 
-def test_trained_models(ran: dict, prose: str) -> None:
+def test_long_rows_collapse_later(ran: dict) -> None:
+    assert ran["alone"][2] + 3 < ran["long_left"] < -1
+
+
+def test_trained_models(ran: dict) -> None:
     smol, mini = ran["residuals"]["SmolLM2"], ran["residuals"]["MiniLM"]
     networks = smol["no networks"]
-    assert f"falls from {networks[0]:.2f} to {networks[-1]:.2f}, most of it in the first five layers" in prose
     assert (networks[0] - networks[5]) > 0.8 * (networks[0] - networks[-1])
     assert mini["no skips"][-1] < 1e-6 < mini["no skips"][3]
     assert min(mini["as trained"]) > 0.5
@@ -110,56 +109,34 @@ def test_no_mixing_on_images_is_no_guess(ran: dict) -> None:
     assert all(len(of["right"]) >= 5 for by in result["tasks"].values() for of in by.values())
 
 
-def test_what_the_mixings_reach(ran: dict, prose: str) -> None:
-    letters, digits = ran["means"]["letters"], ran["means"]["digits"]
-    assert f"attention ({letters['attention']:.1f} %) and MLP-Mixer ({letters['MLP-Mixer']:.1f} %) lead" in prose
-    assert f"FNet has {letters['FNet']:.1f} %" in prose
-    assert f"never trained ({letters['random mixing']:.1f} %); no mixing has {letters['no mixing']:.1f} %" in prose
-    assert f"brings it to {letters['FNet, attention on top']:.1f} %" in prose
-    assert f"more than attention ({digits['attention']:.1f} %)" in prose
-    assert f"no better than no mixing ({digits['no mixing']:.1f} %)" in prose
-    lead = sorted(letters, key=lambda row: -letters[row])
-    assert lead[:2] == ["attention", "MLP-Mixer"]
+def test_what_the_mixings_reach(ran: dict) -> None:
     for one, other, differ in (("FNet", "random mixing", False), ("linear mixing", "FNet", True)):
         p = welch(*(summary(ran["right"]["letters"][row]) for row in (one, other)))
         assert (p < 0.05) == differ, (one, other)
-    assert min(digits, key=digits.get) == "attention"
     assert ran["tests"]["digits"]["no mixing"].p > 0.05
-    assert all(test.corrected < 0.05 for row, test in ran["tests"]["digits"].items() if row != "no mixing")
 
 
-def test_fnet_in_percent(prose: str) -> None:
-    assert f"so {100 * 76.7 / 83.3:.0f} %" in prose
-
-
-def test_luck_in_their_search(ran: dict, prose: str) -> None:
-    plain = sublayer_order.THEIRS["plain"]
+def test_luck_in_their_search(ran: dict) -> None:
+    random, plain = sublayer_order.THEIRS["random"], sublayer_order.THEIRS["plain"]
+    assert (len(random), len(plain)) == (20, 5)
     assert ran["expected"] == pytest.approx(fmean(plain) - 1.87 * stdev(plain), abs=0.01)
-    assert ran["expected"] < sublayer_order.THEIRS["best"] < min(plain)
-    assert f"between {sublayer_order.THEIRS['worst']} and **{sublayer_order.THEIRS['best']}**" in prose
+    assert ran["expected"] < min(random) < min(plain)
 
 
-def test_our_search_is_as_stored(ran: dict, prose: str) -> None:
+def test_our_search_is_as_stored(ran: dict) -> None:
     result = stored("sublayer_order")
     plain, chosen = result["losses"][result["plain"]], ran["chosen"]
     orders = {row: of for row, of in result["losses"].items() if row not in (result["plain"], result["sandwich"])}
     assert len(orders) == len(plain) == 20
     assert min(len(of) for of in result["losses"].values()) >= 5
     assert orders[chosen][0] == min(of[0] for of in orders.values())
-    p = welch(summary(orders[chosen][1:]), summary(plain))
-    assert ran["retest"].p == pytest.approx(p)
-    told = " ".join(ran["order_findings"])
-    assert f"Its winner has {orders[chosen][0]:.3f}, the plain order with the same seed {plain[0]:.3f}" in prose
-    assert f"the best of 20 plain seeds has {min(plain):.3f}" in prose
-    assert abs(ran["retest"].difference) < 0.002
-    assert not ran["better"]
-    assert not ran["worse"]
-    assert ran["between"] < ran["within"]
-    assert len({min(orders, key=lambda row: orders[row][seed]) for seed in range(5)}) == 5, "a winner of its own"
+    assert ran["retest"].p == pytest.approx(welch(summary(orders[chosen][1:]), summary(plain)))
     assert ran["differ"] == [result["sandwich"]]
-    pairs = [a - b for a, b in zip(result["losses"][result["sandwich"]], plain, strict=False)]
-    assert f"**The sandwich is worse here**, by {fmean(pairs):.3f}, if you compare seed by seed" in prose
-    assert f"{len(ran['better'])} of the 20 random orders and the sandwich are better" in told
+
+
+def test_the_short_runs_hardly_use_their_context(ran: dict) -> None:
+    assert set(ran["context_cost"]) == set(ran["named_orders"])
+    assert max(ran["context_cost"].values()) < 0.3
 
 
 def test_a_causal_model_needs_two_layers(ran: dict) -> None:
@@ -175,45 +152,20 @@ def test_positions_are_those_of_the_lecture_on_them(ran: dict) -> None:
     assert ran["told"]["letters"]["none"]["theirs"] == 76.6
 
 
-def test_deep_runs_are_as_stored(ran: dict, prose: str) -> None:
+def test_deep_runs_are_as_stored(ran: dict) -> None:
     deep = stored("very_deep")
-    frequencies = 3.33  # nats per character of a play, from the frequencies of other plays
     for depth, name in (("100", "hundred"), ("12", "twelve")):
         for rule, of in deep["runs"][depth].items():
             assert ran[name][rule] == of["dev"]
             assert len(of["dev"]) >= 5
-            assert (fmean(of["dev"]) < frequencies - 0.1) == (rule == "pre-norm"), (depth, rule)
     assert deep["guess"] == pytest.approx(math.log(82), abs=1e-3)
-    assert f"learned more ({fmean(ran['hundred']['pre-norm']):.2f} at 100 layers)" in prose
     longer = deep["longer"]
-    assert [len(longer[rule]["0.001"]) for rule in ("DeepNorm", "post-norm")] == [5, 5]
-    assert max(longer["DeepNorm"]["0.001"]) < 3.1 < frequencies < min(longer["post-norm"]["0.001"])
-    assert f"has learned ({fmean(longer['DeepNorm']['0.001']):.2f}, five seeds)" in prose
-    assert f"post-norm has not ({fmean(longer['post-norm']['0.001']):.2f})" in prose
-    assert longer["DeepNorm"]["0.004"][0] > frequencies
-    assert f"Pre-norm stays ahead of both ({longer['pre-norm']['0.004'][0]:.2f}, one seed)" in prose
-    moved = {rule: {depth: fmean(of) for depth, of in by.items()} for rule, by in deep["moved"].items()}
-    assert f"moves the logits by {moved['DeepNorm']['100']:.0f}, post-norm by {moved['post-norm']['100']:.0f}" in prose
-    assert f"from {moved['DeepNorm']['3']:.1f} at 3 layers" in prose
+    assert max(longer["DeepNorm"]["0.001"]) < 3.1 < 3.33 < min(longer["post-norm"]["0.001"])
 
 
-COMPARED = [
-    ("12 layers, half as wide", "6 layers"),
-    ("3 layers, twice as wide", "6 layers"),
-    ("one block", "6 layers"),
-    ("one block, own norms", "one block"),
-    ("one block, 8.5 times as wide", "6 layers"),
-    ("WideNet, 4 experts", "one block, own norms, twice as wide"),
-    ("WideNet, 8 experts", "6 layers"),
-    ("WideNet, 8 experts", "one block, 8.5 times as wide"),
-]
-
-
-def test_wide_runs_are_as_stored(ran: dict, prose: str) -> None:
+def test_equal_parameters_are_equal(ran: dict) -> None:
     rows = stored("deeper_or_wider")["rows"]
     assert {row for group in ran["GROUPS"].values() for row in group} == set(rows)
-    for (row, reference), told in zip(COMPARED, ran["wide_findings"], strict=True):
-        assert told.startswith(f"{row} against {reference}: ")
     base = rows["6 layers"]["parameters"]
     for row in (
         "12 layers, half as wide",
@@ -222,22 +174,11 @@ def test_wide_runs_are_as_stored(ran: dict, prose: str) -> None:
         "WideNet, 8 experts",
     ):
         assert rows[row]["parameters"] == pytest.approx(base, rel=0.06)
-    assert rows["one block"]["multiply_adds"] == rows["6 layers"]["multiply_adds"]
     operations = {row: of["multiply_adds"] / rows["6 layers"]["multiply_adds"] for row, of in rows.items()}
-    assert f"the wide block has {operations['one block, 8.5 times as wide']:.0f} times the operations" in prose
     assert operations["WideNet, 4 experts"] == pytest.approx(
         operations["one block, own norms, twice as wide"], rel=0.01
     )
-    mean = ran["mean_of"]
-    assert mean["3 layers, twice as wide"] < mean["6 layers"] < mean["12 layers, half as wide"]
-    assert f"costs {mean['one block'] - mean['6 layers']:.2f} nats at a fifth of the parameters" in prose
-    assert rows["one block"]["parameters"] / base == pytest.approx(0.2, abs=0.02)
-    samples = {row: summary(of["dev"]) for row, of in rows.items()}
-    corrected = {pair: 8 * welch(samples[pair[0]], samples[pair[1]]) for pair in COMPARED}
-    assert [pair for pair, p in corrected.items() if p < 0.05] == [COMPARED[6], COMPARED[7]]
     assert len(ran["theirs_depth"]) == 5
-    rivals = max(mean["one block, own norms, twice as wide"], mean["one block, 8.5 times as wide"])
-    assert rivals < mean["WideNet, 4 experts"] < mean["WideNet, 8 experts"]
 
 
 def test_a_student_begins_with_the_reference(ran: dict) -> None:

@@ -204,8 +204,8 @@ def patch_player(inside: Inside, pairs: Mapping[str, Mapping[str, Any]]) -> Live
         ]
         short = len(words) <= 16
         picture = grid_svg(
-            matrix, [str(i) for i in layers], named, reach=1.0, cell=(min(80, 860 / len(named)), 10 if len(layers) > 20 else 20),
-            chosen=(row, column), title=f"{kind}: share restored by one cell", turn=60,
+            matrix[::-1], [str(i) for i in layers[::-1]], named, reach=1.0, cell=(min(80, 860 / len(named)), 10 if len(layers) > 20 else 20),
+            chosen=(len(layers) - 1 - row, column), title=f"{kind}: share restored by one cell", turn=60,
             alt=f"Share restored by the {kind}, by layer and position; strongest: {'; '.join(strongest[::3])}.",
             note="vertical: layer; red 1 restores the clean answer, blue −1 moves away from it",
         )  # fmt: skip
@@ -220,7 +220,10 @@ def patch_player(inside: Inside, pairs: Mapping[str, Mapping[str, Any]]) -> Live
         words_svg = next_words_svg(
             inside, corrupted.log_p, after, title=facts["corrupted"], names=("as it is", "patched"), count=5
         )
-        return beside(picture, words_svg) + said(f"{says}, computed now {share:z.2f}")
+        moved = inside.changed(clean, layers[row], *_restored(inside, corrupted, kind, layers[row], first + column))
+        lost = (odds[2] - float(moved[ids[0]] - moved[ids[1]])) / (odds[2] - odds[0])
+        both = f"computed now: it restores {share:z.2f}; put the other way, into the clean text, it costs {lost:z.2f}"
+        return beside(picture, words_svg) + said(f"{says}, {both}")
 
     widest = max(len(facts["pieces"]) - facts["first"] for facts in pairs.values())
     return live(

@@ -100,3 +100,14 @@ def test_what_cannot_be_drawn_is_said() -> None:
     tower = Tower("in", [Piece("e", "table", "embedding")], [Branch("plus", [Piece("a", "other", "a")])], "× 1")
     with pytest.raises(ValueError, match="lit must name pieces of the picture"):
         architecture_svg([tower], alt="one", lit=["b"])
+
+
+def test_a_menu_lights_the_parts_of_its_entry() -> None:
+    model = TransformerLM(TransformerConfig(**SIZES))
+    play = widgets.architecture_parts(model, {"all": ((), "Every part."), "one": (["network"], "The network.")})
+    assert 'opacity="0.3"' not in play.picture.value
+    play.controls["entry"].value = "one"
+    assert 'opacity="0.3"' in play.picture.value
+    assert "The network." in play.picture.value
+    with pytest.raises(ValueError, match="lit must name parts of the picture"):
+        widgets.architecture_parts(model, {"wrong": (["netwrok"], "")})

@@ -1,0 +1,244 @@
+"""Where must an adapter be so that a hundred conversations teach more than a form?
+
+    python -m lectures.recipes.tuned_layers --hours 2      any number of times; `lectures.recipes.resumable` says how
+
+SmolLM2 is tuned by LoRA on `lectures.recipes.conversations`, in its last 2 of 30 layers, or in all but the first. Two
+layers cannot do what the 28 before them have not prepared, so the first is a control for the second. Between them are
+two more: as many parameters in the last 2 layers, and 2 layers in the middle. Both main rows are trained once more
+without the conversations whose passage lacks the answer: does learning to decline cost answers?
+
+Every run stores, question by question, whether greedy decoding writes the held-out answer letter by letter:
+
+    answered     the passage holds the answer                    missing     it does not: "The passage does not say."
+    refused      answerable, and it declines all the same        sums        the right call of the calculator
+    elsewhere    the question comes with the passage about another thing, so it should decline
+
+so that rows are compared by pairs: the same question, the same seed. Floors: the untuned model, and the constant answer
+"The passage does not say.", which is right in all of `missing` and `elsewhere` and in nothing else.
+
+A rate is chosen for each row, between two worse ones, on other conversations of the training kind. Five seeds, which
+decide the adapter's first weights and the order of the batches. Seed 0 also stores replies, and its adapter in the cache.
+One file a run in `results/tuned_layers/`.
+"""
+
+import copy
+import os
+import random
+import time
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+from nlmcore.corpora import load
+from nlmcore.training import cosine_schedule, fit
+from nlmcore.transfer import LoRA
+from nlmcore.transfer.tuning import Answers, Tail, conversation, pad, supervised_loss
+from safetensors.torch import save_file
+
+from lectures.recipes import conversations, resumable
+from lectures.recipes.conversations import EXAMPLES, MISSING, RULES, SYSTEM, Told, messages
+from lectures.recipes.resumable import bracketed, file_of, read
+from lectures.recipes.run import load_smollm2, parameters
+from lectures.recipes.tuned import in_batches, replies, shuffled, text_passages, written
+
+LAST, EQUAL, MIDDLE, MOST = "last 2", "last 2, as many parameters", "2 in the middle", "all but the first"
+PLACES = {LAST: (28, 2, 4), EQUAL: (28, 2, 58), MIDDLE: (14, 2, 4), MOST: (1, 29, 4)}
+"""Name -> first layer, how many, LoRA's rank."""
+RATES = {LAST: (1e-3, 3e-3, 1e-2), EQUAL: (3e-4, 1e-3, 3e-3), MIDDLE: (1e-3, 3e-3, 1e-2), MOST: (3e-4, 1e-3, 3e-3)}
+FACTOR, TUNED_SEEDS, SEEDS, EPOCHS, BATCH, WARM_UP = 3.2, 2, 5, 5, 8, 5
+ASKED, DEV = 40, 24
+"""Questions of each kind, to test on and to choose the rate with."""
+PROMPTS: dict[str, dict[str, Any]] = {
+    "short message": {"system": SYSTEM},
+    "rules": {"system": RULES},
+    "rules and examples": {"system": RULES, "shown": EXAMPLES},
+}
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "nlmcourse" / "recipes" / "tuned_layers"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training; or, with a prompt, what the untuned model replies."""
+
+    place: str = ""
+    seed: int = 0
+    rate: float = 0.0
+    refusals: bool = True
+    prompt: str = ""
+    quick: bool = False
+    """Two steps, two questions of each kind: a test that the code runs."""
+
+    @property
+    def file(self) -> Path:
+        if self.prompt:
+            return file_of("tuned_layers", "prompt", self.prompt)
+        told = "" if self.refusals else "without refusals"
+        return file_of("tuned_layers", self.place, told, f"rate {self.rate:g} seed {self.seed}")
+
+
+# --- questions --------------------------------------------------------------------------------------------
+
+
+def chosen_on(count: int = DEV) -> list[Told]:
+    """Conversations of the training kind that are not among the hundred."""
+    chance, trained = random.Random("dev"), {told.ask for told in conversations.training()}
+    found: dict[str, list[Told]] = {"answered": [], "missing": [], "sums": []}
+    while any(len(rows) < count for rows in found.values()):
+        for told in (
+            conversations.question("training", True, chance),
+            conversations.question("training", False, chance),
+            conversations.addition("training", chance),
+        ):
+            if told.ask not in trained and len(found[told.kind]) < count:
+                found[told.kind].append(told)
+    return [told for rows in found.values() for told in rows]
+
+
+def elsewhere(answered: list[Told]) -> list[Told]:
+    """Each question with the passage of the next, which is about another thing."""
+    parts = [told.ask.split("\n") for told in answered]
+    return [
+        Told("missing", f"{passage}\n{ask}", MISSING, told.new)
+        for (_, ask), (passage, _), told in zip(parts, parts[1:] + parts[:1], answered, strict=True)
+    ]
+
+
+def by_kind(rows: list[Told]) -> dict[str, list[Told]]:
+    """The conversations of a test, by what is counted."""
+    found = {kind: [told for told in rows if told.kind == kind] for kind in ("answered", "missing", "sums")}
+    return found | {
+        "refused": [told._replace(answer=MISSING) for told in found["answered"]],
+        "elsewhere": elsewhere(found["answered"]),
+    }
+
+
+def coded(told: list[Told], tokenizer: Any) -> Answers:
+    """Up to the first answer."""
+    return pad([conversation(tokenizer, messages(each)[:3]) for each in told])
+
+
+@lru_cache(maxsize=1)
+def plain_text(length: int = 160) -> Answers:
+    """The beginnings of four plays, which nobody asked the model to unlearn."""
+    return text_passages(load_smollm2()[1], [d.text for d in load("shakespeare").splits["test"][:4]], length)
+
+
+# --- one run ----------------------------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def measured(tail: Tail, asked: list[Told], dev: list[Told]) -> dict[str, Any]:
+    """1 or 0 for each question; and the loss on plain text."""
+    tokenizer = load_smollm2()[1]
+
+    def right(told: list[Told]) -> list[int]:
+        return [
+            x for i in range(0, len(told), 20) for x in written(tail, tail.read(coded(told[i : i + 20], tokenizer)))
+        ]
+
+    return {
+        "dev": {kind: right(told) for kind, told in by_kind(dev).items() if kind in ("answered", "missing", "sums")},
+        "written": {kind: right(told) for kind, told in by_kind(asked).items()},
+        "plain": round(float(supervised_loss(tail, tail.read(plain_text()))), 4),
+    }
+
+
+@torch.no_grad()
+def replied(model: Any, asked: list[Told], prompt: dict[str, Any], longest: int) -> list[str]:
+    tokenizer = load_smollm2()[1]
+    prompts = [tokenizer.chat(messages(told, **prompt, answered=False)) for told in asked]
+    return replies(model, tokenizer, prompts, longest)
+
+
+def train(job: Job) -> dict[str, Any]:
+    torch.set_num_threads(1)
+    began = time.process_time()
+    model, tokenizer = load_smollm2()
+    asked, dev = conversations.held_out(2 if job.quick else ASKED), chosen_on(2 if job.quick else DEV)
+    facts: dict[str, Any] = {"job": {key: value for key, value in asdict(job).items() if key != "quick"}}
+    longest = 3 if job.quick else 32
+    if job.prompt:
+        facts["replies"] = replied(model, asked, PROMPTS[job.prompt], longest)
+        if job.prompt == "short message":
+            facts |= measured(Tail(model, len(model.layers) - 1), asked, dev)
+        return facts | {"processor_seconds": round(time.process_time() - began, 1)}
+    first, count, rank = PLACES[job.place]
+    told = [told for told in conversations.training() if job.refusals or told.kind != "missing"]
+    told = told[::50] if job.quick else told
+    torch.manual_seed(job.seed)
+    names = tuple(f"layers.{i}." for i in range(first, first + count))
+    model = copy.deepcopy(model)  # an adapter changes it in place, and the next run begins with it
+    adapter = LoRA(model, rank, where=lambda name: name.startswith(names))
+    tail = Tail(model, len(model.layers) - first)
+    batches = in_batches(tail, tokenizer, [messages(each) for each in told], BATCH)
+    # as many steps with and without refusals
+    steps = 2 if job.quick else EPOCHS * -(-len(conversations.training()) // BATCH)
+    history = fit(
+        adapter,
+        shuffled(batches, job.seed),
+        loss=lambda _, batch: supervised_loss(tail, batch),
+        steps=steps,
+        learning_rate=job.rate,
+        schedule=partial(cosine_schedule, total=steps, warmup=min(WARM_UP, steps - 1)),
+        progress=False,
+    )
+    facts |= {"parameters": parameters(adapter), "steps": steps, "curve": [round(x, 3) for x in history.losses]}
+    facts |= measured(tail, asked, dev)
+    if job.seed == 0:
+        facts["replies"] = replied(model, asked, PROMPTS["short message"], longest)
+        if not job.quick:
+            CACHE.mkdir(parents=True, exist_ok=True)
+            halves = {key: value.half().contiguous() for key, value in adapter.state_dict().items()}
+            save_file(halves, CACHE / f"{job.file.stem}.safetensors")
+    return facts | {"processor_seconds": round(time.process_time() - began, 1)}
+
+
+# --- the order of work --------------------------------------------------------------------------------------
+
+
+def score(run: dict[str, Any]) -> float:
+    """The share of dev's conversations that are written, the mean of the three kinds; a constant refusal has 1/3."""
+    return fmean(fmean(rows) for rows in run["dev"].values())
+
+
+def rates_of(place: str) -> tuple[list[float], float | None]:
+    """The rates to try in this place, and the best once it lies between two worse ones."""
+
+    def wrong(rate: float) -> float | None:
+        runs = [run for seed in range(TUNED_SEEDS) if (run := read(Job(place, seed, rate)))]
+        return 1 - fmean(score(run) for run in runs) if len(runs) == TUNED_SEEDS else None
+
+    rates, done = bracketed(RATES[place], wrong, FACTOR)
+    return rates, min(rates, key=lambda rate: wrong(rate) or 0.0) if done else None
+
+
+def tried(place: str) -> list[Job]:
+    return [Job(place, seed, rate) for rate in rates_of(place)[0] for seed in range(TUNED_SEEDS)]
+
+
+def plan() -> tuple[list[Job], list[str]]:
+    jobs = [*tried(MOST), *tried(LAST)]
+    best = {place: rates_of(place)[1] for place in (MOST, LAST)}
+    if None in best.values():
+        return jobs, ["the learning rates of both main rows are not bracketed yet"]
+    for place, rate in best.items():
+        runs = [run for seed in range(TUNED_SEEDS) if (run := read(Job(place, seed, rate or 0.0)))]
+        if fmean(score(run) for run in runs) < 1 / 3 + 0.1:
+            return jobs, [f"{place}: hardly better than the constant answer, so nothing has been learned"]
+    for place, rate in best.items():
+        jobs += [Job(place, seed, rate or 0.0) for seed in range(SEEDS)]
+    jobs += [Job(prompt=prompt) for prompt in PROMPTS]
+    for place, rate in best.items():
+        jobs += [Job(place, seed, rate or 0.0, refusals=False) for seed in range(SEEDS)]
+    for place in (EQUAL, MIDDLE):
+        rate = rates_of(place)[1]
+        jobs += tried(place)
+        jobs += [Job(place, seed, rate) for seed in range(SEEDS)] if rate else []
+    return list(dict.fromkeys(jobs)), []
+
+
+if __name__ == "__main__":
+    resumable.main("lectures.recipes.tuned_layers", plan, train)
