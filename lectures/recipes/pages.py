@@ -79,6 +79,16 @@ def names_window(result: Result) -> str:
     return table(["one value per seed", "parameters", "perplexity, training names", "test names"], rows)
 
 
+def warmup_runs(result: Result) -> str:
+    rates = list(next(iter(result["runs"]["Glorot"].values())))
+    rows = [
+        [f"{key}, {initial}", *(_interval(by[rate]) if rate in by else "" for rate in rates)]
+        for initial, by_key in result["runs"].items()
+        for key, by in by_key.items()
+    ]
+    return table(["nats per character on dev, at a rate of", *rates], rows)
+
+
 def warmup_gradients(result: Result) -> str:
     rows = [
         [f"{norm}, {depth} layers, {initial}", *(f"{by[depth][at]:.3f}" for at in (0, int(depth) // 2, -1))]
@@ -173,7 +183,11 @@ def translators(result: Result) -> str:
 
 def positions(result: Result) -> str:
     rows = [
-        [name, str(row["theirs"] or "–"), f"{mean(row['ours']):.1%} ± {100 * stdev(row['ours']):.1f}"]
+        [
+            name,
+            f"{row['theirs']} ± {row['their_deviation']}" if row["theirs"] else "–",
+            f"{mean(row['ours']):.1%} ± {100 * stdev(row['ours']):.1f}",
+        ]
         for name, row in result["letters"].items()
     ]
     ends = [16 * (i + 1) for i in range(len(next(iter(result["beyond"].values()))[0]))]
@@ -186,6 +200,19 @@ def positions(result: Result) -> str:
         + f"\n\nLonger texts: {result['beyond_is']}.\n\n"
         + table(["positions", *(f"to {end}" for end in ends)], lines)
     )
+
+
+def longer_rotary(result: Result) -> str:
+    ends = [16 * (i + 1) for i in range(len(next(iter(result["beyond"].values()))[0]))]
+    rows = [[name, *(f"{mean(at):.2f}" for at in zip(*of, strict=True))] for name, of in result["beyond"].items()]
+    return table(["mean over the seeds", *(f"to {end}" for end in ends)], rows)
+
+
+def positions_longer(result: Result) -> str:
+    rows = [
+        [name, f"{mean(of):.1%}", ", ".join(f"{100 * one:.1f}" for one in of)] for name, of in result["letters"].items()
+    ]
+    return table(["positions", "letters named", "by seed"], rows)
 
 
 def why_transformer(result: Result) -> str:
@@ -871,7 +898,7 @@ PAGES: dict[str, Page] = {
     ),
     "warmup": (
         "Runs: {layers} layers; {runs_are}.",
-        Table("runs", "nats per character on dev, at a rate of", grid="{dev:.2f|diverged}"),
+        warmup_runs,
         "Gradients: {gradients_are}.",
         warmup_gradients,
         SHOWN,
@@ -944,7 +971,21 @@ PAGES: dict[str, Page] = {
         Table("written", "after so many steps it writes", {"": "`{0!r}`"}),
         SHOWN,
     ),
+    "positions_longer": ("{how}.", positions_longer),
+    "longer_rotary": ("{how}.", longer_rotary),
     "why_transformer": ("{how}.", why_transformer, SHOWN),
+    "step_time": (
+        "{how}.",
+        Table(
+            "rows",
+            columns={
+                "tokens": "{tokens}",
+                "parameters": "{parameters:,}",
+                "seconds": "{seconds}",
+                "Transformer ÷ LSTM": "{ratio:.2f}",
+            },
+        ),
+    ),
     "cache_cost": ("{how}.", cache_cost, SHOWN),
     "changes_of_2017": ("{how}.", changes_of_2017, SHOWN),
     "sublayer_order": ("{how}.", sublayer_order, SHOWN),

@@ -9,11 +9,9 @@
    model, few steps.
 
 Both measured with the matrices' first weights as Xiong et al. have them (Glorot & Bengio 2010: variance
-2 / (n_in + n_out)), not with this library's default, which scales every branch down by the depth (GPT-2) and hides
-part of the effect; the gradients at the default are measured beside.
+2 / (n_in + n_out)), and, at one rate, with this library's default, which scales every branch down by the depth (GPT-2).
 """
 
-import math
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,15 +26,13 @@ from nlmcore.transformer.config import initialise_normal
 from torch import Tensor, nn
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run
 from lectures.recipes.texts import Stream, as_document, plays
 
 NORMS = {"post": "post-norm", "pre": "pre-norm"}
 RATES = (3e-4, 1e-3, 3e-3)
-STEPS, WARM_UP, DEPTH = 250, 100, 12
+STEPS, WARM_UP, DEPTH, SEEDS = 250, 100, 12, 3
 DEPTHS = (4, 12, 24)
-SMOOTH = 10
-"""Steps whose mean is a point of a curve."""
 
 
 INITIALISATIONS: dict[str, Callable[[nn.Module, Any], None]] = {
@@ -72,14 +68,10 @@ def constant_or_warm(step: int, warm_up: int) -> float:
     return min(1.0, step / warm_up) if warm_up else 1.0
 
 
-def in_stretches(values: list[float], size: int) -> list[float]:
-    return [round(statistics.fmean(values[i : i + size]), 4) for i in range(0, len(values), size)]
-
-
 def measure_gradients(run: Run, vocab_size: int, tokens: Tensor) -> dict[str, Any]:
     """By initialisation, norm and depth: the norms by layer, the mean over seeds."""
     found: dict[str, Any] = {}
-    seeds, d_model = run.size(3, 1), run.size(64, 8)
+    seeds, d_model = run.size(SEEDS, 1), run.size(64, 8)
     for initial, initialise in INITIALISATIONS.items():
         for norm, title in NORMS.items():
             for depth in run.size(DEPTHS, (2, 3)):
@@ -93,25 +85,21 @@ def measure_gradients(run: Run, vocab_size: int, tokens: Tensor) -> dict[str, An
     return found
 
 
-def train(run: Run, config: TransformerConfig, rate: float, warm_up: int, stream: Stream, dev: list) -> dict[str, Any]:
-    """A training's curve in nats per character, and the held-out loss at its end."""
-    name = f"{config.norm_position}-{rate:g}-{warm_up}"
-    model: Any = run.build(f"train-{config.norm_position}", partial(TransformerLM, config))
-    steps = run.size(STEPS, 4)
+def train(
+    run: Run, config: TransformerConfig, initial: str, rate: float, warm_up: int, seed: int, stream: Stream, dev: list
+) -> float | None:
+    """The held-out loss at a training's end, in nats per character; None if it diverged."""
+    which = "" if (initial, seed) == ("Glorot", 0) else f"-{initial}-{seed}"
+    model: Any = run.build(f"train-{config.norm_position}{which}", partial(TransformerLM, config))
+    name = f"{config.norm_position}-{rate:g}-{warm_up}{which}"
+    schedule = partial(constant_or_warm, warm_up=warm_up)
     try:
-        history = run.fit(
-            name,
-            model,
-            stream,
-            steps=steps,
-            learning_rate=rate,
-            schedule=partial(constant_or_warm, warm_up=warm_up),
-        )
-    except FloatingPointError as error:
-        return {"diverged": str(error), "dev": None, "curve": []}
-    dev_loss = round(evaluate(model, dev), 4)
-    run.say(f"{name}: {dev_loss} nats per character on dev")
-    return {"dev": dev_loss, "curve": in_stretches(history.losses, SMOOTH)}
+        run.fit(name, model, stream, steps=run.size(STEPS, 4), learning_rate=rate, schedule=schedule)
+    except FloatingPointError:
+        return None
+    loss = round(evaluate(model, dev), 4)
+    run.say(f"{name}: {loss} nats per character on dev")
+    return loss
 
 
 def cook(run: Run) -> None:
@@ -124,13 +112,19 @@ def cook(run: Run) -> None:
     dev = [batch for batch, _ in zip(dev_stream(0), range(run.size(40, 2)), strict=False)]
     gradients = measure_gradients(run, tokenizer.vocab_size, next(stream(0))[0])
     depth, d_model = run.size(DEPTH, 2), run.size(64, 8)
-    runs: dict[str, Any] = {}
-    for norm, title in NORMS.items():
-        for warm_up in (0, run.size(WARM_UP, 2)):
-            for rate in run.size(RATES, (1e-3,)):
-                config = a_config(tokenizer.vocab_size, d_model, depth, norm)
+    runs: dict[str, Any] = {initial: {} for initial in INITIALISATIONS}
+    for initial, rates in (("Glorot", run.size(RATES, (1e-3,))), ("GPT-2", (1e-3,))):
+        for norm, title in NORMS.items():
+            config = replace(a_config(tokenizer.vocab_size, d_model, depth, norm), initialise=INITIALISATIONS[initial])
+            for warm_up in (0, run.size(WARM_UP, 2)):
                 key = f"{title}, {f'{warm_up} steps of warm-up' if warm_up else 'no warm-up'}"
-                runs.setdefault(key, {})[f"{rate:g}"] = train(run, config, rate, warm_up, stream, dev)
+                runs[initial][key] = {
+                    f"{rate:g}": [
+                        train(run, config, initial, rate, warm_up, seed, stream, dev)
+                        for seed in range(run.size(SEEDS, 1))
+                    ]
+                    for rate in rates
+                }
     report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": shakespeare.split})
 
 
@@ -142,22 +136,21 @@ def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
         for initial, by_norm in gradients.items()
         for title, by_depth in by_norm.items()
     ]
-    for title in NORMS.values():
-        without, with_it = (by for key, by in runs.items() if key.startswith(title))
-        changes = [
-            f"{with_it[rate]['dev'] - row['dev']:+.2f} at a rate of {rate}"
-            if row["dev"] is not None and with_it[rate]["dev"] is not None
-            else f"diverged at a rate of {rate}"
-            for rate, row in without.items()
-        ]
-        parts.append(f"what a warm-up changes in {title}'s loss: {', '.join(changes)}")
+    for initial, by_key in runs.items():
+        for title in NORMS.values():
+            without, with_it = (by for key, by in by_key.items() if key.startswith(title))
+            changes = [f"{_change(losses, with_it[rate])} at a rate of {rate}" for rate, losses in without.items()]
+            parts.append(f"what a warm-up changes in {title}'s loss ({initial}), mean over seeds: {', '.join(changes)}")
     return "; ".join(parts)
 
 
+def _change(without: list[float | None], with_it: list[float | None]) -> str:
+    pairs = [(a, b) for a, b in zip(without, with_it, strict=True) if a is not None and b is not None]
+    diverged = "" if len(pairs) == len(without) else f" ({len(without) - len(pairs)} diverged)"
+    return (f"{statistics.fmean(b - a for a, b in pairs):+.2f}" if pairs else "nothing to compare") + diverged
+
+
 def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dict[str, Any]) -> None:
-    rates = list(next(iter(runs.values())))
-    rows = [[key, *(math.nan if by[r]["dev"] is None else by[r]["dev"] for r in rates)] for key, by in runs.items()]
-    run.say("\nNats per character on dev, by learning rate\n" + table(["", *rates], rows))
     run.save_result(
         "warmup",
         {
@@ -167,9 +160,9 @@ def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dic
             "gradients_are": "norm of the loss's gradient with respect to the second feed-forward matrix of every"
             " layer, first to last, at initialisation; by initialisation, norm and number of layers; mean over seeds",
             "runs": runs,
-            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, Glorot's"
-            " initialisation, the rate constant after its warm-up; dev: nats per character at the end; curve: training"
-            f" loss, means of {SMOOTH} steps; one seed",
+            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, the rate"
+            " constant after its warm-up; nats per character on dev at the end, one per seed, which changes the first"
+            " weights; by initialisation, norm and warm-up, and rate; null: diverged",
             "what_it_shows": shown(gradients, runs),
         },
     )
