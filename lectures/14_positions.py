@@ -153,7 +153,7 @@ print("output of the head:", counted[0, :, 0])
 print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The head's output *reveals* the position. Haviv et al. (2022) found that language models trained without positional encodings come close
+# The head's output *reveals* the position. Haviv et al. (2022) found that language models trained without positions come close
 # to those with them. A model that reads in both directions has no such cue.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
