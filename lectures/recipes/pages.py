@@ -79,14 +79,13 @@ def names_window(result: Result) -> str:
     return table(["one value per seed", "parameters", "perplexity, training names", "test names"], rows)
 
 
-def warmup_runs(result: Result) -> str:
-    rates = list(next(iter(result["runs"]["Glorot"].values())))
+def warmup_again(result: Result) -> str:
     rows = [
-        [f"{key}, {initial}", *(_interval(by[rate]) if rate in by else "" for rate in rates)]
-        for initial, by_key in result["runs"].items()
-        for key, by in by_key.items()
+        [f"{initial}, {n} steps of warm-up", ", ".join(f"{loss:.2f}" for loss in of)]
+        for initial, by in result["runs"].items()
+        for n, of in by.items()
     ]
-    return table(["nats per character on dev, at a rate of", *rates], rows)
+    return table(["post-norm", "nats per character on dev, by seed"], rows)
 
 
 def warmup_gradients(result: Result) -> str:
@@ -229,6 +228,19 @@ def why_transformer(result: Result) -> str:
         for row in by.values()
     ]
     return table(["", "parameters", "rate", "training, last ten steps", "dev", "ms per step"], rows)
+
+
+def step_time(result: Result) -> str:
+    rows = [
+        [
+            f"{row['parameters']:,}",
+            str(row["tokens"]),
+            *(f"{1000 * seconds:.0f}" for seconds in row["seconds"].values()),
+            f"{row['ratio']:.2f}",
+        ]
+        for row in result["rows"]
+    ]
+    return table(["parameters", "tokens", "Transformer, ms", "LSTM, ms", "Transformer ÷ LSTM"], rows)
 
 
 def image_data(result: Result) -> str:
@@ -898,11 +910,12 @@ PAGES: dict[str, Page] = {
     ),
     "warmup": (
         "Runs: {layers} layers; {runs_are}.",
-        warmup_runs,
+        Table("runs", "nats per character on dev, at a rate of", grid="{dev:.2f|diverged}"),
         "Gradients: {gradients_are}.",
         warmup_gradients,
         SHOWN,
     ),
+    "warmup_again": ("{how}.", warmup_again),
     "looking_back": (looking_back,),
     "source_and_target": (source_and_target,),
     "attention_cost": (attention_cost,),
@@ -974,18 +987,7 @@ PAGES: dict[str, Page] = {
     "positions_longer": ("{how}.", positions_longer),
     "longer_rotary": ("{how}.", longer_rotary),
     "why_transformer": ("{how}.", why_transformer, SHOWN),
-    "step_time": (
-        "{how}.",
-        Table(
-            "rows",
-            columns={
-                "tokens": "{tokens}",
-                "parameters": "{parameters:,}",
-                "seconds": "{seconds}",
-                "Transformer ÷ LSTM": "{ratio:.2f}",
-            },
-        ),
-    ),
+    "step_time": ("{how}.", step_time),
     "cache_cost": ("{how}.", cache_cost, SHOWN),
     "changes_of_2017": ("{how}.", changes_of_2017, SHOWN),
     "sublayer_order": ("{how}.", sublayer_order, SHOWN),

@@ -227,10 +227,17 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "warmup",
-            7,
-            "post-norm and pre-norm, with and without warm-up, three seeds, and their gradients by layer",
+            2,
+            "post-norm and pre-norm, with and without warm-up, and their gradients by layer",
             "result:warmup",
             warmup.cook,
+        ),
+        Recipe(
+            "warmup_again",
+            2,
+            "post-norm, with and without warm-up: three seeds, two kinds of first weights",
+            "result:warmup_again",
+            warmup.cook_again,
         ),
         Recipe(
             "guessing",

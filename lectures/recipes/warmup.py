@@ -9,13 +9,17 @@
    model, few steps.
 
 Both measured with the matrices' first weights as Xiong et al. have them (Glorot & Bengio 2010: variance
-2 / (n_in + n_out)), and, at one rate, with this library's default, which scales every branch down by the depth (GPT-2).
+2 / (n_in + n_out)), not with this library's default, which scales every branch down by the depth (GPT-2) and hides
+part of the effect; the gradients at the default are measured beside.
+
+`warmup_again` repeats post-norm at the rate where the warm-up decides, with three seeds and with both first weights.
 """
 
+import math
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from nlmcore.positions import SinusoidalPositions
@@ -26,13 +30,15 @@ from nlmcore.transformer.config import initialise_normal
 from torch import Tensor, nn
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run
-from lectures.recipes.texts import Stream, as_document, plays
+from lectures.recipes.run import Run, table
+from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 NORMS = {"post": "post-norm", "pre": "pre-norm"}
 RATES = (3e-4, 1e-3, 3e-3)
-STEPS, WARM_UP, DEPTH, SEEDS = 250, 100, 12, 3
+STEPS, WARM_UP, DEPTH, AGAIN = 250, 100, 12, 1e-3
 DEPTHS = (4, 12, 24)
+SMOOTH = 10
+"""Steps whose mean is a point of a curve."""
 
 
 INITIALISATIONS: dict[str, Callable[[nn.Module, Any], None]] = {
@@ -68,10 +74,14 @@ def constant_or_warm(step: int, warm_up: int) -> float:
     return min(1.0, step / warm_up) if warm_up else 1.0
 
 
+def in_stretches(values: list[float], size: int) -> list[float]:
+    return [round(statistics.fmean(values[i : i + size]), 4) for i in range(0, len(values), size)]
+
+
 def measure_gradients(run: Run, vocab_size: int, tokens: Tensor) -> dict[str, Any]:
     """By initialisation, norm and depth: the norms by layer, the mean over seeds."""
     found: dict[str, Any] = {}
-    seeds, d_model = run.size(SEEDS, 1), run.size(64, 8)
+    seeds, d_model = run.size(3, 1), run.size(64, 8)
     for initial, initialise in INITIALISATIONS.items():
         for norm, title in NORMS.items():
             for depth in run.size(DEPTHS, (2, 3)):
@@ -86,46 +96,56 @@ def measure_gradients(run: Run, vocab_size: int, tokens: Tensor) -> dict[str, An
 
 
 def train(
-    run: Run, config: TransformerConfig, initial: str, rate: float, warm_up: int, seed: int, stream: Stream, dev: list
-) -> float | None:
-    """The held-out loss at a training's end, in nats per character; None if it diverged."""
-    which = "" if (initial, seed) == ("Glorot", 0) else f"-{initial}-{seed}"
-    model: Any = run.build(f"train-{config.norm_position}{which}", partial(TransformerLM, config))
+    run: Run, config: TransformerConfig, rate: float, warm_up: int, stream: Stream, dev: list, which: str = ""
+) -> dict[str, Any]:
+    """A training's curve in nats per character, and the held-out loss at its end; which: other first weights."""
     name = f"{config.norm_position}-{rate:g}-{warm_up}{which}"
-    schedule = partial(constant_or_warm, warm_up=warm_up)
+    model: Any = run.build(f"train-{config.norm_position}{which}", partial(TransformerLM, config))
+    steps = run.size(STEPS, 4)
     try:
-        run.fit(name, model, stream, steps=run.size(STEPS, 4), learning_rate=rate, schedule=schedule)
-    except FloatingPointError:
-        return None
-    loss = round(evaluate(model, dev), 4)
-    run.say(f"{name}: {loss} nats per character on dev")
-    return loss
+        history = run.fit(
+            name,
+            model,
+            stream,
+            steps=steps,
+            learning_rate=rate,
+            schedule=partial(constant_or_warm, warm_up=warm_up),
+        )
+    except FloatingPointError as error:
+        return {"diverged": str(error), "dev": None, "curve": []}
+    dev_loss = round(evaluate(model, dev), 4)
+    run.say(f"{name}: {dev_loss} nats per character on dev")
+    return {"dev": dev_loss, "curve": in_stretches(history.losses, SMOOTH)}
+
+
+@lru_cache(maxsize=2)
+def texts(quick: bool) -> tuple[Plays, CharTokenizer]:
+    shakespeare = plays(limit=2000 if quick else None)
+    return shakespeare, CharTokenizer.fit(shakespeare.train)
+
+
+def data(run: Run) -> tuple[Stream, list[Any], int]:
+    """What is trained on, what is tested on, and the number of characters."""
+    shakespeare, tokenizer = texts(run.quick)
+    rows, time = run.size(8, 4), run.size(64, 8)
+    stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.train], rows, time)
+    dev_stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.dev], 8, time)
+    dev = [batch for batch, _ in zip(dev_stream(0), range(run.size(40, 2)), strict=False)]
+    return stream, dev, tokenizer.vocab_size
 
 
 def cook(run: Run) -> None:
-    shakespeare = plays(limit=run.size(None, 2000))
-    tokenizer = CharTokenizer.fit(shakespeare.train)
-    stream = Stream(
-        [as_document(tokenizer.encode(text)) for text in shakespeare.train], run.size(8, 4), run.size(64, 8)
-    )
-    dev_stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.dev], 8, run.size(64, 8))
-    dev = [batch for batch, _ in zip(dev_stream(0), range(run.size(40, 2)), strict=False)]
-    gradients = measure_gradients(run, tokenizer.vocab_size, next(stream(0))[0])
+    stream, dev, vocab_size = data(run)
+    gradients = measure_gradients(run, vocab_size, next(stream(0))[0])
     depth, d_model = run.size(DEPTH, 2), run.size(64, 8)
-    runs: dict[str, Any] = {initial: {} for initial in INITIALISATIONS}
-    for initial, rates in (("Glorot", run.size(RATES, (1e-3,))), ("GPT-2", (1e-3,))):
-        for norm, title in NORMS.items():
-            config = replace(a_config(tokenizer.vocab_size, d_model, depth, norm), initialise=INITIALISATIONS[initial])
-            for warm_up in (0, run.size(WARM_UP, 2)):
+    runs: dict[str, Any] = {}
+    for norm, title in NORMS.items():
+        for warm_up in (0, run.size(WARM_UP, 2)):
+            for rate in run.size(RATES, (1e-3,)):
+                config = a_config(vocab_size, d_model, depth, norm)
                 key = f"{title}, {f'{warm_up} steps of warm-up' if warm_up else 'no warm-up'}"
-                runs[initial][key] = {
-                    f"{rate:g}": [
-                        train(run, config, initial, rate, warm_up, seed, stream, dev)
-                        for seed in range(run.size(SEEDS, 1))
-                    ]
-                    for rate in rates
-                }
-    report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": shakespeare.split})
+                runs.setdefault(key, {})[f"{rate:g}"] = train(run, config, rate, warm_up, stream, dev)
+    report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": texts(run.quick)[0].split})
 
 
 def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
@@ -136,21 +156,22 @@ def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
         for initial, by_norm in gradients.items()
         for title, by_depth in by_norm.items()
     ]
-    for initial, by_key in runs.items():
-        for title in NORMS.values():
-            without, with_it = (by for key, by in by_key.items() if key.startswith(title))
-            changes = [f"{_change(losses, with_it[rate])} at a rate of {rate}" for rate, losses in without.items()]
-            parts.append(f"what a warm-up changes in {title}'s loss ({initial}), mean over seeds: {', '.join(changes)}")
+    for title in NORMS.values():
+        without, with_it = (by for key, by in runs.items() if key.startswith(title))
+        changes = [
+            f"{with_it[rate]['dev'] - row['dev']:+.2f} at a rate of {rate}"
+            if row["dev"] is not None and with_it[rate]["dev"] is not None
+            else f"diverged at a rate of {rate}"
+            for rate, row in without.items()
+        ]
+        parts.append(f"what a warm-up changes in {title}'s loss: {', '.join(changes)}")
     return "; ".join(parts)
 
 
-def _change(without: list[float | None], with_it: list[float | None]) -> str:
-    pairs = [(a, b) for a, b in zip(without, with_it, strict=True) if a is not None and b is not None]
-    diverged = "" if len(pairs) == len(without) else f" ({len(without) - len(pairs)} diverged)"
-    return (f"{statistics.fmean(b - a for a, b in pairs):+.2f}" if pairs else "nothing to compare") + diverged
-
-
 def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dict[str, Any]) -> None:
+    rates = list(next(iter(runs.values())))
+    rows = [[key, *(math.nan if by[r]["dev"] is None else by[r]["dev"] for r in rates)] for key, by in runs.items()]
+    run.say("\nNats per character on dev, by learning rate\n" + table(["", *rates], rows))
     run.save_result(
         "warmup",
         {
@@ -160,9 +181,41 @@ def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dic
             "gradients_are": "norm of the loss's gradient with respect to the second feed-forward matrix of every"
             " layer, first to last, at initialisation; by initialisation, norm and number of layers; mean over seeds",
             "runs": runs,
-            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, the rate"
-            " constant after its warm-up; nats per character on dev at the end, one per seed, which changes the first"
-            " weights; by initialisation, norm and warm-up, and rate; null: diverged",
+            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, Glorot's"
+            " initialisation, the rate constant after its warm-up; dev: nats per character at the end; curve: training"
+            f" loss, means of {SMOOTH} steps; one seed",
             "what_it_shows": shown(gradients, runs),
+        },
+    )
+
+
+def again(run: Run, initial: str, warm_up: int, seed: int) -> float:
+    """The held-out loss of post-norm at the rate of `AGAIN`; seed 0 with Glorot's weights is the run of `warmup`."""
+    stream, dev, vocab_size = data(run)
+    there = replace(run, recipe=replace(run.recipe, name="warmup"))  # its seeds
+    config = a_config(vocab_size, run.size(64, 8), run.size(DEPTH, 2), "post")
+    which = "" if (initial, seed) == ("Glorot", 0) else f"-{initial}-{seed}"
+    return float(
+        train(there, replace(config, initialise=INITIALISATIONS[initial]), AGAIN, warm_up, stream, dev, which)["dev"]
+    )
+
+
+def cook_again(run: Run) -> None:
+    warm_ups, seeds = (0, run.size(WARM_UP, 2)), range(run.size(3, 1))
+    found: dict[str, Any] = {
+        initial: {str(warm_up): [again(run, initial, warm_up, seed) for seed in seeds] for warm_up in warm_ups}
+        for initial in INITIALISATIONS
+    }
+    run.save_result(
+        "warmup_again",
+        {
+            "question": "Does a warm-up help post-norm with other seeds, and with other first weights?",
+            "how": f"post-norm at a rate of {AGAIN}, else as in `warmup`; nats per character on dev, one per seed, which"
+            " changes the first weights; by initialisation and steps of warm-up",
+            "runs": found,
+            "what_it_shows": "; ".join(
+                f"{initial}: {', '.join(f'{statistics.fmean(of):.2f} with {n} steps of warm-up' for n, of in by.items())}"
+                for initial, by in found.items()
+            ),
         },
     )

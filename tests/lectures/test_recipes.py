@@ -72,7 +72,7 @@ DEAR = {
     "thought_vector",
     "tools_and_retrieval",
     "translators",
-    "warmup",
+    "warmup_again",
     "windows",
 }
 """Two to a dozen seconds each, where the others take one."""

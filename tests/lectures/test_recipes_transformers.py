@@ -201,19 +201,22 @@ def test_without_a_warm_up_the_rate_is_there_at_once():
     assert [warmup.constant_or_warm(step, 4) for step in (1, 2, 4, 9)] == [0.25, 0.5, 1, 1]
 
 
+def test_stretches_of_a_curve():
+    assert warmup.in_stretches([1.0, 3.0, 5.0], 2) == [2.0, 5.0]
+
+
 def test_what_a_warm_up_changes_is_said_for_every_rate_and_norm():
     gradients = {"Glorot": {"post-norm": {"4": [0.1, 0.25]}, "pre-norm": {"4": [0.1, 0.125]}}}
     runs = {
-        "post-norm, no warm-up": {"0.001": [3.5, 3.0], "0.01": [None, 2.5], "0.1": [None]},
-        "post-norm, 9 steps of warm-up": {"0.001": [2.25, 2.75], "0.01": [2.0, 2.0], "0.1": [2.0]},
-        "pre-norm, no warm-up": {"0.001": [2.0], "0.01": [2.0]},
-        "pre-norm, 9 steps of warm-up": {"0.001": [2.5], "0.01": [2.0]},
+        "post-norm, no warm-up": {"0.001": {"dev": 3.5}, "0.01": {"dev": None}},
+        "post-norm, 9 steps of warm-up": {"0.001": {"dev": 2.25}, "0.01": {"dev": 2.0}},
+        "pre-norm, no warm-up": {"0.001": {"dev": 2.0}, "0.01": {"dev": 2.0}},
+        "pre-norm, 9 steps of warm-up": {"0.001": {"dev": 2.5}, "0.01": {"dev": 2.0}},
     }
-    said = warmup.shown(gradients, {"Glorot": runs})
+    said = warmup.shown(gradients, runs)
     assert "(Glorot), post-norm: 4 layers 0.250" in said
-    changes = "-0.75 at a rate of 0.001, -0.50 (1 diverged) at a rate of 0.01, nothing to compare (1 diverged)"
-    assert f"post-norm's loss (Glorot), mean over seeds: {changes}" in said
-    assert said.endswith("+0.50 at a rate of 0.001, +0.00 at a rate of 0.01")
+    assert "post-norm's loss: -1.25 at a rate of 0.001, diverged at a rate of 0.01" in said
+    assert said.endswith("pre-norm's loss: +0.50 at a rate of 0.001, +0.00 at a rate of 0.01")
 
 
 # --- rotary positions beyond the trained length ---
