@@ -52,7 +52,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A layer of self-attention by hand
 #
-# In **self-attention** every word of a text reads the words of the same text. The word at position $t_1$ sends a *query*, which is
+# In [lecture 12](12_attention.ipynb) a decoder read the words of *another* text, its source. In **self-attention** every word of a text reads the words of the same text. The word at position $t_1$ sends a *query*, which is
 # compared with the *key* of the word at position $t_2$. The better they match, the more of the *value* at $t_2$ travels back to $t_1$.
 # Each row of $X$ is one word, and each head $k$ has three learned matrices. It computes
 #

@@ -649,7 +649,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - It finds the next word. The Transformer's best head points at the partner of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the next words, but of 14<!--[[100 * looked_for["the word just read"]:.0f]]--> % of the words just read.
-# - On new numbers of 9 to 11 words, this head finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words, because it cannot tell two equal digits apart.
+# - On new numbers of 9 to 11 words, this head finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words. It does not see positions, so it cannot tell two equal digits apart.
 # - That a head *finds* the right word does not prove that the model *needs* this head ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
 
