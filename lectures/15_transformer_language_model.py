@@ -544,7 +544,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With pre-norm the pathway of 32 layers ends 3.0<!--[[larger:.1f]]--> times as large as that of 4. The final norm divides the gradient by this size, so the last layer's falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
+# - With pre-norm the deeper pathway ends 3.0<!--[[larger:.1f]]--> times as large. The final norm divides the gradient by this size, so the last layer's falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
 # - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient is about as large at any depth (0.50<!--[[at_top["post", 4].mean():.2f]]--> and 0.67<!--[[at_top["post", 32].mean():.2f]]-->).
 # - Xiong et al. (2020) derive both laws. They explain with them why post-norm needs a **warm-up** of the learning rate: at the start, its last layers are pulled hard.
 # </details>
@@ -765,7 +765,7 @@ widgets.cache_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Why Transformers?
 #
-# Wang's slides list four answers that do *not* hold, and three that may. Our measurements are small, so each says how small.
+# Wang's slides reject four answers to this question, and leave three that may hold. Our measurements are small, so each says how small.
 #
 # | answer | our measurement |
 # |---|---|
@@ -878,12 +878,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on texts of 64 tokens, and about as long (0.97<!--[[timed[512, 256]["ratio"]:.2f]]-->) on 256.
+# - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
 #   This is one core. A layer has $O(1)$ sequential operations, the LSTM $O(n)$ (Vaswani et al. 2017, table 1); how much that saves on many cores, we have not measured.
-# - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, so here capacity does not favour the Transformer. At some ten thousand times these sizes it may be otherwise: on One Billion Word an LSTM
-#   of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with 0.46 billion 23.5 (Dai et al. 2019, table 4).
+# - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, so here capacity does not favour the Transformer.
+# - At some ten thousand times these sizes it may be otherwise. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
+#   parameters 23.5 (Dai et al. 2019, table 4).
 # - **Optimisation.** Per *step* the Transformer learns faster: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->.
-# - Per *second* the LSTM wins a longer training, of 800,000 parameters each (`char_gpt`, one run): it reads 2.1<!--[[times_read:.1f]]--> times as many characters in the same processor time, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays, the GPT 2.42<!--[[bits["GPT"]:.2f]]-->.
+# - Per *second* the LSTM wins a longer training at equal parameters and time (`char_gpt`, one run). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays, the GPT 2.42<!--[[bits["GPT"]:.2f]]-->.
 # - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
 #
