@@ -550,6 +550,10 @@ def tree_of(beam_size, word="doi"):
     return tree
 
 
+widgets.beam_player(tree_of, lambda i: sounds.target.decode([i]) or "<eos>", prompt="doi:")
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 def ended(beam_size):
     """Probability and sounds of the best finished word."""
     tree = tree_of(beam_size)
@@ -558,7 +562,6 @@ def ended(beam_size):
 
 
 alone, of_two = ended(1), ended(2)
-widgets.beam_player(tree_of, lambda i: sounds.target.decode([i]) or "<eos>", prompt="doi:")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
