@@ -2,18 +2,18 @@
 # # Self-attention, heads and masks
 #
 # *The young doctor quickly closed the heavy door.* Who closed it? What was heavy? You joined the words in pairs without noticing.
-# In self-attention every word does something similar. It asks all the others, and listens to some. This lecture examines what heads
-# really read, tests the stories that we tell about them, and keeps them from reading the future.
+# In self-attention every word does something similar. It asks all the others, and listens to some. This lecture computes such a layer by
+# hand, tests our stories about what its heads read, and shows how a mask keeps a model from reading ahead.
 #
 # <img src="figures/heads_as_edges.svg" width="760" alt="The sentence 'the young doctor quickly closed the heavy door' with six edges above it, as in a dependency parse: 'the' to 'doctor' and 'the' to 'door', 'young' to 'doctor' and 'heavy' to 'door', 'doctor' to 'closed', and 'closed' to 'door', drawn by four heads of MiniLM.">
 #
-# *Four of MiniLM's 72 heads seem to parse the sentence. We chose these six edges because they look like a parse. Section 1 asks how
+# *Four of MiniLM's 72 heads seem to parse the sentence. We chose these six edges because they look like a parse. Section 2 asks how
 # often the same four heads are right when nobody chooses the edges.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - read $\alpha_\ell[k, t_1, t_2]$, and test a claim about a head against simpler rules;
 # - compute a layer of self-attention with two heads by hand;
+# - read $\alpha_\ell[k, t_1, t_2]$, and test a claim about a head against simpler rules;
 # - train all positions of a text in one pass, and notice when the future leaks in;
 # - combine a causal mask with padding, without a NaN;
 # - say what an ablation shows, and why it needs a control.
@@ -23,9 +23,9 @@
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
-# | minutes | 15 | 11 | 6 | 14 | 5 | 8 | 8 |
+# | minutes | 13 | 15 | 6 | 14 | 5 | 8 | 8 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# The minutes are those in front of a class. Alone, with all predictions and widgets, plan 100. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
 # at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -50,25 +50,192 @@ torch.set_printoptions(precision=2, sci_mode=False)
 torch.set_num_threads(1)  # these models are so small that one core is fastest
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 1. Heads are labelled edges
+# ## 1. A layer of self-attention by hand
 #
-# In **self-attention** every word of a text reads the words of the same text. The word at position $t_1$ sends a *query*, which is
-# compared with the *key* of the word at $t_2$. The better they match, the more of the *value* at $t_2$ travels back. So each head
-# draws edges above the sentence. The query and the key decide how thick an edge is, and the value moves along it. Layers are stacked,
-# and each has several heads, so a weight has four indices. In layer $\ell$, head $k$, position $t_1$ reads position $t_2$ with the weight
+# In [lecture 12](12_attention.ipynb) a decoder read the words of *another* text, its source. In **self-attention** every word of a text reads the words of the same text. The word at position $t_1$ sends a *query*, which is
+# compared with the *key* of the word at position $t_2$. The better they match, the more of the *value* at $t_2$ travels back to $t_1$.
+# Each row of $X$ is one word, and each head $k$ has three learned matrices. It computes
+#
+# $$Q_k = X W^Q_k, \quad K_k = X W^K_k, \quad V_k = X W^V_k, \qquad
+#   \alpha[k, t_1, t_2] = \underset{t_2}{\mathrm{softmax}}\; \frac{1}{\sqrt I} \sum_{i=1}^{I} Q_k[t_1, i]\; K_k[t_2, i],$$
+#
+# $$\mathrm{head}_k[t_1] = \sum_{t_2} \alpha[k, t_1, t_2]\, V_k[t_2], \qquad
+#   \mathrm{output} = [\mathrm{head}_1;\, \mathrm{head}_2;\, \dots]\; W^O.$$
+#
+# $I$ is the width of *one head's* queries and keys. The semicolon joins vectors end to end: **concatenation**.
+#
+# Take three words with four features each: *is a noun, is a verb, can act, can be eaten*.
+#
+# | | noun | verb | acts | eaten |
+# |---|---|---|---|---|
+# | cat | 1 | 0 | 1 | 0 |
+# | eats | 0 | 1 | 0 | 0 |
+# | bread | 1 | 0 | 0 | 1 |
+#
+# We use two heads with $I = 4$. Keys and values are the words themselves ($W^K = W^V =$ the identity), but queries are not. In head 1
+# a verb asks for words that can *act*, in head 2 for words that can be *eaten*, each time with strength 4. Nouns ask for nothing.
+#
+# > **Ask yourself.** Could *one* head with strength 4 for both do the same? What would *eats* receive from it?
+
+# %% slideshow={"slide_type": "fragment"}
+X = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1]])
+W_Q = torch.zeros(2, 4, 4)
+W_Q[0, 1, 2] = 4  # head 1: "is a verb" asks for "can act"
+W_Q[1, 1, 3] = 4  # head 2: "is a verb" asks for "can be eaten"
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as by_hand:
+    heads = []
+    for k in range(2):
+        scores_k = X @ W_Q[k] @ X.T / math.sqrt(4)
+        weights = torch.softmax(scores_k, dim=-1)
+        print(f"head {k + 1}: scores of 'eats'", scores_k[1], " weights", weights[1])
+        heads.append(weights @ X)
+    one_for_both = torch.softmax(X @ W_Q.sum(0) @ X.T / math.sqrt(4), dim=-1)[1]
+    print("one head that asks for both: weights of 'eats'", one_for_both)
+    print("weights of 'cat' in both heads:", weights[0])
+
+    W_O = torch.cat([torch.eye(4), 2 * torch.eye(4)])  # (8, 4): head 1 as it is, head 2 twice
+    output = torch.cat(heads, dim=-1) @ W_O
+    print("output of 'eats':", output[1])
+show.predict(
+    "Take pencil and paper. What weight does “cat” get in the row “eats” of head 1?",
+    within=0.03,
+    answer=torch.softmax(X @ W_Q[0] @ X.T / math.sqrt(4), dim=-1)[1, 0].item(),
+    why="The score is $4 / \\sqrt{4} = 2$ for *cat* and 0 for the others, so the weight is $e^2 / (e^2 + 2)$. What are the weights in the row “cat”, whose query is zero? A head cannot read nothing.",
+    reveals=by_hand,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - In head 1 *eats* gives *cat* the score $4 / 2 = 2$ and the others 0. The weight of *cat* is $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]--> each
+#   for the others.
+# - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
+# - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who does it, and to what.
+# - One head that asks for both gives *cat* and *bread* the same weight, 0.47<!--[[one_for_both[0]:.2f]]--><!--[[? one_for_both[0] == one_for_both[2]]]-->. Then *eats* receives their sum,
+#   in which nothing says who eats whom. Two heads keep the two answers in separate dimensions.
+# - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the scores 112 and 96 by $\sqrt{64} = 8$. This
+#   gives 14<!--[[dots[0] / 8:.0f]]--> and 12<!--[[dots[1] / 8:.0f]]-->, and softmax turns these into 0.88<!--[[torch.softmax(dots / 8, -1)[0]:.2f]]--> and 0.12<!--[[torch.softmax(dots / 8, -1)[1]:.2f]]-->.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# `MultiHeadAttention` with these matrices gives the same output. The last two lines check the example of [lecture 12](12_attention.ipynb):
+
+# %% slideshow={"slide_type": "fragment"}
+layer = MultiHeadAttention(4, 2, d_head=4, bias=False)
+with torch.no_grad():  # a layer keeps its matrices as (out, in): transposed
+    layer.query.weight.copy_(torch.cat([W_Q[0].T, W_Q[1].T]))
+    layer.key.weight.copy_(torch.eye(4).repeat(2, 1))
+    layer.value.weight.copy_(torch.eye(4).repeat(2, 1))
+    layer.output.weight.copy_(W_O.T)
+    print("the same as the library's:", torch.allclose(layer(X[None])[0], output, atol=1e-6))
+
+dots = torch.tensor([112.0, 96.0])
+print(dots / math.sqrt(64), torch.softmax(dots / math.sqrt(64), dim=-1))
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *13 minutes with the next screens. Have everybody compute the row "eats" on paper before you run the cell. The usual
+# mistake is to divide by √3, because there are three words. Let the room propose what a single head would have to do.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Where such a layer sits.** The picture is drawn from MiniLM itself, from the bottom up. Vectors of words enter, each of the 6 layers lets
+# them read each other, and what a word receives is added to its own vector. The coloured box is this lecture;
+# [lecture 15](15_transformer_language_model.ipynb) explains the pale ones.
+
+# %% slideshow={"slide_type": "fragment"}
+encoder, wordpieces = minilm()
+HTML(widgets.architecture(encoder, lit=["self-attention"]))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The same in MiniLM**, with the real values of layer 3, head 1. Press play, or step with the arrow keys. Then choose another head
+# or another query token. (Hover over a vector to see its values.)
+#
+# > **Ask yourself.** You may add a *causal mask*, which lets no word read a later one. Then *closed* can no longer read *door*. Where does the
+# > weight go?
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.head_player(
+    encoder,
+    wordpieces,
+    "The young doctor quickly closed the heavy door.",
+    layer=3,
+    head=1,
+    asks=5,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer</b></summary>
+#
+# The weights must sum to 1, so it goes to `[CLS]`, which has the next highest score. MiniLM was trained without this mask. With the
+# mask it would have learned something else.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** You divide by $\sqrt{d_{\mathrm{model}}}$, the width of the *word*, instead of $\sqrt I$, the width of the
+# > *head*. In MiniLM a word vector has 384 dimensions and a head 32. Nothing crashes.
+
+# %% slideshow={"slide_type": "fragment"}
+tired = torch.tensor(
+    [wordpieces.encode("The animal did not cross the street because it was too tired.")]
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sharpness = {}
+with show.held_back() as divided:
+    entering = []  # what layer 3 receives
+    attention = encoder.layers[3].attention
+    hook = attention.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
+    with torch.no_grad():
+        encoder(tired)
+        hook.remove()
+        q, k = (
+            part(entering[0]).unflatten(-1, (12, 32)).transpose(1, 2)
+            for part in (attention.query, attention.key)
+        )
+        for name, width in (("√32 ", 32), ("√384", 384), ("1   ", 1)):
+            alpha = torch.softmax(q @ k.mT / math.sqrt(width), dim=-1)
+            print(f"divided by {name}: mean of the largest weight {alpha.amax(-1).mean():.2f}")
+            sharpness[width] = alpha.amax(-1).mean().item()
+show.predict(
+    f"The mean of the largest weight in each row of layer 3, for the sentence about the animal, is {sharpness[32]:.2f} if you divide correctly. "
+    "What is it if you divide by $\\sqrt{384}$ instead?",
+    choices={
+        "about 0.9: too sharp": 0.9,
+        "about the same": sharpness[32],
+        "about 0.15: too even": 0.15,
+    },
+    answer=sharpness[384],
+    why="A model trained with this division can compensate with a larger $W^Q$; a model that *you load* cannot.",
+    reveals=divided,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The weights become too even: the largest is 0.16<!--[[sharpness[384]:.2f]]--> instead of 0.54<!--[[sharpness[32]:.2f]]-->, on the way to the 0.07<!--[[1 / tired.shape[1]:.2f]]--> of a plain average over
+# 15<!--[[tired.shape[1]]]--> tokens. Section 6 of [lecture 12](12_attention.ipynb) has another silent error: splitting the heads with a `view` but no
+# transpose.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Heads as labelled edges
+#
+# Each head draws edges above a sentence. The query and the key decide how thick an edge is, and the value moves along it. Layers are
+# stacked, and each has several heads, so a weight has four indices. In layer $\ell$, head $k$, position $t_1$ reads position $t_2$ with the weight
 #
 # $$\alpha_\ell[k, t_1, t_2] \ge 0, \qquad \sum_{t_2} \alpha_\ell[k, t_1, t_2] = 1.$$
 #
 # A linguist's drawing looks similar. In a **dependency parse** every word has one edge to the word it depends on, and each edge
-# has a label: *the* is the *determiner* of *door*, *doctor* the *subject* of *closed*, *door* its *object*. A head's label is only
-# its number. Here are the heads of two real networks. MiniLM, which you know, reads in both directions. **SmolLM2**, with 30 layers
-# of 9 heads, is a language model that predicts the next word (Ben Allal et al. 2025).
+# has a label: *the* is the *determiner* of *door*, *doctor* the *subject* of *closed*, *door* its *object*. A head has no such label, only
+# an index. Here are the heads of two real networks. MiniLM, which you know, reads in both directions. **SmolLM2** is a language model with
+# 30 layers of 9 heads (Ben Allal et al. 2025). In this course it is always SmolLM2-135M-*Instruct*: after its pretraining it was trained
+# further to follow instructions, and our file keeps its matrices in 4 bits per weight.
 #
 # > **Ask yourself.** (a) Look at layer 0, head 2 of MiniLM, and then at layer 3, head 1. Which label would a linguist
 # > give to each? (b) Which edges can SmolLM2 never draw?
 
 # %% slideshow={"slide_type": "fragment"}
-encoder, wordpieces = minilm()
 writer, bytepairs = smollm2()
 widgets.edges_playground(
     {"MiniLM": (encoder, wordpieces), "SmolLM2": (writer, bytepairs)},
@@ -95,13 +262,13 @@ widgets.edges_playground(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes to here. Before you show the table below, ask two volunteers for labels, one for layer 1, head 7, and one for
+# *7 minutes to here. Before you show the picture below, ask two volunteers for labels, one for layer 1, head 7, and one for
 # layer 2, head 8. Somebody always finds a story for any head. That is why a test follows.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does a head know grammar? Count.** We parsed sixteen sentences by hand. For each relation we choose the head that finds the right
 # word most often in *eight* of the sentences (if several tie, all of them), and then ask how often it is right in the *other eight*.
-# Every claim about a head needs rivals, that is, simpler rules that could explain the same hits:
+# Every claim about a head needs a baseline, a simpler rule that could explain the same hits. We take three:
 #
 # - **a fixed distance**: always read the word at the distance that was most frequent in the first eight sentences;
 # - **the last word**: always read the last word of the sentence;
@@ -198,17 +365,26 @@ leads = [  # of the opening picture's heads over the best rule, in edges
     round((row["opening tested"] - max(row[rule] for rule in RULES)) * row["edges"])
     for row in table.values()
 ]
-with show.held_back() as counted:
-    print(
-        f"{'':18}{'best head':>10}{'chosen':>8}{'tested':>8} | "
-        f"{'distance':>12}{'last word':>11}{'next noun':>11} | opening picture"
+bars = []  # (label, fraction of the edges, how many edges, is it a head?)
+for label, row in table.items():
+    rule = max(RULES, key=row.get)
+    bars += [
+        (f"{label}: best head, {' '.join(row['best'])}", row["tested on"], row["edges"], True),
+        (f"opening picture, {row['opening']}", row["opening tested"], row["edges"], True),
+        (f"best rule, {rule}", row[rule], row["edges"], False),
+    ]
+counted = HTML(
+    show.bar_list_svg(
+        [hit for _, hit, _, _ in bars],
+        [name for name, *_ in bars],
+        says=[f"{hit:.0%} of {edges}" for _, hit, edges, _ in bars],
+        highlight=[i for i, bar in enumerate(bars) if bar[-1]],
+        reach=1,
+        title="edges found in the eight sentences that did not choose the head",
+        note="Orange: a head of MiniLM, as layer.head. Blue: the best of the three rules.",
+        width=860,
     )
-    for label, row in table.items():
-        rules = f"{row['fixed distance']:7.0%} ({row['distance']:+d}){row['last word']:11.0%}{row['next noun']:11.0%}"
-        heads = f"{' '.join(row['best']):>10}{row['chosen on']:8.0%}{row['tested on']:8.0%}"
-        print(
-            f"{label:18}{heads} | {rules} | {row['opening']} {row['opening tested']:.0%} of {row['edges']}"
-        )
+)
 show.predict(
     "For which relation does the chosen head beat the best of the three rules by the widest margin?",
     choices=list(table),
@@ -222,176 +398,22 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Verb → object: layer 3, head 1 finds the object in **all** sixteen sentences<!--[[? verb["best"] == ["3.1"] and verb["chosen on"] == verb["tested on"] == 1]]-->. Of the eight<!--[[words(verb["edges"])]]--> tested objects a fixed distance finds
-#   25<!--[[100 * verb["fixed distance"]:.0f]]--> %. "The last word" finds none<!--[[? verb["last word"] == 0]]--> of them, because a phrase follows every object. The strongest rival, "the next noun", finds five<!--[[words(round(verb["edges"] * verb["next noun"]))]]-->. It
-#   falls for *apple* in "apple juice", and the head does not. The head leads by only three<!--[[words(round(verb["edges"] * (verb["tested on"] - verb["next noun"])))]]--> sentences, so this is a hint and not a law.
+# - Verb → object: layer 3, head 1 finds the object in **all** sixteen sentences<!--[[? verb["best"] == ["3.1"] and verb["chosen on"] == verb["tested on"] == 1]]-->. Of the eight<!--[[words(verb["edges"])]]--> tested objects, "the next noun" finds
+#   five<!--[[words(round(verb["edges"] * verb["next noun"]))]]-->. In "apple juice" the rule picks *apple*; the head picks *juice*. A lead of three<!--[[words(round(verb["edges"] * (verb["tested on"] - verb["next noun"])))]]--> sentences is a hint and not a law.
 # - Determiner → noun: the head that is best on eight sentences, with 88<!--[[100 * determiner["chosen on"]:.0f]]--> %, drops to 55<!--[[100 * determiner["tested on"]:.0f]]--> % on the others. If you pick the best of many
-#   heads on few examples, some of what you pick is luck. So choose on one half and test on the other. And "the next noun" gets 85<!--[[100 * determiner["next noun"]:.0f]]--> %, more
-#   than any head in that row<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
-# - Adjective → noun: layer 3, head 1 (3.1 in the table) is the best head again<!--[[? adjective["best"] == ["3.1"]]]-->. It gets 93<!--[[100 * adjective["tested on"]:.0f]]--> %, against 87<!--[[100 * adjective["next noun"]:.0f]]--> % for "the next noun", a
-#   difference of one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. It may simply look for the next noun.
-# - The four heads of the opening picture find 80<!--[[100 * min(opening_tested):.0f]]--> to 100<!--[[100 * max(opening_tested):.0f]]--> % of the tested edges. Three<!--[[words(sum(lead > 0 for lead in leads))]]--> of them beat every rule: the one for
-#   objects by three<!--[[words(leads[3])]]--> edges, the one for adjectives (2.8, right for all fifteen<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->) by two<!--[[words(leads[0])]]-->, the one for subjects by one<!--[[words(leads[2])]]-->.
+#   heads on few examples, some of what you pick is luck. So choose on one half and test on the other.
+# - "The next noun" gets 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than either of the two heads<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
+# - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. It may simply look for the next noun.
+# - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat every rule, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
+#   (2.8) finds all fifteen<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
 # - Clark et al. (2019) do the same with BERT and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Let the room propose more rivals before you show the table. Then ask for a sentence that could still refute the claim
+# *8 minutes. Let the room propose more rules before you show the picture. Then ask for a sentence that could still refute the claim
 # about head 3.1, such as one with an object before its verb ("the door that the doctor closed"), and try it.*
-
-# %% [markdown] slideshow={"slide_type": "slide"}
-# ## 2. A layer of self-attention by hand
-#
-# Each row of $X$ is one word, and each head $k$ has three learned matrices. It computes
-#
-# $$Q_k = X W^Q_k, \quad K_k = X W^K_k, \quad V_k = X W^V_k, \qquad
-#   \alpha[k, t_1, t_2] = \underset{t_2}{\mathrm{softmax}}\; \frac{1}{\sqrt I} \sum_{i=1}^{I} Q_k[t_1, i]\; K_k[t_2, i],$$
-#
-# $$\mathrm{head}_k[t_1] = \sum_{t_2} \alpha[k, t_1, t_2]\, V_k[t_2], \qquad
-#   \mathrm{output} = [\mathrm{head}_1;\, \mathrm{head}_2;\, \dots]\; W^O.$$
-#
-# $I$ is the width of *one head's* queries and keys. The semicolon joins vectors end to end: **concatenation**.
-#
-# Take three words with four features each: *is a noun, is a verb, can act, can be eaten*.
-#
-# | | noun | verb | acts | eaten |
-# |---|---|---|---|---|
-# | cat | 1 | 0 | 1 | 0 |
-# | eats | 0 | 1 | 0 | 0 |
-# | bread | 1 | 0 | 0 | 1 |
-#
-# We use two heads with $I = 4$. Keys and values are the words themselves ($W^K = W^V =$ the identity), but queries are not. In head 1
-# a verb asks for words that can *act*, in head 2 for words that can be *eaten*, each time with strength 4. Nouns ask for nothing.
-
-# %% slideshow={"slide_type": "fragment"}
-X = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1]])
-W_Q = torch.zeros(2, 4, 4)
-W_Q[0, 1, 2] = 4  # head 1: "is a verb" asks for "can act"
-W_Q[1, 1, 3] = 4  # head 2: "is a verb" asks for "can be eaten"
-
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as by_hand:
-    heads = []
-    for k in range(2):
-        scores_k = X @ W_Q[k] @ X.T / math.sqrt(4)
-        weights = torch.softmax(scores_k, dim=-1)
-        print(f"head {k + 1}: scores of 'eats'", scores_k[1], " weights", weights[1])
-        heads.append(weights @ X)
-    print("weights of 'cat' in both heads:", weights[0])
-
-    W_O = torch.cat([torch.eye(4), 2 * torch.eye(4)])  # (8, 4): head 1 as it is, head 2 twice
-    output = torch.cat(heads, dim=-1) @ W_O
-    print("output of 'eats':", output[1])
-show.predict(
-    "Take pencil and paper. What weight does “cat” get in the row “eats” of head 1?",
-    within=0.03,
-    answer=torch.softmax(X @ W_Q[0] @ X.T / math.sqrt(4), dim=-1)[1, 0].item(),
-    why="The score is $4 / \\sqrt{4} = 2$ for *cat* and 0 for the others, so the weight is $e^2 / (e^2 + 2)$. What are the weights in the row “cat”, whose query is zero? A head cannot read nothing.",
-    reveals=by_hand,
-)
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
-#
-# - In head 1 *eats* gives *cat* the score $4 / 2 = 2$ and the others 0. The weight of *cat* is $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]--> each
-#   for the others.
-# - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
-# - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who does it, and to what. A single
-#   head could not have chosen both.
-# - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the scores 112 and 96 by $\sqrt{64} = 8$. This
-#   gives 14<!--[[dots[0] / 8:.0f]]--> and 12<!--[[dots[1] / 8:.0f]]-->, and softmax turns these into 0.88<!--[[torch.softmax(dots / 8, -1)[0]:.2f]]--> and 0.12<!--[[torch.softmax(dots / 8, -1)[1]:.2f]]-->.
-# </details>
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# `MultiHeadAttention` with these matrices gives the same output. The last two lines check the example of [lecture 12](12_attention.ipynb):
-
-# %% slideshow={"slide_type": "fragment"}
-layer = MultiHeadAttention(4, 2, d_head=4, bias=False)
-with torch.no_grad():  # a layer keeps its matrices as (out, in): transposed
-    layer.query.weight.copy_(torch.cat([W_Q[0].T, W_Q[1].T]))
-    layer.key.weight.copy_(torch.eye(4).repeat(2, 1))
-    layer.value.weight.copy_(torch.eye(4).repeat(2, 1))
-    layer.output.weight.copy_(W_O.T)
-    print("the same as the library's:", torch.allclose(layer(X[None])[0], output, atol=1e-6))
-
-dots = torch.tensor([112.0, 96.0])
-print(dots / math.sqrt(64), torch.softmax(dots / math.sqrt(64), dim=-1))
-
-# %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes with the next screen. Have everybody compute the row "eats" on paper before you run the cell. The usual
-# mistake is to divide by √3, because there are three words.*
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same in MiniLM**, with the real values of layer 3, head 1. Press play, or step with the arrow keys. Then choose a different head,
-# or let a different token ask. (Rest the pointer on a strip to see its values.)
-#
-# > **Ask yourself.** With the causal mask, *closed* can no longer read *door*. Where does the weight go?
-
-# %% slideshow={"slide_type": "fragment"}
-widgets.head_player(
-    encoder,
-    wordpieces,
-    "The young doctor quickly closed the heavy door.",
-    layer=3,
-    head=1,
-    asks=5,
-)
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
-#
-# The weights must sum to 1, so it goes to `[CLS]`, which has the next highest score. MiniLM was trained without this mask. With the
-# mask it would have learned something else.
-# </details>
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** You divide by $\sqrt{d_{\mathrm{model}}}$, the width of the *word*, instead of $\sqrt I$, the width of the
-# > *head*. In MiniLM a word vector has 384 dimensions and a head 32. Nothing crashes.
-
-# %% slideshow={"slide_type": "fragment"}
-tired = torch.tensor(
-    [wordpieces.encode("The animal did not cross the street because it was too tired.")]
-)
-
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-sharpness = {}
-with show.held_back() as divided:
-    entering = []  # what layer 3 receives
-    attention = encoder.layers[3].attention
-    hook = attention.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
-    with torch.no_grad():
-        encoder(tired)
-        hook.remove()
-        q, k = (
-            part(entering[0]).unflatten(-1, (12, 32)).transpose(1, 2)
-            for part in (attention.query, attention.key)
-        )
-        for name, width in (("√32 ", 32), ("√384", 384), ("1   ", 1)):
-            alpha = torch.softmax(q @ k.mT / math.sqrt(width), dim=-1)
-            print(f"divided by {name}: mean of the largest weight {alpha.amax(-1).mean():.2f}")
-            sharpness[width] = alpha.amax(-1).mean().item()
-show.predict(
-    f"The mean of the largest weight in each row of layer 3, for the sentence about the animal, is {sharpness[32]:.2f} if you divide correctly. "
-    "What is it if you divide by $\\sqrt{384}$ instead?",
-    choices={
-        "about 0.9: too sharp": 0.9,
-        "about the same": sharpness[32],
-        "about 0.15: too even": 0.15,
-    },
-    answer=sharpness[384],
-    why="A model trained with this division can compensate with a larger $W^Q$; a model that *you load* cannot.",
-    reveals=divided,
-)
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
-#
-# Too even: 0.16<!--[[sharpness[384]:.2f]]-->, not far from the $1/15$ = 0.07<!--[[1 / 15:.2f]]--> of a plain average over the 15<!--[[tired.shape[1]]]--> tokens. A model trained with the wrong division
-# can compensate with a larger $W^Q$; a model that *you load* cannot. Section 6 of
-# [lecture 12](12_attention.ipynb) has another silent error: splitting the heads with a `view` but no transpose.
-# </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. All positions in parallel, and don't look ahead
@@ -512,8 +534,9 @@ show.predict(
 # - With the mask the loss is 2.30<!--[[with_mask[-1]:.2f]]-->, which is chance level, as it must be. Without it the loss is 0.15<!--[[without[-1]:.2f]]-->, because the model has learned to read the digit
 #   to the right of each position.
 # - Nothing follows the last of the 16 positions, so the model must guess there. This costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
-# - **A loss below the possible minimum is not a triumph but a leak**, because in some way the model sees its targets. On real
-#   text nobody knows the lowest possible loss, and a leak is only a curve that looks a little too good.
+# - **A loss below the possible minimum is not a triumph but a leak**, because in some way the model sees its targets. On real text nobody
+#   knows the lowest possible loss. A forgotten mask still shows there, but a leak at a few positions is only a curve that looks a little
+#   too good.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -544,14 +567,14 @@ show.predict(
     "Give the leaky model the start of a text, and ask for the next digit. What is its loss?",
     choices={"0.15": 0.15, "2.30": 2.3, "more than 5": 7.5},
     answer=sum(honest["without"]) / len(honest["without"]),
-    why="It copies confidently, but the digit that it should copy is not there.",
+    why="It copies confidently, but there is no digit to copy yet.",
     reveals=at_the_end,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# More than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. It copies confidently, but the digit that it should copy is not there.
+# The loss is more than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. Training gave this model no reason to predict anything from the left.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -705,13 +728,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The **first token**, whatever it is, gets 0.58<!--[[on_first.mean():.2f]]--> of all weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads, 181<!--[[(on_first.mean(-1) > 0.5).sum()]]-->
-#   of 270<!--[[before.numel()]]-->, give it more than half. This is an **attention sink** (Xiao et al. 2024).
-# - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little. A softmax
-#   must put its weight somewhere, and the first token is the one that every token can see.
+# - The **first token** gets 0.58<!--[[on_first.mean():.2f]]--> of all weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
+#   give it more than half. This is an **attention sink** (Xiao et al. 2024).
+# - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little.
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
-# - In "one two three four one two three", layer 8, head 2 reads "four" from the final "three", with a weight of 0.66<!--[[continued[3]:.2f]]-->, because "four"
-#   followed "three" *the first time*. Heads that continue a repeated pattern are called **induction heads** (Olsson et al. 2022).
+# - In "one two three four one two three", layer 8, head 2 reads "four" from the final "three", with a weight of 0.66<!--[[continued[3]:.2f]]-->, where "four"
+#   followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does
+#   not make this head one of them; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -725,9 +748,9 @@ show.predict(
 # toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The decisive word is 46<!--[[looking["distance"]]]-->
 # tokens back ([lecture 7](07_vanishing_gradients.ipynb) begins with the same text). Which heads attend to it? And does the model's answer depend on them?
 #
-# A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", then ablated those that put most. **Ablating a head** means
-# setting its output to zero (Michel et al. 2019), here at the last token. As a control we ablated the same number of other
-# heads, drawn at random 20 times (`python -m lectures.recipes looking_back`).
+# A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", and then ablated the heads with the
+# largest weights. **Ablating a head** means setting its output to zero (Michel et al. 2019), here at the last token. As a control we
+# ablated the same number of other heads, drawn at random, 20 times (`python -m lectures.recipes looking_back`).
 
 # %% slideshow={"slide_type": "fragment"}
 looking = json.loads(Path("results/looking_back.json").read_text())["smollm2"]
@@ -737,54 +760,63 @@ print(f"uniform: {looking['uniform']:.2f}; mean over all heads {looking['mean_ov
 ablated, whole = looking["ablated"], looking["next"][" tickets"]
 draws = torch.tensor([[whole, *(at["random"][i] for at in ablated.values())] for i in range(20)])
 most = [whole, *(at["strongest"] for at in ablated.values())]
+lower = {  # of the 20 random sets, how many leave less than the heads with the largest weights
+    count: sum(left < at["strongest"] for left in at["random"]) for count, at in ablated.items()
+}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-five = {
-    "the five that attend to it most": ablated["5"]["strongest"],
-    "the worst of 20 draws of five random heads": min(ablated["5"]["random"]),
-}
+with show.held_back() as ranks:
+    print("ablated   P(tickets)   random sets that leave less")
+    for count, at in ablated.items():
+        print(f"{count:>7}{at['strongest']:13.2f}{lower[count]:>15} of {len(at['random'])}")
 show.predict(
-    f"With all its heads, the model gives “tickets” a probability of {whole:.2f}. You ablate either the five heads that attend to “tickets” most, or, of 20 random sets of five, the one that does most harm. Which set lowers the probability more?",
-    choices=list(five),
-    answer=min(five, key=five.get),
-    why=f"These leave {min(five.values()):.2f}, the others {max(five.values()):.2f}. The mean over the random draws would have hidden this, so give the range of a control as well.",
-    reveals=HTML(
-        show.bands_svg(
-            [0, *map(int, ablated)],
-            {
-                "the heads that attend to it most": [most, most],
-                "random others: mean and range of 20 draws": draws,
-            },
-            x_title="heads ablated, of 270",
-            y_title="P(tickets)",
-            low=0,
-            high=0.7,
-            columns=1,
-            alt="Probability of 'tickets' against the number of ablated heads, from 0.46 with none. The heads that attend "
-            "to the word most: 0.32 with one, 0.39 with two, 0.35 with five, 0.26 with ten, 0.01 with twenty. Random "
-            "heads: the mean stays near 0.45; the lowest of 20 draws is 0.42, 0.40, 0.27, 0.31 and 0.31; the highest "
-            "rises to 0.64.",
-        )
-    ),
+    f"With all its heads, the model gives “tickets” a probability of {whole:.2f}. You ablate the twenty heads, of 270, that attend to “tickets” most. What probability is left?",
+    choices={
+        "about 0.4: other heads take over": 0.4,
+        "about 0.2": 0.2,
+        "nearly none": 0.0,
+    },
+    answer=ablated["20"]["strongest"],
+    why="A random twenty never does as much harm. For fewer heads the answer is less clear: look at the table of ranks.",
+    reveals=[
+        ranks,
+        HTML(
+            show.bands_svg(
+                [0, *map(int, ablated)],
+                {
+                    "the heads that attend to it most": [most, most],
+                    "random others: mean and range of 20 draws": draws,
+                },
+                x_title="heads ablated, of 270",
+                y_title="P(tickets)",
+                low=0,
+                high=0.7,
+                columns=1,
+                alt="Probability of 'tickets' against the number of ablated heads, from 0.46 with none. The heads that attend "
+                "to the word most: 0.32 with one, 0.39 with two, 0.35 with five, 0.26 with ten, 0.01 with twenty. Random "
+                "heads: the mean stays near 0.45; the lowest of 20 draws is 0.42, 0.40, 0.27, 0.31 and 0.31; the highest "
+                "rises to 0.64.",
+            )
+        ),
+    ],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Ablating one head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. Each of the 20<!--[[len(ablated["1"]["random"])]]--> random heads leaves more<!--[[? min(ablated["1"]["random"]) > ablated["1"]["strongest"]]]-->; the lowest
-#   leaves 0.42<!--[[min(ablated["1"]["random"]):.2f]]-->.
-# - With **five** heads the control contradicts the claim. The five that attend most leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->, but one<!--[[words(sum(left < ablated["5"]["strongest"] for left in ablated["5"]["random"]))]]--> of the 20 random draws
-#   leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->. So five heads chosen by chance can do more harm. With ten the two are close (0.26<!--[[ablated["10"]["strongest"]:.2f]]--> against 0.31<!--[[min(ablated["10"]["random"]):.2f]]-->).
-# - With **twenty** the result is clear. The twenty that attend most leave 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->, where the lowest of 20 random draws leaves 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
-#   Together these heads carry the word forward, and no single one is *the* head. (Ablation can also help, since the highest of these
-#   draws is 0.64<!--[[max(ablated["20"]["random"]):.2f]]-->.)
+# - **Twenty** heads carry the word forward: without them 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> is left. Every random set of twenty leaves more<!--[[? lower["20"] == 0]]-->, at least 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
+# - *One* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 20<!--[[len(ablated["1"]["random"])]]--> random heads does as much harm<!--[[? lower["1"] == 0]]-->.
+# - With **five** the evidence is weaker: one<!--[[words(lower["5"])]]--> of the 20 random sets lowers the probability further, to 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->; the top five only to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
+#   the draws would have hidden this, so report the *rank* among them.
+# - Ablating heads can also raise the probability: the highest random draw is 0.64<!--[[max(max(at["random"]) for at in ablated.values()):.2f]]-->.
 # - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing. A high weight
 #   may or may not matter, so ablate the head, and compare with a control.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Before the picture, give only the means of the control. They are about 0.45 throughout, which looks convincing. Then show
-# the band and ask what the mean has hidden.*
+# the ranks and ask what the mean has hidden. A rank of 0 among 20 draws is a chance of about 1 in 21, and no less, if the heads were like
+# any others.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
@@ -843,8 +875,8 @@ widgets.live(
 # fixed distance, would be right as often? Does the output change when you ablate it, and by more than when you ablate random heads?</details>
 #
 # 6. You ablate five heads and the probability falls from 0.46<!--[[whole:.2f]]--> to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. Five random heads leave 0.44<!--[[sum(ablated["5"]["random"]) / 20:.2f]]--> on average. Is the case closed?
-# <details><summary>Answer</summary>No. Look at every random draw, not only at the mean. If one of them falls below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->, five heads
-# chosen by chance can do as much harm.</details>
+# <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean does not tell you. Here one<!--[[words(lower["5"])]]--> of 20 does, which is weak
+# evidence for these five heads.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, read question 6 aloud and take a vote; many close the case. What goes
@@ -870,7 +902,7 @@ widgets.live(
 # ### Words of this lecture
 #
 # - **dependency parse**: a sentence drawn with one labelled edge from each word to the word that it depends on.
-# - **SmolLM2**: a small published language model, 30 layers of 9 heads, that runs in the course's own code.
+# - **SmolLM2**: a small published language model, 30 layers of 9 heads; ours follows instructions (*Instruct*) and has 4-bit matrices.
 # - **concatenation**: vectors joined end to end into one longer vector.
 # - **polarity of a mask**: whether True means "may attend" (here) or "ignore" (elsewhere).
 # - **attention sink**: a token, most often the first, on which heads park the weight that they have no use for.

@@ -2,34 +2,35 @@
 # # The Transformer language model
 #
 # You have all the parts: vectors for words, heads, masks, positions. This lecture puts them together. You build a GPT in twenty lines,
-# train it in three minutes, and then run a published model, SmolLM2, in the same twenty lines. One question remains open until the end:
-# recurrent networks could do all this too, so *why Transformers?*
+# train it in three minutes, and then run a published model, SmolLM2, in the same twenty lines. One question remains open until the end.
+# Recurrent networks can do all this too, so *why Transformers?*
 #
 # <img src="figures/from_noise.svg" width="900" alt="What one GPT writes before training and after 30, 200 and 2,000 steps: first random characters, then letters and spaces in plausible numbers, then short words, at last lines that look like a play.">
 #
-# *One small GPT, trained on Shakespeare's plays, one character at a time. In section 5 you press the button yourself.*
+# *One small GPT, trained on Shakespeare's plays, one character at a time. In section 6 you press the button yourself.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - say what each layer of a Transformer adds to the residual pathway, and read the pathway at any depth;
+# - name the parts of a Transformer, and say what each adds to the residual pathway;
 # - compute a LayerNorm and a feed-forward network, and count parameters and operations;
 # - write a GPT from its parts, train it, stop it and resume;
-# - explain why the place of the norm matters in deep stacks;
+# - read the pathway at any depth, and say what such a reading does not prove;
+# - say what pre-norm and post-norm change, and test whether a warm-up helps;
 # - say what a cache of keys and values saves, and what it costs;
 # - judge the usual answers to "why Transformers?" by measurements.
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (self-attention, causal mask) and [lecture 14](14_positions.ipynb) (rotary positions). From [lecture 5](05_training_well.ipynb): LayerNorm, Adam,
 # warm-up. Vectors are rows, so a matrix multiplies from the right, $xW$.
 #
-# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
-# |---|---|---|---|---|---|---|---|---|
-# | minutes | 13 | 9 | 11 | 6 | 11 | 8 | 11 | 6 |
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
+# |---|---|---|---|---|---|---|---|---|---|
+# | minutes | 5 | 9 | 11 | 11 | 7 | 11 | 8 | 8 | 5 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# The minutes are those in front of a class. Alone, with all predictions and widgets, plan 130. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
 # at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *If you are short of time, skip sections 4 and 8, and start the training of section 5 before you begin.*
+# *If you are short of time, skip sections 5 and 9, and start the training of section 6 before you begin.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import math
@@ -62,136 +63,26 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 #
 # The vector on its way through the layers is called the **residual pathway** (or residual stream). At its end one
 # matrix, the **unembedding**, turns the vector into scores for the next token. Both models below use their embedding table for it, as
-# in [lecture 2](02_tokens_and_vectors.ipynb).
+# in [lecture 2](02_tokens_and_vectors.ipynb). (Here $d$ is the width of the pathway, and $L$ is the number of layers.)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The next picture is drawn from the models themselves. Read it from the bottom up: a **norm** (section 2) prepares what a sublayer
 # reads, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
-# position by itself. Together, norms included, they are a **layer**, or **block**. Press play, and a vector passes part by part. Change `model` and `layer`, and the
-# numbers are those of that run.
+# position by itself. Together, norms included, they are a **layer**, or **block**. Press play, and a vector passes part by part. Change `model` and `layer`: the
+# sizes of the vectors are those of that model as it reads the sentence.
 
 # %% slideshow={"slide_type": "subslide"}
 writer, bytepairs = smollm2()  # 30 layers, 135 million parameters
 ours, subwords, _ = checkpoint("bpe_gpt")  # 4 layers, 924,416 parameters, Shakespeare
+text = "The capital of France is Paris."
+ids = torch.tensor([bytepairs.encode(text)])
 widgets.architecture_player(
     {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)}, "The capital of France is"
 )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Reading the pathway.** Because the layers only add, the vector at every depth is part of the sum that the unembedding reads at the end. So you can apply the final norm and the unembedding
-# *early*, after any layer, and read what the model would say if it had to stop there. Nothing guarantees that this makes sense: try it. This is the **logit lens** (nostalgebraist 2020).
-
-# %% slideshow={"slide_type": "fragment"}
-text = "The capital of France is Paris."
-ids = torch.tensor([bytepairs.encode(text)])
-with torch.no_grad(), pathway(writer) as sublayers:
-    writer(ids)
-depths = [sublayers[0].x] + [
-    branch.result for branch in sublayers[1::2]
-]  # after 0, 1, …, 30 layers
-with torch.no_grad():
-    early = [writer.output(writer.final_norm(x))[0, 4] for x in depths]  # scores after "… is"
-
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-ranks = [int((scores > scores[ids[0, 5]]).sum()) + 1 for scores in early]  # of Paris
-says = [bytepairs.decode([int(scores.argmax())]) for scores in early]
-first_right = next(i for i, word in enumerate(says) if says[i:] == [" Paris"] * len(says[i:]))
-with show.held_back() as at_depths:
-    for depth in (0, 5, 10, 15, 20, 25, 28, 29, 30):
-        print(
-            f"after {depth:2} layers: {says[depth]!r:12} Paris is number {ranks[depth]:,} of {len(early[0]):,}"
-        )
-show.predict(
-    "SmolLM2 reads “The capital of France is”. After how many of its 30 layers is *Paris* the likeliest next word?",
-    choices={"about 5": 5, "about 15": 15, "28 or more": 30},
-    answer=first_right,
-    why="Most layers prepare. The last few turn the result into a word.",
-    reveals=[
-        at_depths,
-        widgets.lens_player(
-            {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)},
-            [
-                "The capital of France is Paris.",
-                "I think, therefore I am.",
-                "To be, or not to be",
-                "What light through yonder window breaks?",
-            ],
-        ).opens(place=4),
-    ],
-)
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
-#
-# - *Paris* becomes the likeliest word only after layer 30<!--[[first_right]]-->, the last one. It enters the first hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
-# - The right-hand picture of the widget has a logarithmic axis. SmolLM2's pathway grows from a root mean square of 0.11<!--[[depths[0][0, 4].square().mean().sqrt():.2f]]--> at the embeddings to 26<!--[[depths[-1][0, 4].square().mean().sqrt():.0f]]-->. What a
-#   layer adds is small compared with the sum, so no layer can do everything.
-# - Wang's slides show *I think therefore I* → *am*. SmolLM2 ends with *will*; *am* is its second guess.
-# - Our GPT has four layers. For the comma that it expects after *or not* the first layer suffices.
-# - The lens uses a norm and a matrix that were trained for the *last* layer. A low row that says nothing sensible may still contain the
-#   answer in directions that the lens does not read.
-# </details>
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Whose work is it?** Since the pathway is a sum, so is a score. Let $u$ be the unembedding vector of a word, centred over the
-# vocabulary, and $\mathrm{LN}$ the final norm, whose division by the size $s$ we keep fixed at its final value. Then
-#
-# $$\text{score} = \frac{u}{s} \cdot \Big( x_0 + \sum_\ell A_\ell + \sum_\ell F_\ell \Big),$$
-#
-# and each sublayer has its own share. (The score is relative to the mean over all words; softmax ignores such a constant.)
-
-
-# %% slideshow={"slide_type": "fragment"}
-def added(model, ids):
-    """Shares of the next token's score: embedding (time), attention and network (layer, time)."""
-    with torch.no_grad(), pathway(model) as passed:
-        model(ids)
-        norm = model.final_norm
-        last, unembedding = passed[-1].result[0], model.output.weight
-        centre = last.mean(-1, keepdim=True) if isinstance(norm, nn.LayerNorm) else 0
-        size = (last - centre).square().mean(-1, keepdim=True).sqrt()  # (time, 1)
-        u = (unembedding - unembedding.mean(0))[ids[0, 1:]] * norm.weight / size[:-1]
-        if isinstance(norm, nn.LayerNorm):
-            u = u - u.mean(-1, keepdim=True)  # LayerNorm subtracts the mean of x
-    parts = [(u * branch.y[0, :-1]).sum(-1) for branch in passed]
-    return (u * passed[0].x[0, :-1]).sum(-1), torch.stack(parts[0::2]), torch.stack(parts[1::2])
-
-
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-def read_added(name, sentence):
-    model, tokenizer = {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)}[name]
-    words = [piece.replace("\n", "↵") for piece in tokenizer.pieces(sentence)]
-    found = added(model, torch.tensor([tokenizer.encode(sentence)]))
-    return widgets.Added(words, words[1:], *(part.numpy() for part in found))
-
-
-_, by_attention, by_networks = (part[..., 4] for part in added(writer, ids))  # to Paris
-by_layers = by_attention + by_networks
-widgets.added_player(
-    read_added,
-    ["SmolLM2", "our GPT"],
-    [
-        "The capital of France is Paris.",
-        "The young doctor opened the door.",
-        "To be, or not to be",
-    ],
-).opens(place=4)
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Step through the sentence. Which kind of sublayer adds most to *Paris*, and in which layers? Is it the same for *of*?
-#
-# <details><summary><b>Answer, and what to notice</b></summary>
-#
-# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the networks add 9.4<!--[[by_networks.sum():.1f]]-->, most of it in the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->: the attention of layer 23 alone 3.4<!--[[by_attention[23]:.1f]]-->. Some
-#   sublayers *subtract*.
-# - Sums tell who wrote the score, not who found the answer. An early layer may have moved the information to a position where a late
-#   layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
-# </details>
-
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *13 minutes. Let the first picture play once: the pathway is a wide river, sublayers are side channels that take water out and pour it back. Take guesses for the
-# depth first; most say 15. What goes wrong: students think that the vector at a position "is" the word at this position. It starts as that word
-# and ends as a prediction of the next one.*
+# *5 minutes. Let the picture play once: the pathway is a wide river, and sublayers are side channels that take water out and pour it back. What goes
+# wrong: students read the boxes on the pathway as steps that replace the vector.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The two small parts: norm and feed-forward network
@@ -249,9 +140,12 @@ show.predict(
 #
 # In 2017 $\varphi$ was ReLU, GPT has GELU, and SmolLM2 has a gated variant, SwiGLU, with three matrices.
 #
-# Attention moves information *between* positions and mixes it linearly; the feed-forward network works *within* a position and is
-# nonlinear. Wang's slides call this a decomposition. One dense layer over a text of $n$ vectors would need $(nd)^2$ weights
-# and multiply-adds. Attention and this network together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
+# Attention moves information *between* positions; the feed-forward network works *within* a position. Wang's slides call this a decomposition.
+# One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and this network
+# together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
+#
+# Geva et al. (2021) read this network as a *memory*. Its output is $\sum_j \varphi(x \cdot k_j)\, v_j$ (without biases), where $k_j$ is a column of $W_1$ and $v_j$ a row of $W_2$:
+# each $k_j$ is a pattern, and as far as $x$ matches it, $v_j$ is added to the pathway.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -286,7 +180,7 @@ show.predict(
     "Which part of SmolLM2 holds most of its 135 million parameters?",
     choices=list(shares),
     answer=max(shares, key=shares.get),
-    why="It is called *attention is all you need*, but the networks hold most parameters, here and in nearly all Transformers.",
+    why="The paper is called *Attention is all you need*, but the feed-forward networks hold most parameters.",
     reveals=[
         shares_told,
         widgets.size_playground(
@@ -303,12 +197,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, which saves
+# - The feed-forward networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, which saves
 #   parameters of attention.)
 # - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2$ = 174<!--[[12 * 96 * 12_288**2 / 1e9:.0f]]--> billion, nearly all of its 175 billion parameters.
 # - The scores, $2nd$ per token and layer, are the only part that depends on the length $n$. They equal the matrices' $12d^2$ at $n = 6d$.
 #   For GPT-3 that is a text of 73,728<!--[[6 * 12_288:,]]--> tokens.
-# - Twice the width costs four times the parameters, twice the layers costs two times.
+# - Doubling the width quadruples the parameters of a layer; doubling the depth doubles them.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -349,7 +243,8 @@ class GPT(nn.Module):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now fill in the parts, here for the small GPT on characters that you train in section 5. A network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
+# Now fill in the parts, here for the small GPT on characters that you train in section 6. A feed-forward network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
+# The first weights are small, as in GPT-2 (standard deviation 0.02), and smaller still where a sublayer ends, so that the untrained pathway hardly grows with depth.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -415,7 +310,7 @@ with torch.no_grad():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - From our 343,584<!--[[sum(p.numel() for p in newborn.parameters()):,]]--> parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated network for
+# - From our 343,584<!--[[sum(p.numel() for p in newborn.parameters()):,]]--> parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated feed-forward network for
 #   the plain one, nine heads that share three sets of keys and values, a larger base of its rotary positions. The twenty lines are the same.
 # - In `nlmcore.transformer` such parts are fields of one configuration: `TransformerConfig(norm=…, feed_forward=…)`.
 # - The untrained model gives every character nearly the same probability, so its loss is near<!--[[? abs(earlier["losses"][0] - math.log(characters.vocab_size)) < 0.05]]--> $\ln 82$ = 4.41<!--[[math.log(characters.vocab_size):.2f]]-->. If you see something much larger
@@ -423,11 +318,144 @@ with torch.no_grad():
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Write `Block.forward` on the board line by line with the class. Ask what happens if you forget the `x +` (section 8
+# *11 minutes. Write `Block.forward` on the board line by line with the class. Ask what happens if you forget the `x +` (section 9
 # measures it), the mask ([lecture 13](13_self_attention.ipynb): a leak), or the final norm. What goes wrong: they put the norm's output onto the pathway, x = norm(x) + …*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4. Where does the norm go?
+# ## 4. Reading the pathway
+#
+# Because the layers only add, the vector at every depth is part of the sum that the unembedding reads at the end. So you can apply the final norm and the unembedding
+# *early*, after any layer, and read what the model would say if it had to stop there. This is the **logit lens** (nostalgebraist 2020). Nothing guarantees that it makes sense, because
+# early layers are free to use directions that the output does not read.
+
+# %% slideshow={"slide_type": "fragment"}
+with torch.no_grad(), pathway(writer) as sublayers:
+    writer(ids)
+depths = [sublayers[0].x] + [
+    branch.result for branch in sublayers[1::2]
+]  # after 0, 1, …, 30 layers
+with torch.no_grad():
+    early = [writer.output(writer.final_norm(x))[0, 4] for x in depths]  # scores after "… is"
+sizes = [x[0, 4].square().mean().sqrt() for x in depths]
+adds = [  # the size of what each layer adds, in sizes of what it reads
+    ((after - x)[0, 4].square().mean().sqrt() / size).item()
+    for x, after, size in zip(depths, depths[1:], sizes, strict=False)
+]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+with (
+    torch.no_grad()
+):  # two claims below: what follows “I think, therefore I”, and “or not” layer by layer
+    thought = writer(torch.tensor([bytepairs.encode("I think, therefore I")]))[0][0, -1]
+    with pathway(ours) as in_ours:
+        ours(torch.tensor([subwords.encode("To be, or not")]))
+    by_layer = [ours.output(ours.final_norm(of.result))[0, -1].argmax() for of in in_ours[1::2]]
+therefore = [bytepairs.decode([int(i)]) for i in thought.topk(2).indices]
+comma = [subwords.decode([int(i)]) for i in by_layer]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+ranks = [int((scores > scores[ids[0, 5]]).sum()) + 1 for scores in early]  # of Paris
+says = [bytepairs.decode([int(scores.argmax())]) for scores in early]
+first_right = next(i for i, word in enumerate(says) if says[i:] == [" Paris"] * len(says[i:]))
+with show.held_back() as at_depths:
+    for depth in (0, 5, 10, 15, 20, 25, 28, 29, 30):
+        print(
+            f"after {depth:2} layers: {says[depth]!r:12} Paris is number {ranks[depth]:,} of {len(early[0]):,}"
+        )
+show.predict(
+    "SmolLM2 reads “The capital of France is”. After how many of its 30 layers is *Paris* the likeliest next word?",
+    choices={"about 5": 5, "about 15": 15, "28 or more": 30},
+    answer=first_right,
+    why="This does not show that the earlier layers did not know it, only that nothing reads as *Paris* through this lens.",
+    reveals=[
+        at_depths,
+        widgets.lens_player(
+            {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)},
+            [
+                "The capital of France is Paris.",
+                "I think, therefore I am.",
+                "To be, or not to be",
+                "What light through yonder window breaks?",
+            ],
+        ).opens(place=4),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - *Paris* becomes the likeliest word only after layer 30<!--[[first_right]]-->, the last one. It enters the first hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
+# - Layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as what it reads, the middle layers about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> of it, the last one 0.62<!--[[adds[-1]:.2f]]--> of it.
+#   (The right-hand picture of the widget has a logarithmic axis.)
+# - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
+# - Our GPT has four layers. After *or not* it expects a comma, and one layer is enough to predict it<!--[[? comma == [","] * 4]]-->.
+# - The lens uses a norm and a matrix that were trained for the *last* layer. A low row that says nothing sensible may still contain the
+#   answer in directions that the lens does not read.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Which layer raised the score?** The pathway is a sum, so every score is a sum as well. Let $u$ be the unembedding vector of a word, centred over the
+# vocabulary, and $g$ the gain of the final norm, whose division by the size $s$ we keep fixed at its final value. Then
+#
+# $$\text{score} = \frac{u \odot g}{s} \cdot \Big( x_0 + \sum_\ell A_\ell + \sum_\ell F_\ell \Big),$$
+#
+# and each sublayer has its own share. (The score is relative to the mean over all words; softmax ignores such a constant.)
+
+
+# %% slideshow={"slide_type": "fragment"}
+def added(model, ids):
+    """Shares of the next token's score: embedding (time), attention and network (layer, time)."""
+    with torch.no_grad(), pathway(model) as passed:
+        model(ids)
+        norm = model.final_norm
+        last, unembedding = passed[-1].result[0], model.output.weight
+        centre = last.mean(-1, keepdim=True) if isinstance(norm, nn.LayerNorm) else 0
+        size = (last - centre).square().mean(-1, keepdim=True).sqrt()  # (time, 1)
+        u = (unembedding - unembedding.mean(0))[ids[0, 1:]] * norm.weight / size[:-1]
+        if isinstance(norm, nn.LayerNorm):
+            u = u - u.mean(-1, keepdim=True)  # LayerNorm subtracts the mean of x
+    parts = [(u * branch.y[0, :-1]).sum(-1) for branch in passed]
+    return (u * passed[0].x[0, :-1]).sum(-1), torch.stack(parts[0::2]), torch.stack(parts[1::2])
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def read_added(name, sentence):
+    model, tokenizer = {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)}[name]
+    words = [piece.replace("\n", "↵") for piece in tokenizer.pieces(sentence)]
+    found = added(model, torch.tensor([tokenizer.encode(sentence)]))
+    return widgets.Added(words, words[1:], *(part.numpy() for part in found))
+
+
+_, by_attention, by_networks = (part[..., 4] for part in added(writer, ids))  # to Paris
+by_layers = by_attention + by_networks
+widgets.added_player(
+    read_added,
+    ["SmolLM2", "our GPT"],
+    [
+        "The capital of France is Paris.",
+        "The young doctor opened the door.",
+        "To be, or not to be",
+    ],
+).opens(place=4)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Step through the sentence. Which kind of sublayer adds most to *Paris*, and in which layers? Is it the same for *of*?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->, most of it in the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
+#   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layers count from 0, so layer 29 is the last one.)
+# - Some sublayers *subtract*<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
+# - The sum tells which sublayers wrote the score, not which ones found the answer. An early layer may have moved the information to a
+#   position where a late layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Take guesses for the depth first; most say 15. What goes wrong: students think that the vector at a position "is" the word at this
+# position. It starts as that word and ends as a prediction of the next one.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Where does the norm go?
 #
 # In 2017 the norm came *after* the sum. GPT-2 and nearly all later models put it *before* the sublayer:
 #
@@ -437,8 +465,8 @@ with torch.no_grad():
 # | **pre-norm** | $x \leftarrow x + f(\mathrm{LN}(x))$ | GPT-2, 2019 |
 #
 # With pre-norm an uninterrupted sum leads from the last layer back to the first, and a sum passes the upstream gradient on unchanged. With
-# post-norm each layer's norm rescales the pathway, forwards and backwards. We stack up to 32 layers with random weights (Glorot's, five
-# seeds) and measure one forward and one backward pass.
+# post-norm each layer's norm rescales the pathway, forwards and backwards. We stack up to 32 layers with random weights (Glorot's, in which what a
+# sublayer adds does not shrink with depth; five seeds) and measure one forward and one backward pass.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -481,7 +509,7 @@ at_top = {
     key: found[:, 1, -1] for key, found in passes.items()
 }  # gradient of the last layer, by seed
 smaller = (at_top["pre", 4].mean() / at_top["pre", 32].mean()).item()
-warmed = {name: runs["0.001"]["dev"] for name, runs in stored("warmup")["runs"].items()}
+larger = (passes["pre", 32][:, 0, -1].mean() / passes["pre", 4][:, 0, -1].mean()).item()
 
 
 def through(norm, depth):
@@ -496,15 +524,15 @@ with show.held_back() as gradients_told:
         ]
         print(f"{position + '-norm':10}gradient at the last layer:", "; ".join(ends))
 show.predict(
-    "You make a *pre-norm* stack eight times deeper, 32 layers instead of 4. What happens to the gradient of its last layer, before training?",
+    "You make a *pre-norm* stack eight times deeper, 32 layers instead of 4. How much larger is the vector at the end of its pathway, before training?",
     choices={
-        "it is as large": 1.0,
-        "about 3 times smaller": 3.0,
-        "about 8 times smaller": 8.0,
-        "about 250 times smaller": 250.0,
+        "as large": 1.0,
+        "about 3 times": 3.0,
+        "about 8 times": 8.0,
+        "about 250 times": 250.0,
     },
-    answer=smaller,
-    why="The final norm divides the gradient by the size of the pathway, which grows like $\\sqrt L$, and $\\sqrt 8 = 2.8$. What does post-norm do?",
+    answer=larger,
+    why="Each sublayer reads a vector of one size, so each adds a vector of about one size, in an unrelated direction. Such a sum grows like $\\sqrt L$, and $\\sqrt 8 = 2.8$. What does post-norm do, and what happens to the gradients?",
     reveals=[
         gradients_told,
         widgets.depth_playground(through, ["post-norm", "pre-norm"], [4, 8, 16, 32]).opens(
@@ -516,20 +544,55 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With pre-norm the pathway grows with depth, and the gradient of the last layer falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->. With post-norm the pathway has
-#   size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient is about as large at any depth (0.50<!--[[at_top["post", 4].mean():.2f]]--> and 0.67<!--[[at_top["post", 32].mean():.2f]]-->).
-# - So a deep post-norm stack takes large steps in its last layers from the start. Xiong et al. (2020) derive both laws and explain with them
-#   why post-norm needs a **warm-up** of the learning rate.
-# - In *one run each*, 12 layers at a rate of 0.001 ended at these losses: post-norm 3.35<!--[[warmed["post-norm, no warm-up"]:.2f]]--> without a warm-up (it learned nothing but the
-#   frequencies of characters) and 2.56<!--[[warmed["post-norm, 100 steps of warm-up"]:.2f]]--> with one, pre-norm 2.49<!--[[warmed["pre-norm, no warm-up"]:.2f]]--> and 2.53<!--[[warmed["pre-norm, 100 steps of warm-up"]:.2f]]--> (`python -m lectures.recipes warmup`).
+# - With pre-norm the deeper pathway ends 3.0<!--[[larger:.1f]]--> times as large. The final norm divides the gradient by this size, so the last layer's falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
+# - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient is about as large at any depth (0.50<!--[[at_top["post", 4].mean():.2f]]--> and 0.67<!--[[at_top["post", 32].mean():.2f]]-->).
+# - Xiong et al. (2020) derive both laws. They explain with them why post-norm needs a **warm-up** of the learning rate: at the start, its last layers are pulled hard.
+# </details>
+#
+# # %% [markdown] slideshow={"slide_type": "subslide"}
+# **Does a warm-up help?** A large gradient by itself does no harm here, because Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). So train: 12 layers,
+# three learning rates, with and without a warm-up of 100 steps, one run each (`python -m lectures.recipes warmup`). At the middle rate we repeat post-norm with
+# three seeds, and with GPT-2's first weights (`warmup_again`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+ended = {  # (norm, warm-up, rate) -> nats per character on dev plays
+    (norm, "no warm-up" not in key, rate): run["dev"]
+    for key, by in stored("warmup")["runs"].items()
+    for norm in [key.partition(",")[0]]
+    for rate, run in by.items()
+}
+rates = ("0.0003", "0.001", "0.003")
+print(f"nats per character{'':16}" + "".join(f"rate {rate:>7}" for rate in rates))
+for norm in ("post-norm", "pre-norm"):
+    for warm in (False, True):
+        losses = "".join(f"{ended[norm, warm, rate]:12.2f}" for rate in rates)
+        print(f"{norm}, {'with' if warm else 'without'} a warm-up".ljust(34) + losses)
+again = stored("warmup_again")["runs"]
+print("post-norm at 0.001, three seeds")
+for initial, by in again.items():
+    for steps, losses in by.items():
+        told = "".join(f"{loss:12.2f}" for loss in losses)
+        print(f"{initial}, {steps} steps of warm-up".ljust(34) + told)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. A warm-up never helps it<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
+# - Post-norm needs the warm-up at 0.001: it ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, which is about the loss of the bare frequencies of characters (3.3<!--[[torch.distributions.Categorical(plays.bincount().float()).entropy():.1f]]-->).
+# - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
+# - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
+# - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three with it.
+# - Why post-norm fails here we do not know. Since Adam cancels the size of a gradient, the law above cannot be the whole reason. With GPT-2's first weights
+#   (section 3) post-norm fails as well, and there the last layer's gradient does not depend on depth: from 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
+# - These are 12 layers and 250 steps.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
-# post-norm is worse. At moderate depth it often ends slightly better once it trains; it is harder to train.*
+# *7 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
+# post-norm is always worse. This is one depth and 250 steps; the Transformer of 2017 was trained with it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5. Train it
+# ## 6. Train it
 #
 # Here is all that training needs: a batch of random passages, the loss at all positions in parallel, and a step of AdamW.
 
@@ -590,8 +653,8 @@ show.predict(
     f"Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, that is, {100 * per_step:,} characters?",
     choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
     answer=after_100,
-    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer. Press *train*: it runs in the background, so you can continue to read. *stop* waits for the current step, *train* "
-    "resumes from there, exactly. The slider and its play button show what was written at each stage.",
+    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer. Press *train*: it runs in the background, so you can continue to read. *stop* finishes the current step; *train* then "
+    "resumes exactly where it stopped. The slider and its play button show what was written at each stage.",
     reveals=widgets.training_player(
         {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
     ).opens(mark=100),
@@ -601,8 +664,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
-# - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run, and to 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]--> at the end, after 2,000<!--[[len(earlier["losses"]):,]]-->. Each tenth costs more than the previous one.
-# - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted; 2,000 steps saw each character less than once<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
+# - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Each further tenth of a nat takes longer than the one before: after 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
+# - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
 # - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so the loss jumps up a little at first.
 # </details>
 
@@ -611,7 +674,7 @@ show.predict(
 # not know English. What goes wrong: they expect meaning. A model of characters with 343,584 parameters learns spelling and layout in three minutes.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6. In parallel, and step by step
+# ## 7. In parallel, and step by step
 #
 # In *training*, all positions of a text are computed in parallel, because the mask and not the order of computation hides the future. The
 # longest chain of operations that must wait for each other has $L$ blocks, whatever the length of the text; in a recurrent network it has
@@ -673,14 +736,13 @@ show.predict(
     f"SmolLM2 has read {longest} tokens and writes the next one. How many times as many multiplications does it need without the cache as with it?",
     choices={"about 2": 2, "about 20": 20, f"about {longest}": longest},
     answer=times_products,
-    why="Without the cache every one of the tokens is computed again. The time grows less than that, because a single token leaves most of the processor's "
-    "arithmetic idle while it waits for the weights.",
+    why="Without the cache every one of the tokens is computed again. The time grows less than that: with the cache, all weights are read from memory for a single token.",
     reveals=picture,
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A play through the cache.** Press play. The framed column is computed in this step, the others are read. The second model sees only a
-# window of six tokens ([lecture 14](14_positions.ipynb) allowed it, because its positions are relative), so its cache stops growing.
+# **Step through the cache.** Press play. The framed column is computed in this step, the others are read. The second model sees only a
+# window of six tokens, so its cache stops growing. (This is possible because its positions are relative, [lecture 14](14_positions.ipynb).)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 near = TransformerLM(replace(ours.config, window=6))
@@ -700,7 +762,7 @@ widgets.cache_player(
 #
 # - $30 \cdot 2 \cdot 3 \cdot 64 \cdot 4 = 46{,}080$ bytes per token<!--[[? costs["cache_bytes"]["256"] == 256 * 46_080 == 256 * 30 * 2 * 3 * 64 * 4]]-->, so 11.8<!--[[costs["cache_bytes"]["256"] / 1e6:.1f]]--> MB after 256 tokens. Nine heads of keys and values, one per
 #   head of queries, would take three times as much.
-# - Without the cache the 256th token takes 256<!--[[times_products:.0f]]--> times as many products and 24<!--[[times_seconds:.0f]]--> times as much time.
+# - Without the cache the 256th token takes 256<!--[[times_products:.0f]]--> times as many multiplications and 24<!--[[times_seconds:.0f]]--> times as much time.
 # - The cache trades memory for time. It grows with every token, whereas an LSTM's state has one size forever. For long texts the
 #   cache is what fills the memory, and [lecture 18](18_cheaper_attention.ipynb) is about that.
 # </details>
@@ -710,29 +772,24 @@ widgets.cache_player(
 # In training there is nothing to cache, because all positions are computed in one pass.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7. Why Transformers?
+# ## 8. Why Transformers?
 #
-# Wang's slides list four answers that do *not* hold, and three that may. Our measurements are small, so each says how small.
+# Wang's slides reject four answers to this question, and leave three that may hold. Our measurements are small, so each says how small.
 #
 # | answer | our measurement |
 # |---|---|
-# | *faster at equal size?* | Predict it below, for one core. In training, a layer takes $O(1)$ sequential operations, a recurrent one $O(n)$ (Vaswani et al. 2017, table 1). How much time that saves on many cores, we have not measured. |
-# | *better at translation?* Not by itself. | Letters to phonemes, equal parameters and time: 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong with a Transformer, 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % with a recurrent network and attention. One run each; a difference of up to 1.6 points may be chance. |
-# | *nothing but attention?* No. | The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 8). |
-# | *vectors that depend on the context?* No. | An LSTM's states do as well; the next cell measures both. |
+# | *It is faster at equal size.* | It depends on the size. The next prediction asks how. |
+# | *It is better at translation.* | Not by itself. Letters to phonemes, nearly equal parameters, one run each: the Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
+# | *It is nothing but attention.* | It is not. The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 9). |
+# | *Its vectors depend on the context.* | An LSTM's states do as well; the next cell measures both. |
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 remembering, words, _ = checkpoint("word_lstm")
-contexts = [
-    "he is the king of the sea",
-    "they love the king and the queen",
-    "for god and king and country",
-    "my lord the king is dead",
-]
+contexts = ["he is the king", "they love the king", "for god and king", "my lord the king"]
 
 
 def alike(model, tokenizer, texts):
-    """Mean cosine between the model's vectors for the last words of these texts."""
+    """Mean cosine between the model's vectors for the last words of these texts; 1: the context changes nothing."""
     with torch.no_grad():
         last = [
             model.hidden_states(torch.tensor([tokenizer.encode(text)]))[0][0, -1]
@@ -745,14 +802,16 @@ def alike(model, tokenizer, texts):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 spelled, longer = stored("pronunciation_transformer")["rows"], stored("char_gpt")["rows"]
 times_read = longer["LSTM, matched parameters and time"]["tokens"] / longer["GPT"]["tokens"]
-for name, model, tokenizer in (
-    ("LSTM of words", remembering, words),
-    ("SmolLM2", writer, bytepairs),
-):
-    king = alike(model, tokenizer, [text[: text.index("king") + 4] for text in contexts])
-    print(
-        f"{name:14} 'king' in four contexts {king:.2f}; four different words {alike(model, tokenizer, contexts):.2f}"
+bits = {name: row["bits_per_character"] for name, row in longer.items()}
+kings = {
+    name: alike(model, tokenizer, contexts)
+    for name, model, tokenizer in (
+        ("LSTM of words", remembering, words),
+        ("SmolLM2", writer, bytepairs),
     )
+}
+for name, cosine in kings.items():
+    print(f"{name:14} 'king' in four contexts: mean cosine {cosine:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The scorecard** of four networks, all with $L$ layers of width $d$ ([lecture 4](04_windows_and_convolutions.ipynb) began it), per layer:
@@ -766,8 +825,9 @@ for name, model, tokenizer in (
 # | memory while writing | the window | the window | one state | grows with $n$ |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Three that may: capacity, optimisation, generalisation.** We trained a Transformer and an LSTM of the *same* number of parameters on the
-# *same* text, at two sizes, with five seeds each and the better of two rates (`python -m lectures.recipes why_transformer`).
+# **Three answers that may hold: capacity, optimisation, generalisation.** We trained a Transformer and an LSTM of the *same* number of parameters on the
+# *same* text, at two sizes, with five seeds each and the better of two rates (`python -m lectures.recipes why_transformer`). A training step of both we timed at
+# four sizes (`python -m lectures.recipes step_time`).
 
 # %% slideshow={"slide_type": "fragment"}
 why = stored("why_transformer")
@@ -775,17 +835,29 @@ dev = {
     kind: {size: torch.tensor(row["dev"]) for size, row in by.items()}
     for kind, by in why["sizes"].items()
 }
-step_time = {kind: by["48"]["seconds_per_step"] for kind, by in why["sizes"].items()}
+timed = {(row["width"], row["tokens"]): row for row in stored("step_time")["rows"]}
+small_step, large_step = timed[48, 64], timed[512, 64]
+
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def timings():
+    print("Transformer's step, in steps of an LSTM with as many parameters (one core, 12 texts)")
+    print(f"{'parameters':>12}{'64 tokens':>12}{'256 tokens':>12}")
+    for width in (48, 128, 256, 512):
+        row = timed[width, 64]
+        print(f"{row['parameters']:12,}{row['ratio']:12.2f}{timed[width, 256]['ratio']:12.2f}")
+
+
 show.predict(
-    "At equal parameters (60,000), how long is a training step of the Transformer compared with one of the LSTM, on one core?",
-    choices={"half as long": 0.5, "as long": 1.0, "about twice as long": 2.0, "five times": 5.0},
-    answer=step_time["Transformer"] / step_time["LSTM"],
-    why="Per parameter both do about the same multiplications, and attention's scores, norms and softmaxes come on top. On one core, nothing runs in parallel.",
-    reveals=lambda: print(
-        *(f"{kind:12}{1000 * s:6.1f} ms per step" for kind, s in step_time.items()), sep="\n"
-    ),
+    f"With {small_step['parameters']:,} parameters each, a training step of the Transformer takes {small_step['ratio']:.1f} times as long as one of the LSTM, on one core. How is it with 6 million parameters?",
+    choices={
+        "three to four times as long": 3.5,
+        "still about twice as long": 2.0,
+        "shorter than the LSTM's": 0.8,
+    },
+    answer=large_step["ratio"],
+    why="Per parameter both do about the same multiplications. The Transformer does them in a few large matrix products over all positions, the LSTM position by position; scores, norms and softmaxes come on top, but they grow more slowly with the width than the matrices.",
+    reveals=timings,
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -808,32 +880,35 @@ show.predict(
     "After the same 300 steps, with 60,000 parameters each: which has the lower loss on held-out plays?",
     choices=["the Transformer", "the LSTM", "neither: the seeds overlap"],
     answer=next((name for name, clear in apart.items() if clear), "neither: the seeds overlap"),
-    why="Section 8 has a surprise for you, though: the ranking depends on the other parts of the model.",
+    why="Section 9 has a surprise for you, though: the ranking depends on the other parts of the model.",
     reveals=[by_size, widgets.race_explorer(why)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Capacity.** With 16,000 and 60,000 parameters the mean losses are Transformer 2.32<!--[[dev["Transformer"]["24"].mean():.2f]]-->, 2.19<!--[[dev["Transformer"]["48"].mean():.2f]]-->, LSTM 2.44<!--[[dev["LSTM"]["24"].mean():.2f]]-->, 2.26<!--[[dev["LSTM"]["48"].mean():.2f]]-->. Nearly four times the parameters lower
-#   the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, so here capacity does not favour the Transformer. At a thousand times this scale it does: on One Billion Word, LSTMs of
-#   1.8 and 3.3 billion parameters reach perplexities of 30.6 and 32.2, Transformer-XL with 0.46 and 0.8 billion 23.5 and 21.8 (Dai et al. 2019, table 4).
-# - **Optimisation.** Per *step* the Transformer learns faster: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->. Switch the widget to *seconds*: one of its
-#   steps takes 2.1<!--[[step_time["Transformer"] / step_time["LSTM"]:.1f]]--> times as long. In a longer training (`char_gpt`, 800,000 parameters each, one run) the LSTM read 2.1<!--[[times_read:.1f]]--> times as many characters in the same processor time.
-# - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. Elsewhere the answer went the other way: in [lecture 14](14_positions.ipynb) a recurrent
-#   translator with attention read longer numbers than the Transformers did (one run each).
-# - Both prefer the higher of our two rates, so a still higher one may be better for either. Passages of 64 characters ask little of a memory.
+# - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
+#   This is one core. A layer has $O(1)$ sequential operations, the LSTM $O(n)$ (Vaswani et al. 2017, table 1); how much that saves on many cores, we have not measured.
+# - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, so here capacity does not favour the Transformer.
+# - At some ten thousand times these sizes it may be otherwise. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
+#   parameters 23.5 (Dai et al. 2019, table 4).
+# - **Optimisation.** Per *step* the Transformer learns faster: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->.
+# - Per *second* the LSTM wins a longer training at equal parameters and time (`char_gpt`, one run). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays, the GPT 2.42<!--[[bits["GPT"]:.2f]]-->.
+# - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
+#
+# So at sizes that we can train in minutes, none of the three is clear, and the LSTM even wins some. [Lecture 22](22_scale.ipynb) lets both grow.
+# (Both prefer the higher of our two rates, so a still higher one may be better for either, and passages of 64 characters ask little of a memory.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Collect the room's answers to the title question on the board before you show the table, then cross them out in turn. What goes wrong: they generalise
-# from our sizes. Say that 300 steps on 64 characters test the first minutes of a training, and that the published comparison is at a thousand times the size.*
+# *8 minutes. Collect the room's answers to the title question on the board before you show the table, then cross them out in turn. What goes wrong: they generalise
+# from our sizes. Say that 300 steps on 64 characters test the first minutes of a training, and that the published models are ten thousand times as large.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 8. 2017's changes, one at a time
+# ## 9. 2017's changes, one at a time
 #
 # The Transformer of 2017 made many changes at once (Mausam's slide lists them). Which of them matter? We take its decoder as a small language model and
-# remove one change at a time, five seeds each, everything else unchanged (`python -m lectures.recipes changes_of_2017`).
+# remove one change at a time, five seeds each. Everything else stays unchanged, the learning rate too, which was tuned for none of the rows (`python -m lectures.recipes changes_of_2017`).
 
 # %% slideshow={"slide_type": "fragment"}
 changes = stored("changes_of_2017")["rows"]
@@ -881,24 +956,22 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The whole model reaches 2.27<!--[[loss["all of 2017's changes"].mean():.2f]]-->. Without residual connections it is 3.28<!--[[loss["without residual connections"].mean():.2f]]-->, little better than the frequencies of characters.
-# - The networks matter as much as attention: 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> without networks, 2.49<!--[[loss["without attention"].mean():.2f]]--> without attention, where each position sees only itself. (A row that lacks a part also has fewer
-#   parameters, 32,736<!--[[size["without feed-forward networks"]:,]]--> and 60,528<!--[[size["without attention"]:,]]--> instead of 88,752<!--[[size["all of 2017's changes"]:,]]-->.)
-# - Positions help by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is no worse than four<!--[[? rise["one head"] < 0.01]]-->, and without LayerNorm the loss is even lower (2.22<!--[[loss["without LayerNorm"].mean():.2f]]-->): three layers
-#   do not need it, deep stacks do.
-# - An LSTM instead of attention reaches 2.07<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 7 a Transformer with *rotary* positions had the lower loss; here it has the sinusoids of 2017.
+# - Removing the feed-forward networks costs as much as removing attention: 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> and 2.49<!--[[loss["without attention"].mean():.2f]]-->. (A row that lacks a part also has fewer parameters; the widget gives them.)
+# - Positional encodings help by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is no worse than four<!--[[? rise["one head"] < 0.01]]-->.
+# - Without LayerNorm the loss is even lower, 2.22<!--[[loss["without LayerNorm"].mean():.2f]]--><!--[[? loss["without LayerNorm"].max() < loss["all of 2017's changes"].min()]]-->: three layers do not need it at this rate. [Lecture 20](20_what_if.ipynb) asks what deep stacks need.
+# - An LSTM instead of attention reaches 2.07<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 8 a Transformer with *rotary* positions had the lower loss; here it has the sinusoids of 2017.
 #   Which part is best depends on the others, and on how long you train.
-# - 2017's warm-up and the place of its norms are in section 4.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Let everybody rank the rows before you show them, and ask which differences the seeds cannot tell apart. What goes wrong: they read the table as a law; it is
+# *5 minutes. Let everybody rank the rows before you show them, and ask which differences the seeds cannot tell apart. What goes wrong: they read the table as a law; it is
 # three layers and 400 steps.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
 # Change the norm below, for example leave out the mean, or take the standard deviation over the batch instead of the features, and compare it
-# with ours. Then change `Block.forward` in section 3 (a norm after the sum, no residual connection) and train it in section 5.
+# with ours. Then change `Block.forward` in section 3 (a norm after the sum, no residual connection) and train it in section 6.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -932,7 +1005,7 @@ widgets.norm_playground(
 # <details><summary>Answer</summary>Nothing, because the norm divides by the size.</details>
 #
 # 3. Why can you read SmolLM2's pathway after layer 10 with the matrix of its output?
-# <details><summary>Answer</summary>All layers add to the same vector, so it has the same directions at every depth. Nothing guarantees that the answer is readable there.</details>
+# <details><summary>Answer</summary>All layers add to the same vector, so the matrix fits at every depth. Nothing guarantees that an early layer writes in directions that the output reads.</details>
 #
 # 4. A friend's GPT writes slowly at first and then slower with each token. What is missing?
 # <details><summary>Answer</summary>The cache of keys and values; the whole text is read again for each token.</details>
@@ -978,6 +1051,6 @@ widgets.norm_playground(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Vaswani et al. (2017), Attention Is All You Need. Radford et al. (2018, 2019), GPT and GPT-2. Ba, Kiros & Hinton (2016), Layer Normalization.
-# Zhang & Sennrich (2019), Root Mean Square Layer Normalization. nostalgebraist (2020), interpreting GPT: the logit lens. Xiong et al. (2020), On Layer Normalization in the Transformer
+# Zhang & Sennrich (2019), Root Mean Square Layer Normalization. Geva et al. (2021), Transformer Feed-Forward Layers Are Key-Value Memories. nostalgebraist (2020), interpreting GPT: the logit lens. Xiong et al. (2020), On Layer Normalization in the Transformer
 # Architecture. Shazeer (2020), GLU Variants Improve Transformer. Brown et al. (2020), GPT-3. Dai et al. (2019), Transformer-XL, table 4. Ben Allal et al. (2025), SmolLM2. McAllester, Deep Learning (TTIC 31230),
 # slides on the Transformer. Wang, slides on Transformers (CUHK-Shenzhen). Mausam, Neural Language Models (IIT Delhi).

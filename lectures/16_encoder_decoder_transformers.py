@@ -5,6 +5,9 @@
 # attends to the first. This lecture builds that translator, steps through its training and its decoding, looks into it, and compares it with
 # the recurrent translators of [lecture 11](11_sequence_to_sequence.ipynb) and [lecture 12](12_attention.ipynb) on the same sentences. Does it win?
 #
+# All sentences here are numbers in words, *three hundred sixty five* → *drei hundert fünf und sechzig*. They are a narrow language. But for each of them
+# the right translation and the right alignment are known, so every claim can be scored.
+#
 # <img src="figures/units_before_tens.svg" width="400" alt="A table with a row for each German word of 465,721 and a column for each English word. Nearly all weight of each row is on the English word that it translates: fünf reads five, sechzig reads sixty, so the cells swap where German says units before tens.">
 #
 # *One head of a small Transformer reads English (columns) while it writes German (rows). An orange frame marks the English word that the German word translates. Nobody
@@ -26,13 +29,14 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 9 | 8 | 13 | 9 | 11 | 10 | 6 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# The minutes are those in front of a class. Alone, with all predictions and widgets, plan 120. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
 # at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 3 and the beams of section 5.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
 from functools import lru_cache, partial
 from statistics import mean
 
@@ -61,7 +65,7 @@ torch.set_num_threads(1)  # sums in one order: section 4 trains to the same valu
 # ## 1. One question left open
 #
 # You have seen two translators. The first passes *one vector* from a recurrent encoder to a recurrent decoder ([lecture 11](11_sequence_to_sequence.ipynb)). The second lets the
-# decoder *attend* to all encoder states ([lecture 12](12_attention.ipynb)). Attention shortened the way from the source to the target. But both halves are still
+# decoder *attend* to all encoder states ([lecture 12](12_attention.ipynb)). Attention shortened the path from the source to the target. But both halves are still
 # recurrent. The vector of an English word meets the vector of a word ten positions earlier only after ten steps, and none of these steps
 # can start before the previous one has ended.
 #
@@ -115,15 +119,16 @@ show.predict(
 #
 # Only the third is new. The decoder asks, and the encoder's last layer answers:
 #
-# $$q = z\,W^Q, \qquad k = h\,W^K, \qquad v = h\,W^V, \qquad z \leftarrow z + \mathrm{softmax}\!\left(\frac{q k^\top}{\sqrt{d}}\right) v\, W^O .$$
+# $$q = z\,W^Q, \qquad k = h\,W^K, \qquad v = h\,W^V, \qquad z \leftarrow z + \mathrm{softmax}\!\left(\frac{q k^\top}{\sqrt{d_{\mathrm{head}}}}\right) v\, W^O .$$
 #
+# Here $d_{\mathrm{head}}$ is the width of one head ($I$ in [lecture 13](13_self_attention.ipynb)), and $d$ is the width of the pathway.
 # The encoder may read in both directions, because the source is known from the start. The decoder reads only to its left, because the target is not. Every
 # decoder layer has its own $W^Q, W^K, W^V$, but all of them read the same $h$.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The next picture is drawn from the translator of this lecture, from the bottom up: the encoder at the left, the decoder at the right. The green
-# arrow brings $h$ to the cross-attention of *every* decoder layer. Vaswani et al. (2017) have six layers on each side, and put each norm behind the sum, $\mathrm{LN}(x + f(x))$, not before
-# the sublayer.
+# arrow brings $h$ to the cross-attention of *every* decoder layer. The three attentions keep their colours: blue for the encoder's, orange for the causal one, green
+# for cross-attention. Vaswani et al. (2017) have six layers on each side, and put each norm behind the sum, $\mathrm{LN}(x + f(x))$, not before the sublayer.
 
 # %% slideshow={"slide_type": "subslide"}
 translator, words, card = checkpoint("numbers_transformer_20")
@@ -145,7 +150,7 @@ show.predict(
     "The decoder reads 4 tokens, the encoder reads 5. What is the shape of one head's matrix of cross-attention weights?",
     choices=["(4, 4)", "(4, 5)", "(5, 4)", "(5, 5)"],
     answer=str(shape),
-    why="There is a row for each query, and the decoder asks; a column for each key, and the encoder answers.",
+    why="A matrix of weights has a row for each query and a column for each key.",
     reveals=shapes,
 )
 
@@ -272,7 +277,7 @@ print(f"the whole model:   {card['parameters']:,}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A decoder layer has a third more parameters than an encoder layer: attention has $4d^2$, the network $8d^2$, and cross-attention adds another $4d^2$. So it is 16 against 12.
+# - A decoder layer has a third more parameters than an encoder layer<!--[[? abs(sizes["decoder"] / sizes["encoder"] - 4 / 3) < 0.02]]-->. Attention has $4d^2$, the feed-forward network $8d^2$, and cross-attention adds another $4d^2$.
 # - The mask is an *argument* here, so nothing stops you from forgetting it. Section 4 does that on purpose.
 # - Encoder and decoder have different embedding tables, since English and German words differ. Vaswani et al. (2017) shared one vocabulary of subwords, and one
 #   table, between both languages.
@@ -362,6 +367,7 @@ passes = []
 hook = beginner.decoder.final_norm.register_forward_hook(lambda *_: passes.append(1))
 one_step = rows_of(beginner)
 hook.remove()
+sure = dict(zip(one_step[0].predicts, one_step[0].probabilities, strict=True))
 show.predict(
     "The pair has six target words, so six losses. How many times must the decoder run to compute all six?",
     choices={"once": 1, "six times": 6, "21 times, once per word that is read": 21},
@@ -376,7 +382,7 @@ show.predict(
 # - Two masks, two reasons. The *padding* mask hides what is not there, in the source. The *causal* mask hides what must be predicted, in the target.
 # - Rows `reads` and `predicts` are the same words, shifted by one. Position 1 reads only `<bos>` and must predict *drei* from the source.
 # - The second pair is shorter. Its padding is neither read nor counted.
-# - After 90 steps the model knows *hundert*, which is frequent, better than *fünf*.
+# - After 90 steps the model knows *hundert*, which is frequent, better than *fünf*<!--[[? sure["hundert"] > sure["fünf"] + 0.2]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -394,6 +400,8 @@ ways = {
 trained = {way: learn(250, **how) for way, how in ways.items()}
 at_the_end = {way: mean(losses[-20:]) for way, (_, losses) in trained.items()}
 measured = stored("leaks")["rows"]  # the same, 600 steps, five seeds each
+low = {way: min(row["loss"] for row in rows) for way, rows in measured.items()}
+high = {way: max(row["loss"] for row in rows) for way, rows in measured.items()}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as leaks_told:
@@ -407,7 +415,7 @@ show.predict(
     "Which of the three has the lowest training loss?",
     choices=list(ways),
     answer=lowest,
-    why="It only has to copy the word that it reads. A loss that falls too fast is the sign of a leak.",
+    why="It only has to copy the word that it reads.",
     reveals=[
         leaks_told,
         widgets.training_step_player(
@@ -433,17 +441,17 @@ show.predict(
     "Now each of them writes new numbers by itself, word by word. How many does the one that was *not masked* write right?",
     choices={"none": 0.0, "about half": 0.5, "nearly all": 0.99},
     answer=mean(row["exact"] for row in measured["not masked"]),
-    why="In training it read the answer one position to the right. When it writes, nothing is there yet.",
+    why="It learned to copy the next position, and when it writes, that position is empty.",
     reveals=writes_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without the shift the loss after 600 steps is 0.0012 to 0.0013 over five seeds, where the right model has 0.0084 to 0.0147. Without the mask it is 0.0070 to 0.0078.
-#   Both leaks *lower* the loss.
-# - Of 200 new numbers the right model writes 98.5 to 99.0 % without an error; each leaking model writes none, with every seed. Here the unshifted one repeats `<bos>`, because it
-#   has learned to copy. The unmasked one ends at once.
+# - Both leaks *lower* the loss. After 600 steps and with each of five<!--[[words(len(measured["not shifted"]))]]--> seeds it is at most 0.0013<!--[[high["not shifted"]:.4f]]--> without the shift, at most 0.0078<!--[[high["not masked"]:.4f]]--> without the mask,
+#   and at least 0.0084<!--[[low["shifted and masked"]:.4f]]--> in the right model.
+# - Of 200 new numbers the right model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model writes none, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
+# - Here the unshifted model repeats `<bos>`<!--[[? set(writes["not shifted"][0].split("<bos>")) <= {"", " "}]]-->, because it has learned to copy. The unmasked one ends at once<!--[[? writes["not masked"] == ["", ""]]]-->.
 # - Nothing crashes, and no shape is wrong. Only the loss is too good. Test your own models by *changing a later target word*: the earlier logits must not move.
 # - [Lecture 13](13_self_attention.ipynb) showed the same leak in a language model. A translator has one more way to make it, the shift.
 # </details>
@@ -462,7 +470,7 @@ show.predict(
 
 # %% slideshow={"slide_type": "fragment"}
 def write(model, source, longest=40):
-    """Greedy decoding. `state` holds both caches; the encoder runs before the loop."""
+    """Greedy decoding. `state` holds both caches."""
     state, token, written = model.encode(source), BOS, []
     while len(written) < longest and token != EOS:
         logits, state = model(torch.tensor([[token]]), state)
@@ -491,16 +499,25 @@ def decoding_of(number):
     return [*english(number).split(), "<eos>"], steps
 
 
-encoder_runs = []
-hook = translator.encoder.final_norm.register_forward_hook(lambda *_: encoder_runs.append(1))
+def write_slowly(model, source, longest=40):
+    """The same, but the encoder runs again before every word."""
+    token, written = BOS, []
+    while len(written) < longest and token != EOS:
+        logits, _ = model(torch.tensor([[BOS, *written]]), model.encode(source))
+        token = int(logits[0, -1].argmax())
+        written.append(token)
+    return written
+
+
 with torch.no_grad():
-    written = write(translator, torch.tensor([as_source(words.source.encode(english(365)))]))
-hook.remove()
+    of_365 = torch.tensor([as_source(words.source.encode(english(365)))])
+    written, slowly = write(translator, of_365), write_slowly(translator, of_365)
+outcomes = ["the later words get worse", "only the time that it takes", "it crashes"]
 show.predict(
-    "The model translates 365 into five German words and `<eos>`. How many times does the encoder run?",
-    choices={"once": 1, "six times": 6},
-    answer=len(encoder_runs),
-    why="The source does not change while the target is written, and neither do its keys and values.",
+    "A friend's decoder calls `model.encode(source)` inside the loop, once for every word, and reads all words written so far again. What changes?",
+    choices=outcomes,
+    answer=outcomes[written == slowly],
+    why="The source does not change while the target is written, and neither do its keys and values. So no test of the output finds this mistake.",
     reveals=widgets.decoding_playback(
         {f"{number:,}": decoding_of(number) for number in (365, 4_723, 21_648)}
     ),
@@ -510,8 +527,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The blue weight jumps to the right when German says the units first, and then back to the left.
-# - The model is nearly certain at every step, because numbers leave it no choice. A beam has nothing to search here, as long as the number is no longer than in
-#   training.
+# - The model is nearly certain at every step, because numbers leave it no choice. A beam has nothing to search here.
 # - Beam search keeps $b$ states. All of them share the encoder's work; only the target's cache is copied.
 # </details>
 
@@ -536,22 +552,32 @@ def tree_of(beam_size, word="doi"):
 
 widgets.beam_player(tree_of, lambda i: sounds.target.decode([i]) or "<eos>", prompt="doi:")
 
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def ended(beam_size):
+    """Probability and sounds of the best finished word."""
+    tree = tree_of(beam_size)
+    best = max((n for n in tree.nodes if n.status == "finished"), key=lambda n: n.log_prob)
+    return math.exp(best.log_prob), sounds.target.decode([i for i in tree.path(best) if i != EOS])
+
+
+alone, of_two = ended(1), ended(2)
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY, of probability 0.23.
-# - With $b = 2$ both survive. After OY the word is nearly finished, and D OY wins with 0.30.
+# - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, of probability 0.23<!--[[alone[0]:.2f]]-->.
+# - With $b = 2$ both survive. After OY the word is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
 # - Is greedy search also what costs the translators of numbers their quality? Section 7 tests it.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Ask before the player which tensors must be kept from one step to the next. What goes wrong: they call the encoder inside the loop. The result
-# is the same, only m times as slow, so no test of the output finds it.*
+# *9 minutes. Ask before the player which tensors must be kept from one step to the next. What goes wrong: they think that a beam needs an encoder of its own.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Inside the translators
 #
-# Numbers have something that most translations lack, a *known* alignment. English and German digit words have the same order but for tens and units, so we know for each German word which
+# Numbers have something that most translations lack, a *known* alignment. English and German number words have the same order, except that German says units before tens, so we know for each German word which
 # English word it translates. (Only *und* has no fixed partner.) So we can score attention instead of admiring it. A head *finds* a word if its largest weight is on the reference's English word.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -588,7 +614,7 @@ widgets.alignment_player(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Which word does a row look for?** A row of the decoder has just read one word and predicts the next one. It could look up the source of either word. We score every head for both, on 200
-# training numbers, for five seeds.
+# training numbers, for five seeds. The best head is then tested on new numbers.
 #
 # As a baseline, **IBM Model 1** (Brown et al. 1993) learns from the same pairs which word translates which, with nothing but counts: it asks which source word could have made each target word, shares out the credit,
 # counts again, and repeats. It does not see positions.
@@ -596,6 +622,10 @@ widgets.alignment_player(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 compared = stored("translators")  # python -m lectures.recipes translators
 five = compared["seeds"]
+found_next = {  # by the head that was best on the training numbers, in new ones of 9 to 11 words
+    kind: mean(seed["aligned"]["9-11"] for seed in runs)
+    for kind, runs in (five | {"recurrent, attention": compared["recurrent"]}).items()
+} | {"IBM Model 1": compared["word_by_word"]["aligned"]["9-11"]}
 looked_for = {
     what: mean(max(seed["heads"][what]) for seed in five["Transformer, sinusoids"])
     for what in ("the next word", "the word just read")
@@ -605,27 +635,25 @@ with show.held_back() as heads_told:
         print(kind)
         for what in looked_for:
             best = [100 * max(seed["heads"][what]) for seed in runs]
-            every = mean(100 * share for seed in runs for share in seed["heads"][what])
             spread = f" ({min(best):.1f} to {max(best):.1f})"
-            print(
-                f"   {what:20} best head {mean(best):5.1f} %{spread:18} mean of all {every:.1f} %"
-            )
+            print(f"   {what:20} best head {mean(best):5.1f} %{spread}")
+    print("the next word, in new numbers of 9 to 11 words")
+    for kind, share in found_next.items():
+        print(f"   {kind:32}{share:6.1%}")
 show.predict(
     "The Transformer's best head of cross-attention: does it find the source word of the German word that it has *just read*, or of the one that it *writes next*?",
     choices=list(looked_for),
     answer=max(looked_for, key=looked_for.get),
-    why="The word just read is already known. The source is needed for the next one.",
+    why="The word just read is already known.",
     reveals=heads_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The next word, clearly. The Transformer's best head finds the partner of 97.4 % of the next words (95.2 to 98.5 over five seeds), but of the words just read 13.6 % (9.1 to 17.4). The one head of the
-#   recurrent network finds 100 % of the next words with every seed, and 0.9 % (0.1 to 1.6) of the words just read.
-# - The mean over all eight heads is 86.4 %. IBM Model 1 finds 86 % in numbers of 9 to 11 words, because it cannot tell two equal digits apart. So the mean over all heads looks
-#   no better than counting.
-# - That a head *finds* the right word does not prove that the model *needs* this head ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91 %.
+# - It finds the next word. The Transformer's best head points at the partner of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the next words, but of 14<!--[[100 * looked_for["the word just read"]:.0f]]--> % of the words just read.
+# - On new numbers of 9 to 11 words, this head finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words. It does not see positions, so it cannot tell two equal digits apart.
+# - That a head *finds* the right word does not prove that the model *needs* this head ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -633,6 +661,9 @@ show.predict(
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+spoken = stored("pronunciation_transformer")["rows"]
+
+
 def speller_of(name):
     """word -> what the heads of that network attend to while it writes."""
     model, tokenizer, _ = checkpoint(name)
@@ -670,8 +701,9 @@ widgets.alignment_player(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The recurrent network's weights walk along the diagonal. Among the Transformer's heads are some that do the same, and others that read a neighbour or `<eos>`.
-# - On 6,309 held-out words the recurrent network gets 32.91 % of the words wrong, and the Transformer, with as many parameters and less time, 32.35 %. A difference of 1.6
-#   points may be chance, and it is one run each, so this says nothing about which is better. With one vector instead of attention it is 40.88 %.
+# - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of 1.6
+#   points may be chance, and it is one run each, so this says nothing about which is better.
+# - With one vector instead of attention it is 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> %.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -681,20 +713,26 @@ widgets.alignment_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Measured
 #
-# Five translators learned from the same 20,000 numbers of up to 12 English words, four networks and a baseline. All networks took 2,500 training steps of 64 pairs; three of them have nearly the same number of parameters.
+# Five translators learned from the same 20,000 numbers of up to 12 English words, four networks and a baseline. All networks took 2,500<!--[[cost_of["Transformer, sinusoids"]["steps"]:,]]--> training steps of 64 pairs. Three of them have nearly the same number of
+# parameters; the one with one vector has half as many.
 #
 # | | parameters | seconds to train, one core |
 # |---|---|---|
-# | recurrent, one vector | 122,013 | 32 |
-# | recurrent, attention | 236,829 | 60 |
-# | Transformer, sinusoids | 239,168 | 53 |
-# | Transformer, relative positions | 239,680 | 60 |
+# | recurrent, one vector | 122,013<!--[[cost_of["recurrent, one vector"]["parameters"]:,]]--> | 32<!--[[cost_of["recurrent, one vector"]["seconds"]:.0f]]--> |
+# | recurrent, attention | 236,829<!--[[cost_of["recurrent, attention"]["parameters"]:,]]--> | 60<!--[[cost_of["recurrent, attention"]["seconds"]:.0f]]--> |
+# | Transformer, sinusoids | 239,168<!--[[cost_of["Transformer, sinusoids"]["parameters"]:,]]--> | 53<!--[[cost_of["Transformer, sinusoids"]["seconds"]:.0f]]--> |
+# | Transformer, relative positions | 239,680<!--[[cost_of["Transformer, relative positions"]["parameters"]:,]]--> | 60<!--[[cost_of["Transformer, relative positions"]["seconds"]:.0f]]--> |
 #
 # **Word-by-word translation** is the baseline. Each English word becomes its likeliest German word by IBM Model 1, and the order stays.
 #
 # We test all of them on numbers of up to 29 words, twice as long as in training. Each network was trained with five seeds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+cost_of = {
+    name.removesuffix(", trained on up to 12 words"): cost
+    for name, cost in stored("numbers_transformer")["costs"].items()
+    if name.endswith(" 12 words")
+}
 before = stored("quality_by_length")["seeds"]  # five seeds each
 quality = {
     f"recurrent, {name}": [{"by_length": line} for line in lines]
@@ -741,6 +779,16 @@ def by_length(measure):
 
 twice = lengths.index("24-26")
 bleu = {name: mean(row[twice] for row in rows) for name, rows in lines_of("BLEU").items()}
+bleu_at = {  # (name, length) -> BLEU by seed
+    (name, length): [row[i] for row in rows]
+    for name, rows in lines_of("BLEU").items()
+    for i, length in enumerate(lengths)
+}
+in_beams = mean(row["beams"]["15-17"]["bleu"] for row in five["Transformer, sinusoids"])
+aligned_late = {
+    kind: mean(seed["aligned"]["24-26"] for seed in runs)
+    for kind, runs in (five | {"recurrent, attention": compared["recurrent"]}).items()
+} | {"IBM Model 1": baseline["aligned"]["24-26"]}
 asked = [
     "recurrent, attention",
     "Transformer, sinusoids",
@@ -751,7 +799,7 @@ show.predict(
     "Sort four of them by BLEU on numbers of 24 to 26 words, twice as long as in training, the best first.",
     order=asked,
     answer=sorted(asked, key=bleu.get, reverse=True),
-    why="Within the trained lengths attention and the Transformer are both perfect. Beyond them the Transformer of 2017 is not the better one, and one vector has forgotten so much that word by word is better.",
+    why="Within the trained lengths attention and the Transformer are both perfect. Beyond them the Transformer with the sinusoids of 2017 is not the better one, and one vector has forgotten so much that word by word is better.",
     reveals=widgets.live(by_length, measure=widgets.choice(measures, "measure")),
 )
 
@@ -773,16 +821,18 @@ for measure in ("BLEU", "every word right"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Up to the trained length nothing separates them.** At 9 to 11 words attention and both Transformers have BLEU 100 with every seed. One vector has 92 (90 to 96), word by word 43.
-# - **Beyond it the Transformer of 2017 loses.** At 15 to 17 words it has 78 (75 to 82), where the recurrent network with attention has 90 (85 to 96); at 24 to 26 words 36 (31 to 40) against 52 (47 to 56).
-# - *Is it the positions?* Largely. With relative positions instead of sinusoids, and nothing else changed, BLEU is 91 (90 to 91) at 15 to 17 words, as with the recurrent network, and 48 (38 to 52) at 24 to 26.
-# - *Is it greedy search?* No. With a beam of 4 BLEU at 15 to 17 words changes from 78.3 to 77.9.
-# - *Words found*: on long sources all networks lose their place, although they read the reference. The best head with sinusoids finds 97 % of the words at 9 to 11 words and 45 % at 24 to 26; the recurrent
-#   network finds 100 % and 44 %. IBM Model 1, which has no place to lose, finds 68 % at 24 to 26. So alignment does not explain which network has the higher BLEU there.
-# - The baseline is humbling. At 24 to 26 words, word by word has 25, and one vector 21 (19 to 24).
-# - Longer training sources help. The checkpoint trained on up to 20 words has 100 at 18 to 20 (one run; so does the recurrent one).
-# - Not tested: other learning rates, more layers, real sentences. On this task the Transformer's advantage is the time that it takes (section 8), not its quality.
+# - **Up to the trained length** attention and both Transformers have BLEU 100 with every seed<!--[[? all(min(bleu_at[name, "9-11"]) > 99.9 for name in ("recurrent, attention", "Transformer, sinusoids", "Transformer, relative positions"))]]-->.
+# - **Beyond it the Transformer with sinusoids loses**: at 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and no seed of the one reaches one of the other<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
+# - **It is largely the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->, and the seeds overlap with those of the recurrent network<!--[[? all(max(min(bleu_at["Transformer, relative positions", length]), min(bleu_at["recurrent, attention", length])) < min(max(bleu_at["Transformer, relative positions", length]), max(bleu_at["recurrent, attention", length])) for length in ("15-17", "24-26"))]]-->. Greedy search is not the
+#   cause: a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
+# - **The baseline is humbling.** At 24 to 26 words, word by word has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> and one vector, with half the parameters of the other networks, 21<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->.
+#
+# *Words found* in the widget: at 24 to 26 words all networks' attention drifts, even with the reference as input. The best head with sinusoids finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
+# IBM Model 1, which has no position to drift from, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. So alignment does not explain which network has the higher BLEU there.
 # </details>
+#
+# So on this task, beyond the trained lengths, the Transformer of 2017 was worse than recurrence with attention, and with relative positions we see no difference. Nor was it clearly faster
+# (see the table). We have not tested other learning rates, more layers or real sentences.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let everybody sort before you show it; most put the Transformer first. Ask what a fair comparison holds equal. What goes wrong: they conclude that Transformers are worse
@@ -791,12 +841,12 @@ for measure in ("BLEU", "every word right"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The $O(n + m)$ picture
 #
-# Slides say that an encoder–decoder takes $O(n + m)$ steps, and $O(nm)$ with attention. For the Transformer both are true, of different things.
+# You will read that an encoder–decoder takes $O(n + m)$ steps, or $O(nm)$ with attention. For the Transformer both are true; they count different things.
 #
-# - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer: 12 for the block, and 2 for cross-attention, which makes keys and values at each source position, a query and an output
-#   at each target position.
+# - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer. The block has $12 d^2$. Cross-attention projects each source position to a key and a value, and each
+#   target position to a query and an output: $2 d^2$ each.
 # - The *scores* of the three attentions are $n^2 + m^2 + nm$, with $2d$ multiply-adds each, half of them for the weighted sum.
-# - The steps that *wait for each other* are neither. In training there are as many as there are layers.
+# - The number of *sequential* steps is neither of the two. In training it is the number of layers.
 #
 # For our networks of width 128 with one layer, counted by `python -m lectures.recipes source_and_target`:
 
@@ -843,25 +893,25 @@ show.predict(
     "One forward pass over 256 source and 256 target tokens, on one core. Which of the three takes the least time?",
     choices=list(seconds),
     answer=min(seconds, key=seconds.get),
-    why="It multiplies most, but its positions do not wait for each other, so they are one large matrix product.",
+    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent ones do many small ones, one position after the other. (In *training*, and at smaller widths, it was the other way round in the previous lecture.)",
     reveals=[seconds_told, widgets.pair_cost_playground(networks)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At 256 tokens the Transformer multiplies 3.2 times as much as the recurrent network without attention, and takes less time (4.7 against 7.4 ms). At 4,096 tokens its $n^2$, $m^2$ and $nm$ have
-#   caught up, and the recurrent network without attention is fastest (0.12 against 0.34 s).
+# - At 256 tokens the Transformer multiplies 3.2<!--[[networks["Transformer"].products(256, 256) / networks["recurrent, one vector"].products(256, 256):.1f]]--> times as much as the recurrent network without attention, and takes less time, 4.7<!--[[1000 * cost["seconds"]["transformer"]["256"]:.1f]]--> instead of 7.4<!--[[1000 * cost["seconds"]["initial"]["256"]:.1f]]--> ms.
+# - At 4,096 tokens the quadratic terms dominate, and the recurrent network without attention is fastest (0.12<!--[[cost["seconds"]["initial"]["4096"]:.2f]]--> against 0.34<!--[[cost["seconds"]["transformer"]["4096"]:.2f]]--> s)<!--[[? min(cost["seconds"], key=lambda kind: cost["seconds"][kind]["4096"]) == "initial"]]-->.
 # - When the model *writes*, all three take $m$ steps in sequence. The advantage is one of training, and of reading the source.
 # - A GPT that reads source and target as one text of $n + m$ tokens computes about $(n + m)^2 / 2$ scores under its causal mask. At $n = m$ that is $2n^2$, against $n^2 + m^2/2 + nm = 2.5\,n^2$ here.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What is it still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder keeps two things.
-# Its encoder reads in *both* directions, and it reads something of a *different kind* than the decoder writes: sound in speech recognition, an image in captioning, another language in translation. Its source is read
-# once, at a fixed cost, however long the target becomes. T5 is an encoder–decoder for text; it and the other two families come in a later lecture.
+# **What is it still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder still has two strengths.
+# Its encoder reads in *both* directions, and its input may be of a different kind from its output: sound in speech recognition, an image in captioning, another language in translation. Its source is
+# encoded once, however long the target becomes; after that, each target token attends to all $n$ source positions. T5 is an encoder–decoder for text; [lecture 17](17_pretraining.ipynb) has it and the other two families.
 #
-# > **Ask yourself.** Which of the two would you take for subtitles of a live broadcast, and which for a chat?
+# > **Ask yourself.** Which of the two would you choose for subtitles of a live broadcast, and which for a chat?
 #
 # <details><summary><b>Answer</b></summary>
 #
@@ -871,7 +921,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Collect on the board what "O(n + m)" could count: positions, steps in sequence, products. What goes wrong: they say that the Transformer is O(1) because
-# it is parallel. It has as much to compute; it only need not wait.*
+# it is parallel. It has as much to compute, but no position waits for another.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

@@ -39,7 +39,7 @@ from lectures.recipes.language_models import STRETCH, Trained, curve, quality, t
 from lectures.recipes.run import Run, add_figures, compared_with, parameters, save_checkpoint, table
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
-LARGEST = 1000
+LARGEST = 2000
 """Hidden size of an LSTM."""
 MATCHED, PART_ONE = "LSTM, matched parameters and time", "LSTM of part one"
 

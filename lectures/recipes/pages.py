@@ -79,6 +79,15 @@ def names_window(result: Result) -> str:
     return table(["one value per seed", "parameters", "perplexity, training names", "test names"], rows)
 
 
+def warmup_again(result: Result) -> str:
+    rows = [
+        [f"{initial}, {n} steps of warm-up", ", ".join(f"{loss:.2f}" for loss in of)]
+        for initial, by in result["runs"].items()
+        for n, of in by.items()
+    ]
+    return table(["post-norm", "nats per character on dev, by seed"], rows)
+
+
 def warmup_gradients(result: Result) -> str:
     rows = [
         [f"{norm}, {depth} layers, {initial}", *(f"{by[depth][at]:.3f}" for at in (0, int(depth) // 2, -1))]
@@ -173,7 +182,11 @@ def translators(result: Result) -> str:
 
 def positions(result: Result) -> str:
     rows = [
-        [name, str(row["theirs"] or "–"), f"{mean(row['ours']):.1%} ± {100 * stdev(row['ours']):.1f}"]
+        [
+            name,
+            f"{row['theirs']} ± {row['their_deviation']}" if row["theirs"] else "–",
+            f"{mean(row['ours']):.1%} ± {100 * stdev(row['ours']):.1f}",
+        ]
         for name, row in result["letters"].items()
     ]
     ends = [16 * (i + 1) for i in range(len(next(iter(result["beyond"].values()))[0]))]
@@ -186,6 +199,19 @@ def positions(result: Result) -> str:
         + f"\n\nLonger texts: {result['beyond_is']}.\n\n"
         + table(["positions", *(f"to {end}" for end in ends)], lines)
     )
+
+
+def longer_rotary(result: Result) -> str:
+    ends = [16 * (i + 1) for i in range(len(next(iter(result["beyond"].values()))[0]))]
+    rows = [[name, *(f"{mean(at):.2f}" for at in zip(*of, strict=True))] for name, of in result["beyond"].items()]
+    return table(["mean over the seeds", *(f"to {end}" for end in ends)], rows)
+
+
+def positions_longer(result: Result) -> str:
+    rows = [
+        [name, f"{mean(of):.1%}", ", ".join(f"{100 * one:.1f}" for one in of)] for name, of in result["letters"].items()
+    ]
+    return table(["positions", "letters named", "by seed"], rows)
 
 
 def why_transformer(result: Result) -> str:
@@ -202,6 +228,19 @@ def why_transformer(result: Result) -> str:
         for row in by.values()
     ]
     return table(["", "parameters", "rate", "training, last ten steps", "dev", "ms per step"], rows)
+
+
+def step_time(result: Result) -> str:
+    rows = [
+        [
+            f"{row['parameters']:,}",
+            str(row["tokens"]),
+            *(f"{1000 * seconds:.0f}" for seconds in row["seconds"].values()),
+            f"{row['ratio']:.2f}",
+        ]
+        for row in result["rows"]
+    ]
+    return table(["parameters", "tokens", "Transformer, ms", "LSTM, ms", "Transformer ÷ LSTM"], rows)
 
 
 def image_data(result: Result) -> str:
@@ -886,6 +925,7 @@ PAGES: dict[str, Page] = {
         warmup_gradients,
         SHOWN,
     ),
+    "warmup_again": ("{how}.", warmup_again),
     "looking_back": (looking_back,),
     "source_and_target": (source_and_target,),
     "attention_cost": (attention_cost,),
@@ -956,7 +996,10 @@ PAGES: dict[str, Page] = {
         Table("written", "after so many steps it writes", {"": "`{0!r}`"}),
         SHOWN,
     ),
+    "positions_longer": ("{how}.", positions_longer),
+    "longer_rotary": ("{how}.", longer_rotary),
     "why_transformer": ("{how}.", why_transformer, SHOWN),
+    "step_time": ("{how}.", step_time),
     "cache_cost": ("{how}.", cache_cost, SHOWN),
     "changes_of_2017": ("{how}.", changes_of_2017, SHOWN),
     "sublayer_order": ("{how}.", sublayer_order, SHOWN),

@@ -11,13 +11,15 @@
 Both measured with the matrices' first weights as Xiong et al. have them (Glorot & Bengio 2010: variance
 2 / (n_in + n_out)), not with this library's default, which scales every branch down by the depth (GPT-2) and hides
 part of the effect; the gradients at the default are measured beside.
+
+`warmup_again` repeats post-norm at the rate where the warm-up decides, with three seeds and with both first weights.
 """
 
 import math
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from nlmcore.positions import SinusoidalPositions
@@ -29,11 +31,11 @@ from torch import Tensor, nn
 
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.run import Run, table
-from lectures.recipes.texts import Stream, as_document, plays
+from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 NORMS = {"post": "post-norm", "pre": "pre-norm"}
 RATES = (3e-4, 1e-3, 3e-3)
-STEPS, WARM_UP, DEPTH = 250, 100, 12
+STEPS, WARM_UP, DEPTH, AGAIN = 250, 100, 12, 1e-3
 DEPTHS = (4, 12, 24)
 SMOOTH = 10
 """Steps whose mean is a point of a curve."""
@@ -93,10 +95,12 @@ def measure_gradients(run: Run, vocab_size: int, tokens: Tensor) -> dict[str, An
     return found
 
 
-def train(run: Run, config: TransformerConfig, rate: float, warm_up: int, stream: Stream, dev: list) -> dict[str, Any]:
-    """A training's curve in nats per character, and the held-out loss at its end."""
-    name = f"{config.norm_position}-{rate:g}-{warm_up}"
-    model: Any = run.build(f"train-{config.norm_position}", partial(TransformerLM, config))
+def train(
+    run: Run, config: TransformerConfig, rate: float, warm_up: int, stream: Stream, dev: list, which: str = ""
+) -> dict[str, Any]:
+    """A training's curve in nats per character, and the held-out loss at its end; which: other first weights."""
+    name = f"{config.norm_position}-{rate:g}-{warm_up}{which}"
+    model: Any = run.build(f"train-{config.norm_position}{which}", partial(TransformerLM, config))
     steps = run.size(STEPS, 4)
     try:
         history = run.fit(
@@ -114,24 +118,34 @@ def train(run: Run, config: TransformerConfig, rate: float, warm_up: int, stream
     return {"dev": dev_loss, "curve": in_stretches(history.losses, SMOOTH)}
 
 
-def cook(run: Run) -> None:
-    shakespeare = plays(limit=run.size(None, 2000))
-    tokenizer = CharTokenizer.fit(shakespeare.train)
-    stream = Stream(
-        [as_document(tokenizer.encode(text)) for text in shakespeare.train], run.size(8, 4), run.size(64, 8)
-    )
-    dev_stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.dev], 8, run.size(64, 8))
+@lru_cache(maxsize=2)
+def texts(quick: bool) -> tuple[Plays, CharTokenizer]:
+    shakespeare = plays(limit=2000 if quick else None)
+    return shakespeare, CharTokenizer.fit(shakespeare.train)
+
+
+def data(run: Run) -> tuple[Stream, list[Any], int]:
+    """What is trained on, what is tested on, and the number of characters."""
+    shakespeare, tokenizer = texts(run.quick)
+    rows, time = run.size(8, 4), run.size(64, 8)
+    stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.train], rows, time)
+    dev_stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.dev], 8, time)
     dev = [batch for batch, _ in zip(dev_stream(0), range(run.size(40, 2)), strict=False)]
-    gradients = measure_gradients(run, tokenizer.vocab_size, next(stream(0))[0])
+    return stream, dev, tokenizer.vocab_size
+
+
+def cook(run: Run) -> None:
+    stream, dev, vocab_size = data(run)
+    gradients = measure_gradients(run, vocab_size, next(stream(0))[0])
     depth, d_model = run.size(DEPTH, 2), run.size(64, 8)
     runs: dict[str, Any] = {}
     for norm, title in NORMS.items():
         for warm_up in (0, run.size(WARM_UP, 2)):
             for rate in run.size(RATES, (1e-3,)):
-                config = a_config(tokenizer.vocab_size, d_model, depth, norm)
+                config = a_config(vocab_size, d_model, depth, norm)
                 key = f"{title}, {f'{warm_up} steps of warm-up' if warm_up else 'no warm-up'}"
                 runs.setdefault(key, {})[f"{rate:g}"] = train(run, config, rate, warm_up, stream, dev)
-    report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": shakespeare.split})
+    report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": texts(run.quick)[0].split})
 
 
 def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
@@ -171,5 +185,37 @@ def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dic
             " initialisation, the rate constant after its warm-up; dev: nats per character at the end; curve: training"
             f" loss, means of {SMOOTH} steps; one seed",
             "what_it_shows": shown(gradients, runs),
+        },
+    )
+
+
+def again(run: Run, initial: str, warm_up: int, seed: int) -> float:
+    """The held-out loss of post-norm at the rate of `AGAIN`; seed 0 with Glorot's weights is the run of `warmup`."""
+    stream, dev, vocab_size = data(run)
+    there = replace(run, recipe=replace(run.recipe, name="warmup"))  # its seeds
+    config = a_config(vocab_size, run.size(64, 8), run.size(DEPTH, 2), "post")
+    which = "" if (initial, seed) == ("Glorot", 0) else f"-{initial}-{seed}"
+    return float(
+        train(there, replace(config, initialise=INITIALISATIONS[initial]), AGAIN, warm_up, stream, dev, which)["dev"]
+    )
+
+
+def cook_again(run: Run) -> None:
+    warm_ups, seeds = (0, run.size(WARM_UP, 2)), range(run.size(3, 1))
+    found: dict[str, Any] = {
+        initial: {str(warm_up): [again(run, initial, warm_up, seed) for seed in seeds] for warm_up in warm_ups}
+        for initial in INITIALISATIONS
+    }
+    run.save_result(
+        "warmup_again",
+        {
+            "question": "Does a warm-up help post-norm with other seeds, and with other first weights?",
+            "how": f"post-norm at a rate of {AGAIN}, else as in `warmup`; nats per character on dev, one per seed, which"
+            " changes the first weights; by initialisation and steps of warm-up",
+            "runs": found,
+            "what_it_shows": "; ".join(
+                f"{initial}: {', '.join(f'{statistics.fmean(of):.2f} with {n} steps of warm-up' for n, of in by.items())}"
+                for initial, by in found.items()
+            ),
         },
     )

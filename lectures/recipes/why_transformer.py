@@ -9,7 +9,7 @@ Three answers to "why Transformers?" that may hold, as far as minutes of trainin
 and the cost of a training step of each, in turns. Both are trained by the same optimiser at the best of two rates, chosen on
 dev plays with the first seed. The LSTM has as many parameters as the Transformer, which has rotary positions and pre-norm.
 
-Departs from the papers that compare them (Dai et al. 2019, table 4; Kaplan et al. 2020, section 3.2.1): a thousandth of
+Departs from the papers that compare them (Dai et al. 2019, table 4; Kaplan et al. 2020, section 3.2.1): a ten-thousandth of
 their sizes, and texts of 64 characters, which an LSTM can well remember.
 """
 

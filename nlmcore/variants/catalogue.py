@@ -249,10 +249,9 @@ def by_positions(absolute: str = "", relative: str = "") -> Variant:
     kinds = [f"{kind} {how}" for kind, how in (("absolute", absolute), ("relative", relative)) if how]
     changes = {"positions": ABSOLUTE.get(absolute, NoPositions), "attention_positions": RELATIVE.get(relative)}
     name, paper = ", ".join(kinds) or "none", "Wang et al. (2021), table 3"
-    return Variant(name, changes, "Wang et al. (2021), section 2", MaskedLM, paper, PAIRS if len(kinds) == 2 else "")
+    return Variant(name, changes, "Wang et al. (2021), section 2", MaskedLM, paper)
 
 
-PAIRS = "which six pairs the table has; only learned with relative learnable sinusoids is confirmed"
 SINGLE = [("", ""), *((how, "") for how in ABSOLUTE), *(("", how) for how in RELATIVE)]
 DOUBLE = [(absolute, relative) for absolute in ("learned", "learnable sinusoids") for relative in RELATIVE]
 # the 13 rows of the table: "none", "absolute learned", "absolute learned, relative sinusoids", …

@@ -54,6 +54,7 @@ DEAR = {
     "guessing",
     "head_map",
     "instruction_tuning",
+    "longer_rotary",
     "looking_back",
     "modifications",
     "needle",
@@ -62,6 +63,7 @@ DEAR = {
     "numbers_transformer",
     "patched_texts",
     "positions",
+    "positions_longer",
     "preference_tuning",
     "pretraining",
     "pronunciation",
@@ -70,6 +72,7 @@ DEAR = {
     "thought_vector",
     "tools_and_retrieval",
     "translators",
+    "warmup_again",
     "windows",
 }
 """Two to a dozen seconds each, where the others take one."""

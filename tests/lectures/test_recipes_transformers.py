@@ -13,6 +13,7 @@ from lectures.recipes import (
     changes_of_2017,
     costs,
     language_models,
+    longer_rotary,
     numbers_transformer,
     pronunciation_transformer,
     small_gpt,
@@ -25,6 +26,8 @@ from lectures.recipes.run import MissingCheckpoint, parameters
 from lectures.recipes.texts import as_document, in_rows
 from lectures.trained import FOLDER, build, read_card
 from nlmcore.metrics import bits_per_character, perplexity
+from nlmcore.positions import Rotary
+from nlmcore.positions.sinusoids import frequencies
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import History
 from nlmcore.transformer import TransformerLM
@@ -214,6 +217,26 @@ def test_what_a_warm_up_changes_is_said_for_every_rate_and_norm():
     assert "(Glorot), post-norm: 4 layers 0.250" in said
     assert "post-norm's loss: -1.25 at a rate of 0.001, diverged at a rate of 0.01" in said
     assert said.endswith("pre-norm's loss: +0.50 at a rate of 0.001, +0.00 at a rate of 0.01")
+
+
+# --- rotary positions beyond the trained length ---
+
+
+def test_interpolated_positions_stay_among_the_trained_ones():
+    """The score of two positions is that of a quarter of their distance."""
+    draw = torch.Generator().manual_seed(0)
+    x = torch.randn(1, 1, 1, 6, generator=draw).expand(1, 1, 9, 6)
+    plain = Rotary(1, 6, 9, True).rotate(x)
+    stretched = longer_rotary.Interpolated(1, 6, 9, True).rotate(x)
+    assert torch.allclose(stretched[:, :, ::4], plain[:, :, :3], atol=1e-6)
+
+
+def test_a_larger_base_slows_the_slowest_pair_fourfold_and_leaves_the_fastest():
+    one, other = (
+        frequencies(12, rotary.base) for rotary in (Rotary(1, 12, 9, True), longer_rotary.larger(1, 12, 9, True))
+    )
+    assert float(other[0]) == pytest.approx(float(one[0]))
+    assert float(one[-1] / other[-1]) == pytest.approx(longer_rotary.FACTOR)
 
 
 # --- what 2017 changed; equal parameters; the cache ---

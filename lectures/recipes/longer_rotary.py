@@ -1,0 +1,83 @@
+"""Figure: what helps rotary positions beyond the length of training? The models of `positions`, repaired.
+
+At distances that training never had, a pair has rotated by angles that it never had (Chen et al. 2023, section 2.3). So either
+the angles or the distances must stay among the known ones:
+
+    interpolation   position m counts as m / 4, so that 192 characters fill the angles of 48    Chen et al. (2023), section 3
+    larger base     the slowest pair rotates 4 times more slowly, the fastest as before: base · 4^(d / (d − 2))
+                    the "NTK-aware" base, described in Peng et al. (2023), section 3.1
+    window          no position reads further back than 47 characters, so no distance is new
+
+Chen et al. train on for a short while after interpolating, so that is measured as well; its control trains on as
+long, on the same longer texts, without interpolation.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from nlmcore.positions import Rotary, rotary
+from nlmcore.transformer import TransformerLM
+from torch import Tensor
+
+from lectures.recipes.positions import READ, TRAINED, Windows, beyond_model, by_position, data, next_loss, seeds_of
+from lectures.recipes.run import Run, table
+
+FACTOR, STEPS = READ // TRAINED, 30
+
+
+class Interpolated(Rotary):
+    """Rotary positions that count in steps of 1 / FACTOR."""
+
+    def rotate(self, x: Tensor, first: int = 0) -> Tensor:
+        return rotary(x, torch.arange(first, first + x.shape[2]) / FACTOR, self.base, self.layout)
+
+    forward = rotate
+
+
+def larger(n_heads: int, d_head: int, max_length: int, causal: bool) -> Rotary:
+    base = 10_000 * FACTOR ** (d_head / (d_head - 2))
+    return Rotary(n_heads, d_head, max_length, causal, base=base)
+
+
+REPAIRS: dict[str, tuple[dict[str, Any], bool]] = {
+    "as trained": ({}, False),
+    "interpolation": ({"attention_positions": Interpolated}, False),
+    "a larger base": ({"attention_positions": larger}, False),
+    "a window": ({"window": TRAINED}, False),
+    "interpolation, trained on": ({"attention_positions": Interpolated}, True),
+    "as before, trained on": ({}, True),
+}
+"""Name -> (fields of the configuration that change, whether training goes on)."""
+
+
+def repaired(run: Run, name: str, seed: int, train: Tensor, dev: Tensor, vocab_size: int) -> list[float]:
+    """Mean loss in each stretch of 16 positions."""
+    there = replace(run, recipe=replace(run.recipe, name="positions"))  # its seeds
+    trained: Any = beyond_model(there, "rotary", seed, train, vocab_size)
+    changes, goes_on = REPAIRS[name]
+    model = TransformerLM(replace(trained.config, **changes))
+    model.load_state_dict(trained.state_dict())
+    if goes_on:
+        batches = Windows(train, run.size(12, 2), READ, 1000 * seed + 500)
+        label = f"{name}-{seed}".replace(" ", "_")
+        run.fit(label, model, batches, loss=next_loss, steps=run.size(STEPS, 2), learning_rate=1e-3, warm_up=5)
+    return [round(float(part.mean()), 3) for part in by_position(model.eval(), dev).split(16)]
+
+
+def cook(run: Run) -> None:
+    _, characters = data(run.size(None, 4000))
+    found = seeds_of(run, REPAIRS, lambda name, seed: repaired(run, name, seed, *characters))
+    mean = {name: torch.tensor(rows).mean(0).tolist() for name, rows in found.items()}
+    run.say(table(["", *(str(16 * i + 16) for i in range(READ // 16))], [[name, *row] for name, row in mean.items()]))
+    run.save_result(
+        "longer_rotary",
+        {
+            "question": "What helps rotary positions beyond the length of training?",
+            "how": f"the five rotary models of `positions`, trained on {TRAINED} characters and reading {READ}; mean loss per"
+            f" character in stretches of 16 positions, one row per seed; trained on: {STEPS} more steps on {READ} characters",
+            "beyond": found,
+            "what_it_shows": "loss of the last 16 characters: "
+            + ", ".join(f"{name} {row[-1]:.2f}" for name, row in mean.items()),
+        },
+    )
