@@ -6,7 +6,7 @@ from autograder.exercise.declare import _misconceptions
 from autograder.exercise.edits import EditError, Master
 
 MASTER = '''# %% [markdown]
-# ## 2. Doubling [[small.double]]
+# ## 2. Doubling [[small.double, 15 minutes, easy]]
 
 # %%
 import math
@@ -50,6 +50,9 @@ def test_the_reference_is_the_masters_solution(master):
     assert master.functions == ["half", "double"]
     assert (master.title("double"), master.signature("double")) == ("Doubling", "double(x, times=1)")
     assert master.arguments("double") == ("x", "times")
+    assert master.estimate("double") == (15, "easy")
+    with pytest.raises(EditError, match="the heading of half does not say how long"):
+        master.estimate("half")
     double = master.make("double")
     assert (double(3), double(3, 2), double(3, 9)) == (6, 12, 1000)
     assert double.__doc__ == "Twice."
