@@ -154,12 +154,11 @@ def question(
     """The exercise "assignment.function" of the checkout that contains the calling module.
 
     `inputs` makes the cases `MAIN`, which is the row `main` or `these` rows, and `ODD`, among them the rows `odd`. It
-    may be the row of `MAIN` itself.
-    `planted`: the edit that makes the bug which students get to find and mend, in one line. `chosen`: results that they
-    choose, `CHOSEN` unless given. `together`: the question with which this one counts. All three:
-    `autograder.exercise.special`. `numpy`: the
-    function gets and returns NumPy arrays, and so do the solution and its edits; it runs where only Python and NumPy
-    are, so nothing is closed. `counted`: what the matrix products of a call cost is counted, for `frugal`.
+    may be the row of `MAIN` itself. `planted`: the edit that makes the bug which students get to find and mend, in one
+    line. `chosen`: results that they choose, `CHOSEN` unless given. `together`: the question with which this one
+    counts. All three: `autograder.exercise.special`. `numpy`: the function gets and returns NumPy arrays, and so do the
+    solution and its edits; it runs where only Python and NumPy are, so nothing is closed. `counted`: what the matrix
+    products of a call cost is counted, for `frugal`.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.

@@ -647,7 +647,11 @@ def in_parts(draw: Draw, heads: int, queries: int, turned: bool = False, vectors
     return several(*((each, *given) for each in (q, q[:, :, -2:].contiguous(), draw.normal(*q.shape))))
 
 
-PLAIN = these(at("no positions", queries=beyond(3)), at("no positions, after a cache", queries=beyond(1), past=2))
+PLAIN = these(
+    at("no positions", queries=beyond(3)),
+    at("no positions, after a cache", queries=beyond(1), past=2),
+    at(EQUAL, heads=4, queries=4),
+)
 TURNED = these(
     at("frequencies", queries=beyond(3), turned=True),
     at("frequencies, after a cache", queries=beyond(1), past=2, turned=True),

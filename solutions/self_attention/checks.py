@@ -69,7 +69,7 @@ together they are the hand of one clock.
 
 
 def vectors(draw: Draw, time: int, half: int, base: float = 10_000.0) -> tuple[Tensor, float]:
-    return draw.normal(time, 2 * half), base
+    return draw.normal(time + 1, 2 * half), base
 
 
 def everywhere(draw: Draw, half: int) -> Case:
@@ -83,11 +83,11 @@ ROTATE = question(
     "self_attention.rotate",
     returns=("rotated",),
     inputs=vectors,
-    main=at("base 10,000", time=beyond(2)),
+    main=at("base 10,000"),
     odd=[
-        at("base 500", base=500.0),
-        at("base 20", base=20.0),
-        at("one position", time=1, half=2),
+        at("base 500", time=3, half=2, base=500.0),
+        at("base 20, the same sizes", time=3, half=2, base=20.0),
+        at("one position", time=0, half=2),
         at("two columns", half=1, base=50.0),
     ],
     properties=[

@@ -842,7 +842,8 @@ NAMES = ("attention_norm", "query", "key", "value", "output", "feed_forward_norm
 THEIRS = ("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down")
 
 
-def file(draw: Draw, d_model: int, d_head: int, d_ff: int, heads: int, sets: int, blocks=2, number=1) -> tuple:
+def file(draw: Draw, more: int, d_ff: int, d_head: int, heads: int, sets: int, blocks=2, number=1) -> tuple:
+    d_model = 5 + more
     found = {"token_embd.weight": draw.normal(7, d_model), "output_norm.weight": draw.normal(d_model)}
     for i in range(blocks):
         weights = block_weights(draw, d_model, d_head, d_ff, heads, sets)
@@ -852,12 +853,12 @@ def file(draw: Draw, d_model: int, d_head: int, d_ff: int, heads: int, sets: int
 
 
 FILES = these(
-    at("four heads, two sets", d_model=beyond(7), d_head=lambda draw: 2 * draw.integer(3, 4), d_ff=5, heads=4, sets=2),
-    at("four columns, the first block", d_model=beyond(5), d_head=4, d_ff=6, heads=3, sets=1, number=0),
+    at("four heads, two sets", d_head=lambda draw: 2 * draw.integer(3, 4), heads=4, sets=2),
+    at("four columns, the first block", d_head=4, heads=3, sets=1, number=0),
 )
 MANY = these(
-    at("square matrices", d_model=16, d_head=8, d_ff=16, heads=2, sets=2, blocks=3, number=2),
-    at("block 1 of eleven", d_model=6, d_head=4, d_ff=5, heads=2, sets=1, blocks=11),
+    at("square matrices", more=11, d_head=8, d_ff=16, heads=2, sets=2, blocks=3, number=2),
+    at("block 1 of eleven", more=1, d_head=4, d_ff=5, heads=2, sets=1, blocks=11),
 )
 LOAD_BLOCK = question(
     "transformer.load_block",

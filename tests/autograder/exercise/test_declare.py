@@ -6,7 +6,7 @@ from autograder.exercise.declare import _misconceptions
 from autograder.exercise.edits import EditError, Master
 
 MASTER = '''# %% [markdown]
-# ## 2. Doubling [[small.double, 5 minutes, easy]]
+# ## 2. Doubling [[small.double, 15 minutes, easy]]
 
 # %%
 import math
