@@ -311,7 +311,7 @@ def band(time: int, back: int, forth: int) -> Tensor:
 
 
 def masked(draw: Draw, count: int, d: int, d_v: int, mask: Tensor, block: int = 2) -> tuple:
-    return *heads(draw, count, *mask.shape, d, d_v), mask, block
+    return *heads(draw, count, len(mask), mask.shape[1], d, d_v), mask, block
 
 
 def with_a_global_token(draw: Draw) -> Tensor:
@@ -361,7 +361,7 @@ BLOCK_ATTENTION = question(
         values("the output", 0.25, MASKED, "output"),
         values("the number of scores", 0.5, MASKED, "computed"),
         frugal("a long text, and no other scores are computed", 1.25, LONG, "output"),
-        frugal("blocks that nobody may see are skipped", 0.75, at(inputs=unseen), "output"),
+        frugal("blocks that nobody may see are skipped", 0.75, at("", unseen), "output"),
         values("queries that see nothing", 0.5, UNSEEING, "output"),
         frugal("small and large blocks, float64, and nothing else", 0.5, SIZES, "output"),
     ],
@@ -448,7 +448,7 @@ LINFORMER = question(
         shapes(0.25),
         values("texts as long as E", 0.75),
         values("a shorter batch", 0.5, at(more=3)),
-        values("padding", 0.75, at(inputs=padded), at("more padding than needed", batch=2, time=6, lengths=(1, 4))),
+        values("padding", 0.75, at("", padded), at("more padding than needed", batch=2, time=6, lengths=(1, 4))),
         values("one token, one mixed key, float64", 0.25, ODD),
     ],
     mistakes="""

@@ -948,7 +948,7 @@ JUDGE = question(
         values("the differences", 1, "difference"),
         values("the corrected p values", 1.25, "corrected"),
         values("the verdicts", 1, "verdict"),
-        values("other rates and trainings that diverged", 1, at(inputs=messy)),
+        values("other rates and trainings that diverged", 1, at("", messy)),
         values("rows with a single loss", 0.75, at("rows with a single loss, and with none", single)),
     ],
     mistakes="""

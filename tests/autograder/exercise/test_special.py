@@ -144,7 +144,7 @@ row-suspected: Line {row = counts} is right.
 
 def test_a_part_of_a_line_in_braces_is_its_number_and_the_first_one_the_answer(mend):
     said = "types-suspected: Line {types =} is right,\nand so is {row.sum()}.\nother: {(total + types)}, too."
-    made = wrong_line("ngrams.wrong_line", mend, minutes=1, points=1, mistakes=said)
+    made = wrong_line("ngrams.wrong_line", mend, points=1, mistakes=said)
     types, total, share = map(listing_of(mend).number, ("types =", "row.sum()", "(total + types)"))
     assert [m.sentence for m in made.misconceptions] == [f"Line {types} is right, and so is {total}.", f"{share}, too."]
     assert [m.implementation() for m in made.misconceptions] == [types, share]

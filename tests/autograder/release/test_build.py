@@ -101,7 +101,11 @@ def broken(tmp_path, old, new, count=1):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (" [[attention.dot_score, 5 minutes, easy]]", "", "attention.dot_score is asked in 0 test cells of the notebook, not in one"),
+        (
+            " [[attention.dot_score, 5 minutes, easy]]",
+            "",
+            "attention.dot_score is asked in 0 test cells of the notebook, not in one",
+        ),
     ],
 )
 def test_a_master_with_a_fault_is_not_released(tmp_path, old, new, words):
