@@ -135,7 +135,7 @@ def usual(inputs: Inputs, odd: Sequence[At]) -> Cases:
     """A question's own unusual cases, and those that every question should have."""
     names = names_of(inputs)
     there = not names or any(row.inputs is None and {*names} <= {*row.given} for row in odd)
-    ones = () if there else (at("every size 1", **dict.fromkeys(names, 1)),)
+    ones = () if there else (At("every size 1", None, dict.fromkeys(names, 1)),)
     return Sized(inputs, (*odd, *ones, at("float64", double=True)))
 
 

@@ -210,7 +210,7 @@ def chunk(draw: Draw, count: int, queries: int, keys: int, d: int, d_v: int, pas
 
 def blind(draw: Draw) -> list[Case]:
     """Queries that see nothing: in this chunk, in the previous one, in both."""
-    _, q, k, v, some = chunk(draw, *draw.sizes(1), 5, *draw.sizes(3))
+    _, q, k, v, some = chunk(draw, draw.size(), 5, *draw.sizes(3))
     late, none = some.clone(), some & False
     some[0], late[:2] = False, False
     before, nothing, everything = (ABSORB.reference(None, q, k, v, mask) for mask in (late, none, some | True))
@@ -311,7 +311,7 @@ def band(time: int, back: int, forth: int) -> Tensor:
 
 
 def masked(draw: Draw, count: int, d: int, d_v: int, mask: Tensor, block: int = 2) -> tuple:
-    return *heads(draw, count, *mask.shape, d, d_v), mask, block
+    return *heads(draw, count, *mask.shape, d, d_v), mask, block  # type: ignore[call-arg]
 
 
 def with_a_global_token(draw: Draw) -> Tensor:
