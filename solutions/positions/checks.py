@@ -6,7 +6,6 @@ and `attend` takes positions of any kind as data.
 
 import functools
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -630,7 +629,7 @@ distances, and its row stays.
 
 def attending(
     draw: Draw, heads: int, queries: int, past: int = 0, turned: bool = False, biased: bool = False, vectors: int = 0
-) -> tuple[Any, ...]:
+) -> tuple:
     """For two texts. Values are wider than queries and keys."""
     keys, frequencies = queries + past, 0.8 * 20.0 ** (-torch.arange(2) / 2)
     given = (draw.normal(2, heads, time, d) for time, d in ((queries, 4), (keys, 4), (keys, 5)))
