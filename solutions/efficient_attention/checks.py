@@ -210,7 +210,7 @@ def chunk(draw: Draw, count: int, queries: int, keys: int, d: int, d_v: int, pas
 
 def blind(draw: Draw) -> list[Case]:
     """Queries that see nothing: in this chunk, in the previous one, in both."""
-    _, q, k, v, some = chunk(draw, *draw.sizes(1), 5, *draw.sizes(3))
+    _, q, k, v, some = chunk(draw, *draw.sizes(1), 5, *draw.sizes(3))  # type: ignore[call-arg]
     late, none = some.clone(), some & False
     some[0], late[:2] = False, False
     before, nothing, everything = (ABSORB.reference(None, q, k, v, mask) for mask in (late, none, some | True))
