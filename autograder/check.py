@@ -10,7 +10,7 @@ sets NBGRADER_EXECUTION=autograde), the visible check does not stop the cell, so
 `failing` returns the input that the visible check shows, the smallest known on which the function fails. `show_rows`
 prints the table of an experiment, for the data and the seeds of its page.
 
-A student's copy of the course has exercises as data (`autograder.exercise.public`) instead of their declarations
+A student's copy of the course has exercises as data (`autograder.question.public`) instead of their declarations
 (`solutions`): enough for the visible check, not for the hidden one.
 """
 
@@ -23,16 +23,16 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autograder.exercise import alone
-from autograder.exercise.find import find, is_asked_for
-from autograder.exercise.interview import Watcher, heard_answers, questions, unwatched
-from autograder.exercise.missing import missing
-from autograder.exercise.outcome import COUNTED, arrays, call
-from autograder.exercise.report import Report
-from autograder.exercise.smaller import smallest
-from autograder.exercise.specification import Exercise
-from autograder.exercise.verdict import Finding, GraderFault, Verdict, judge
-from autograder.exercise.waiting import Watch
+from autograder.question import alone
+from autograder.question.find import find, is_asked_for
+from autograder.question.interview import Watcher, heard_answers, questions, unwatched
+from autograder.question.missing import missing
+from autograder.question.outcome import COUNTED, arrays, call
+from autograder.question.report import Report
+from autograder.question.smaller import smallest
+from autograder.question.specification import Exercise
+from autograder.question.verdict import Finding, GraderFault, Verdict, judge
+from autograder.question.waiting import Watch
 
 __all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", "passes", "show_rows"]
 

@@ -21,11 +21,11 @@ def configure(c: Any, root: Path) -> None:
     from nbgrader.converters import Autograde, GenerateAssignment
     from nbgrader.preprocessors import ClearSolutions, Execute, GetGrades, SaveAutoGrades
 
-    from autograder.engine.execute import CourseExecute, CourseMarks, OpenQuestions
-    from autograder.engine.stubs import CourseStubs, Sealed
     from autograder.feedback import formgrader
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
+    from autograder.grading.execute import CourseExecute, CourseMarks, OpenQuestions
+    from autograder.grading.stubs import CourseStubs, Sealed
     from autograder.preflight.links import CollectPlainFiles
     from autograder.preflight.sanitise import repair_first
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from synthetic_class import ASSIGNMENT, ROOT, fill, make_course
 
-from autograder.engine.course import Course
+from autograder.grading.course import Course
 from autograder.guard import Guard
 from autograder.instructor.written import Class
 

@@ -32,14 +32,14 @@ from nbgrader.utils import capture_log
 from synthetic_class import ASSIGNMENT, fill, make_course
 from traitlets.config import Config
 
-import autograder.engine.execute as execute_module
-import autograder.engine.run as run_module
-from autograder.box.box import Box
-from autograder.box.session import Session
-from autograder.engine.course import Course
-from autograder.engine.gradebook import Scores, scores_of
-from autograder.engine.run import grade
-from autograder.engine.write import Writer
+import autograder.grading.execute as execute_module
+import autograder.grading.run as run_module
+from autograder.grading.course import Course
+from autograder.grading.gradebook import Scores, scores_of
+from autograder.grading.run import grade
+from autograder.grading.write import Writer
+from autograder.sandbox.box import Box
+from autograder.sandbox.session import Session
 
 SEED = "20251121"
 """The seed of the hidden inputs, the same for all: both ways are asked the same questions."""

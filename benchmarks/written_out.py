@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from autograder.exercise.find import find
+from autograder.question.find import find
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # where the tests are: a script has its own folder alone
 

@@ -31,7 +31,7 @@ LECTURE = re.compile(r"[\[-](\d\d_[a-z0-9_]+)")
 ASSIGNMENT = re.compile(r"[\[-](\w+)\.")
 ASKS_ALL = "tests/autograder/test_checks.py"
 
-ROOMS = ("attacks", "box", "engine", "feedback", "imported", "instructor", "intake", "preflight", "race", "rations")
+ROOMS = ("attacks", "extras", "feedback", "grading", "instructor", "intake", "preflight", "race", "sandbox")
 ELSEWHERE: dict[str, str] = {
     "tests/nlmcore/": r"(?!nlmcore/|pyproject\.toml)",
     "tests/lectures/": r"solutions/|exercises/|tests/(nlmcore|autograder)/",

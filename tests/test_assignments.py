@@ -9,10 +9,10 @@ import nbformat
 import pytest
 
 from autograder.check import show_rows
-from autograder.exercise.find import exercises_of
-from autograder.exercise.form import COURSE, course_faults, form_faults
-from autograder.exercise.questions import opened
 from autograder.launcher import notebooks, text
+from autograder.question.find import exercises_of
+from autograder.question.form import COURSE, course_faults, form_faults
+from autograder.question.questions import opened
 from tests import notebook_runner
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,6 +5,7 @@ A room is a module or folder directly under `nlmcore/`. One that the table does 
 
 import ast
 import functools
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -170,7 +171,7 @@ def test_notebooks_use_the_package_and_the_visible_check() -> None:
 def test_checks_and_laws_import_the_machine_that_reads_them_and_the_library_alone() -> None:
     """An assignment's checks its own laws too; what several use is the machine's. Laws go to students, so they know no
     check."""
-    declaring = {"autograder.exercise", "lectures.recipes", "nlmcore"}
+    declaring = {"autograder.question", "lectures.recipes", "nlmcore"}
 
     def wrong(path: Path) -> set[str]:
         name, part = path.relative_to(ROOT / "solutions").parts[:2]
@@ -191,37 +192,38 @@ def test_the_package_knows_nothing_of_course_or_grading() -> None:
 # --- autograder -------------------------------------------------------------------------------------------
 
 GRADER = {
+    "extras.__init__": set(),
     "pages": set(),
-    "exercise": {"pages"},
-    "check": {"exercise"},
-    "box": {"exercise.alone", "exercise.closed", "exercise.outcome"},
+    "question": {"pages"},
+    "check": {"question"},
+    "sandbox": {"question.alone", "question.closed", "question.outcome"},
     "preflight": set(),
-    "engine": {"box", "check", "exercise", "preflight"},
-    "intake": {"engine", "nbgrader_config", "preflight"},
-    "feedback": {"engine", "exercise", "pages", "preflight"},
-    "instructor": {"engine", "exercise", "feedback", "intake", "pages", "preflight"},
-    "nbgrader_config": {"engine", "feedback", "instructor.marking_page", "preflight"},
-    "release": {"exercise", "launcher", "nbgrader_config"},
-    "imported": {"box", "engine", "exercise", "launcher", "release", "scaffold"},
-    "rations": {"box", "engine", "exercise", "pages", "preflight"},
-    "race": {"box", "engine", "exercise", "feedback", "instructor", "pages", "preflight"},
-    "hub": {"engine", "intake", "launcher", "release"},
+    "grading": {"sandbox", "check", "question", "preflight"},
+    "intake": {"grading", "nbgrader_config", "preflight"},
+    "feedback": {"grading", "question", "pages", "preflight"},
+    "instructor": {"grading", "question", "feedback", "intake", "pages", "preflight"},
+    "nbgrader_config": {"grading", "feedback", "instructor.marking_page", "preflight"},
+    "release": {"question", "launcher", "nbgrader_config"},
+    "extras.imported": {"sandbox", "grading", "question", "launcher", "release", "scaffold"},
+    "extras.desk": {"sandbox", "grading", "question", "pages", "preflight"},
+    "race": {"sandbox", "grading", "question", "feedback", "instructor", "pages", "preflight"},
+    "extras.hub": {"grading", "intake", "launcher", "release"},
     "site": {"feedback.mathematics", "launcher", "pages"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone
     "commands": {
-        "box",
+        "sandbox",
         "check",
-        "engine",
-        "exercise",
+        "grading",
+        "question",
         "feedback",
-        "hub",
-        "imported",
+        "extras.hub",
+        "extras.imported",
         "instructor",
         "intake",
         "launcher",
         "preflight",
         "race",
-        "rations",
+        "extras.desk",
         "release",
     },
     "scaffold": {"commands", "launcher"},
@@ -236,7 +238,7 @@ GRADER = {
 }
 FOR_ALL = {"assignments", "files", "guard", "reach", "seal", "temporary"}
 """What a room of `autograder` may import of the others, wherever the import stands; and what any may."""
-INSIDE = {"autograder.box.inside", "autograder.exercise.closed", "autograder.exercise.outcome"}
+INSIDE = {"autograder.sandbox.inside", "autograder.question.closed", "autograder.question.outcome"}
 """All that the student's side of the box may import of ours: nothing in it knows an answer."""
 
 
@@ -273,14 +275,23 @@ def grader_imports(path: Path) -> set[str]:
 
 def test_a_room_of_the_grader_imports_only_what_it_may() -> None:
     def wrong(path: Path) -> set[str]:
-        room = path.relative_to(ROOT / "autograder").parts[0].removesuffix(".py")
+        parts = path.relative_to(ROOT / "autograder").with_suffix("").parts
+        room = ".".join(parts[: 2 if parts[0] == "extras" else 1])
         return outside(grader_imports(path), {f"autograder.{name}" for name in GRADER[room] | {room} | FOR_ALL})
 
     assert refused(files("autograder"), wrong) == []
 
 
+def test_the_map_of_the_grader_names_every_room() -> None:
+    named = set(
+        re.findall(r"\w+", str(ast.get_docstring(ast.parse((ROOT / "autograder/__init__.py").read_text("utf-8")))))
+    )
+    rooms = {name.partition(".")[0] for name in GRADER} - {"__init__", "__main__"}
+    assert not rooms - named
+
+
 def test_the_students_side_of_the_box_imports_nothing_that_knows_an_answer() -> None:
-    assert refused(files("autograder/box/inside"), lambda path: outside(grader_imports(path), INSIDE)) == []
+    assert refused(files("autograder/sandbox/inside"), lambda path: outside(grader_imports(path), INSIDE)) == []
 
 
 def test_no_module_of_the_grader_is_reached_from_itself() -> None:
@@ -308,7 +319,7 @@ def test_no_name_of_a_module_of_the_grader_stands_for_two() -> None:
     homes: dict[str, set[str]] = {}
     for name in grader_modules():
         parts = name.split(".")
-        if parts[1:3] != ["exercise", "laws"]:
+        if parts[1:3] != ["question", "laws"]:
             homes.setdefault(parts[-1], set()).add(name)
     twice = {
         short: sorted(names)

@@ -34,7 +34,7 @@ def test_the_group_of_a_name_is_the_same_with_and_without_the_workers_mark() -> 
         (QUESTIONS, "solutions/attention/attention.py", True),
         (QUESTIONS, "solutions/ngrams/ngrams.py", False),
         (QUESTIONS, "solutions/ngrams/checks.py", False),
-        (QUESTIONS, "autograder/exercise/outcome.py", True),
+        (QUESTIONS, "autograder/question/outcome.py", True),
         (MODEL, "nlmcore/ngram/model.py", True),
         (MODEL, "tests/conftest.py", True),
         (MODEL, "tests/nlmcore/ngram/test_counts.py", False),

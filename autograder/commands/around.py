@@ -56,9 +56,9 @@ def preflight(course: "shared.Course", given: Given) -> int:
     options=[shared.STUDENTS, FILES],
 )
 def feedback(course: "shared.Course", given: Given) -> int:
-    from autograder.engine.stale import in_words, stale
     from autograder.feedback import write_feedback
     from autograder.feedback.deliver import for_moodle
+    from autograder.grading.stale import in_words, stale
     from autograder.intake.collect import moodles_numbers
 
     assignment = given.assignment

@@ -145,7 +145,7 @@ class Checking:
 
     def _listen(self) -> None:
         import autograder.check as module
-        from autograder.exercise.report import Report
+        from autograder.question.report import Report
 
         def check(name: str, function: Any, *, hidden: bool = False) -> None:
             if hidden:
@@ -179,7 +179,7 @@ class Checking:
             self._note(about["grade_id"], True, "Answered; it is marked by hand.")
 
     def _left_out(self) -> None:
-        from autograder.exercise.find import exercises_of
+        from autograder.question.find import exercises_of
 
         for assignment in sorted({name.partition(".")[0] for name in self.asked}):
             for name in exercises_of(assignment):

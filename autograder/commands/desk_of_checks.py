@@ -29,9 +29,9 @@ def desk(course: "shared.Course", given: Given) -> int:
     import asyncio
     import os
 
-    from autograder.box.tiers import choose
-    from autograder.rations import window as service
-    from autograder.rations.ledger import Ledger
+    from autograder.extras.desk import window as service
+    from autograder.extras.desk.ledger import Ledger
+    from autograder.sandbox.tiers import choose
 
     per_day, assignments = given.per_day, given.assignments
     if per_day < 1:

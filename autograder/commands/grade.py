@@ -16,7 +16,7 @@ from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
-    from autograder.engine.run import Line
+    from autograder.grading.run import Line
     from autograder.intake.naming import Person
 
 STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"}
@@ -56,7 +56,7 @@ def _again(made: argparse.ArgumentParser) -> None:
 )
 def grade(course: "shared.Course", given: Given) -> int:
     began = time.monotonic()
-    from autograder.engine.run import grade as run_grade
+    from autograder.grading.run import grade as run_grade
     from autograder.intake.roster import class_without
 
     assignment, told = given.assignment, Told(given.again)
@@ -83,8 +83,8 @@ def grade(course: "shared.Course", given: Given) -> int:
 
 def _begin(given: Given) -> None:
     """Print the sandbox's tier and limits before anything runs."""
-    from autograder.box import Limits
-    from autograder.box.tiers import choose
+    from autograder.sandbox import Limits
+    from autograder.sandbox.tiers import choose
 
     if given.scheduler is None:
         tier = choose(given.isolation)

@@ -9,7 +9,7 @@ from autograder.launcher.environment import Environment
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
-    from autograder.imported.rivals import Table
+    from autograder.extras.imported.rivals import Table
 
 
 @shared.command(
@@ -31,7 +31,7 @@ def bring(place: Environment, given: Given) -> int:
 
 
 def _bring(root: Path, given: Given) -> int:
-    from autograder.imported.bring import bring as bring_in
+    from autograder.extras.imported.bring import bring as bring_in
 
     brought = bring_in(root, given.path, given.name)
     hand = f" and {brought.by_hand:g} for a person" if brought.by_hand else ""
@@ -74,7 +74,7 @@ def attacks(course: "shared.Course", given: Given) -> int:
 def _attack(root: Path, assignment: str, kind: Any, json: bool = False) -> None:
     from dataclasses import asdict
 
-    from autograder.imported.rivals import compare
+    from autograder.extras.imported.rivals import compare
 
     table = compare(root, assignment, kind)
     if json:

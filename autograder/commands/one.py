@@ -31,8 +31,8 @@ def grade_one(course: "shared.Course", given: Given) -> int:
     """Exit code 1: it could not be graded as it is (the results say why), or the grader failed."""
     import json
 
-    from autograder.engine import single
     from autograder.files import write_whole
+    from autograder.grading import single
     from autograder.guard import Guard, NotRead
     from autograder.instructor.results import automatic_maximum, results
 
@@ -73,7 +73,7 @@ def grade_one(course: "shared.Course", given: Given) -> int:
     on_a_course=False,
 )
 def gradescope(place: Environment, given: Given) -> int:
-    from autograder.engine.seeds import course_secret
+    from autograder.grading.seeds import course_secret
     from autograder.release.container import write_container
 
     folder = given.to or Path(place.root) / "release"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from autograder.engine.course import Course
+    from autograder.grading.course import Course
 
 
 def keep_course(course: "Course") -> None:

@@ -49,7 +49,7 @@ def _positive(text: str) -> float:
     ],
 )
 def race(course: "shared.Course", given: Given) -> int:
-    from autograder.engine.seeds import course_secret
+    from autograder.grading.seeds import course_secret
     from autograder.race import board, heats, rules
     from autograder.race import split as splits
 

@@ -12,7 +12,7 @@ from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
-    from autograder.engine.drafts import Draft
+    from autograder.grading.drafts import Draft
     from autograder.instructor.changed import Change
 
 MOST = 30  # students of an assignment whose changes are printed; the CSV has all
@@ -40,8 +40,8 @@ MOST = 30  # students of an assignment whose changes are printed; the CSV has al
     with_assignment=False,
 )
 def regrade(course: "shared.Course", given: Given) -> int:
-    from autograder.engine.drafts import Drafts
-    from autograder.engine.drafts import apply as write
+    from autograder.grading.drafts import Drafts
+    from autograder.grading.drafts import apply as write
     from autograder.instructor.changed import Change, changes_of
 
     told = Told()
@@ -78,7 +78,7 @@ def regrade(course: "shared.Course", given: Given) -> int:
 def graded_assignments(course: "shared.Course") -> list[str]:
     with course.gradebook() as gradebook:
         known = sorted(each.name for each in gradebook.assignments)
-    from autograder.engine.drafts import graded_before
+    from autograder.grading.drafts import graded_before
 
     names = [name for name in known if graded_before(course, name)[0]]
     if not names:
@@ -90,8 +90,8 @@ def _graded_again(course: "shared.Course", name: str, told: Told, given: Given) 
     """The drafts of everybody who had been graded, and the students who had not and are left alone."""
     from tqdm import tqdm
 
-    from autograder.engine.drafts import Draft, Drafts, graded_before
-    from autograder.engine.run import grade
+    from autograder.grading.drafts import Draft, Drafts, graded_before
+    from autograder.grading.run import grade
 
     course.masters(name)  # before anything else: whether there is such an assignment
     students, new = graded_before(course, name)

@@ -12,7 +12,7 @@ from autograder.commands import shared
 from autograder.commands.shared import option
 
 if TYPE_CHECKING:
-    from autograder.engine.run import Line
+    from autograder.grading.run import Line
 
 
 def _positive(text: str) -> int:
@@ -58,8 +58,8 @@ class Told:
         try:
             self.stopped()
             from autograder import temporary
-            from autograder.engine.execute import abandon_boxes
-            from autograder.engine.pool import end_at_once
+            from autograder.grading.execute import abandon_boxes
+            from autograder.grading.pool import end_at_once
 
             end_at_once()
             abandon_boxes()

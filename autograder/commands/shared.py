@@ -14,7 +14,7 @@ from autograder.launcher.environment import Environment
 from autograder.launcher.lab import FROM
 
 if TYPE_CHECKING:
-    from autograder.engine.course import Course as Course
+    from autograder.grading.course import Course as Course
 
 Given = argparse.Namespace
 """The command line as the parser has read it, an attribute for each option."""
@@ -135,7 +135,7 @@ def command(
 
 def course(place: Environment, folder: Path | None, db: str | None, writes: bool = True) -> "Course":
     from autograder.commands.private import keep_course, make_folders
-    from autograder.engine.course import Course
+    from autograder.grading.course import Course
 
     found = Course.load(folder or place.root, db)
     keep_course(found)
@@ -151,11 +151,11 @@ def run(work: Callable[[], int]) -> int:
     from nbgrader.api import MissingEntry
     from sqlalchemy.exc import SAWarning
 
-    from autograder.box import BoxFault, IsolationMissing
-    from autograder.engine.course import NotACourse
-    from autograder.engine.database import GradebookFault
-    from autograder.engine.pool import PoolLost
-    from autograder.engine.run import AlreadyRunning, Broken
+    from autograder.grading.course import NotACourse
+    from autograder.grading.database import GradebookFault
+    from autograder.grading.pool import PoolLost
+    from autograder.grading.run import AlreadyRunning, Broken
+    from autograder.sandbox import BoxFault, IsolationMissing
 
     warnings.filterwarnings("ignore", category=SAWarning)  # of nbgrader's own models, and nothing to do about
     try:

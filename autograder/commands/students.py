@@ -203,7 +203,7 @@ def hub(course: "shared.Course", given: Given) -> int:
 
     if os.name == "nt":
         raise shared.Misuse("a hub needs the accounts of a Unix machine; there are none here. Use Linux")
-    from autograder.hub import set_up
+    from autograder.extras.hub import set_up
 
     print("Making the students' copy of the course (a minute) ...", flush=True)
     page, done, trouble = set_up(course, given.folder, graders=given.graders, port=given.port)

@@ -23,8 +23,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.exercise.report import coded
 from autograder.feedback.mathematics import mathml
+from autograder.question.report import coded
 
 MOST_TEXT = 4_000  # characters of one output that are shown
 MOST_WRITTEN = 30_000  # characters of Markdown

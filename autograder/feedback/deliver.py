@@ -18,14 +18,14 @@ from nbconvert.exporters import Exporter
 from nbgrader.api import Gradebook
 from traitlets import default
 
-from autograder.engine.beside import SECRET_FILE, secret_of, timestamp_of
-from autograder.engine.course import Course
-from autograder.engine.gradebook import renew_penalties
-from autograder.engine.stale import stale
 from autograder.feedback.facts import Facts, facts
 from autograder.feedback.hide import HideFromStudents
 from autograder.feedback.page import feedback_page
 from autograder.files import sweep, write_whole
+from autograder.grading.beside import SECRET_FILE, secret_of, timestamp_of
+from autograder.grading.course import Course
+from autograder.grading.gradebook import renew_penalties
+from autograder.grading.stale import stale
 from autograder.guard import Guard, NotRead
 from autograder.preflight.choose import renamed
 

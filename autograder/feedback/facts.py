@@ -6,8 +6,8 @@ from typing import Any
 
 from nbgrader.api import MissingEntry
 
-from autograder.engine import records
-from autograder.engine.incidents import for_students
+from autograder.grading import records
+from autograder.grading.incidents import for_students
 
 
 @dataclass(frozen=True, kw_only=True)

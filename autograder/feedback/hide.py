@@ -19,9 +19,9 @@ from typing import Any
 from nbgrader import utils
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, NbGraderPreprocessor
 
-from autograder.engine.plan import check_in
-from autograder.exercise.find import exercises_of
-from autograder.exercise.report import MACHINE
+from autograder.grading.plan import check_in
+from autograder.question.find import exercises_of
+from autograder.question.report import MACHINE
 
 LONGEST = 20_000  # characters of a cell in which it is looked where its syntax is wrong
 FAILED = "A hidden test of this question did not pass."

@@ -11,7 +11,7 @@ from nbgrader import utils
 from autograder.feedback import clean
 from autograder.feedback.facts import Facts, Grade
 from autograder.feedback.heatmap import heatmap
-from autograder.feedback.question import Question, questions_of
+from autograder.feedback.one_question import Question, questions_of
 from autograder.pages import number, points, render
 
 _KINDS = {

@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from autograder.engine import records
-from autograder.engine.answers import Known
-from autograder.engine.course import Course
-from autograder.engine.drafts import Draft
-from autograder.engine.gradebook import GradeRow, grade_rows, late_penalty
-from autograder.engine.records import Record
-from autograder.exercise.find import exercises_of
+from autograder.grading import records
+from autograder.grading.answers import Known
+from autograder.grading.course import Course
+from autograder.grading.drafts import Draft
+from autograder.grading.gradebook import GradeRow, grade_rows, late_penalty
+from autograder.grading.records import Record
 from autograder.instructor.rows import Asked, Row, questions_asked, row_of
 from autograder.instructor.table import Table, plain
+from autograder.question.find import exercises_of
 
 Grades = dict[tuple[str, str], GradeRow]
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.engine.beside import MARKED_LATE, NO_TIME
-from autograder.engine.marking import LATE
-from autograder.engine.records import Record
-from autograder.exercise.specification import Exercise
+from autograder.grading.beside import MARKED_LATE, NO_TIME
+from autograder.grading.marking import LATE
+from autograder.grading.records import Record
 from autograder.instructor.rows import Asked, Row
+from autograder.question.specification import Exercise
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,9 +33,9 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from autograder.engine.course import Course
-from autograder.exercise.questions import read_master
+from autograder.grading.course import Course
 from autograder.guard import Guard, NotRead
+from autograder.question.questions import read_master
 
 Answers = dict[str, str]  # by "notebook/cell": the code of an answer
 

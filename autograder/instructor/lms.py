@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.engine.course import Course
 from autograder.files import write_whole
+from autograder.grading.course import Course
 from autograder.instructor.rows import Asked, Row
 from autograder.instructor.table import Table, as_csv, plain
 from autograder.intake.naming import Names

@@ -14,12 +14,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from autograder.engine import records
-from autograder.engine.course import Course
-from autograder.engine.records import Record
-from autograder.exercise.find import exercises_of
 from autograder.feedback import clean
 from autograder.files import write_whole
+from autograder.grading import records
+from autograder.grading.course import Course
+from autograder.grading.records import Record
 from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
@@ -27,6 +26,7 @@ from autograder.instructor.rows import Row, questions_asked, report_rows, stale_
 from autograder.instructor.written import titles
 from autograder.pages import duration, number, part, render
 from autograder.preflight.master import defined
+from autograder.question.find import exercises_of
 
 MOST = 100  # lines of a list
 BINS = 10

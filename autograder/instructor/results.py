@@ -7,10 +7,10 @@ contains nothing that is not on the student's feedback page: no hidden test, no 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from autograder.engine.single import Single
-from autograder.exercise.report import MACHINE
 from autograder.feedback.hide import HideFromStudents
-from autograder.feedback.question import Question, questions_of
+from autograder.feedback.one_question import Question, questions_of
+from autograder.grading.single import Single
+from autograder.question.report import MACHINE
 
 MOST = 20_000  # characters of one output
 UNREAD = "What was found is left out, as the notebook could not be read. The points are not touched by it."

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from autograder.engine import records
-from autograder.engine.course import Course
-from autograder.engine.gradebook import GradeRow, grade_rows, renew_penalties
-from autograder.engine.records import Record
-from autograder.engine.stale import in_words, stale
+from autograder.grading import records
+from autograder.grading.course import Course
+from autograder.grading.gradebook import GradeRow, grade_rows, renew_penalties
+from autograder.grading.records import Record
+from autograder.grading.stale import in_words, stale
 from autograder.pages import number
 
 State = Literal["graded", "waiting", "blocked", "fault", "not graded", "nothing handed in"]

@@ -13,8 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from autograder.engine.course import Course
 from autograder.files import write_whole
+from autograder.grading.course import Course
 from autograder.instructor.rows import Asked, Row, rows_asked_for
 from autograder.instructor.written import titles
 

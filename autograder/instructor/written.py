@@ -18,15 +18,15 @@ from typing import Any
 import nbformat
 from nbgrader import utils
 
-from autograder.engine import records
-from autograder.engine.answers import Read, digest
-from autograder.engine.byhand import Answer, answers_to
-from autograder.engine.course import Course
-from autograder.exercise.questions import read_master
-from autograder.feedback.question import questions_of
+from autograder.feedback.one_question import questions_of
+from autograder.grading import records
+from autograder.grading.answers import Read, digest
+from autograder.grading.byhand import Answer, answers_to
+from autograder.grading.course import Course
 from autograder.guard import Guard, NotRead
 from autograder.instructor.rows import questions_asked
 from autograder.preflight.order import MISSING
+from autograder.question.questions import read_master
 
 REGION = re.compile(r"^ *#* *(BEGIN|END) (MARK SCHEME|SOLUTION)\b")
 

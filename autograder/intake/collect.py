@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from autograder.engine.course import Course
-from autograder.engine.run import only_one
 from autograder.files import WRITING, write_whole
+from autograder.grading.course import Course
+from autograder.grading.run import only_one
 from autograder.intake.handed import Download, Expected, Piece, read_download
 from autograder.intake.naming import Found, Names, joined, spellings
 from autograder.intake.place import Place

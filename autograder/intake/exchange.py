@@ -7,8 +7,8 @@ import os
 import stat
 from pathlib import Path
 
-from autograder.engine.course import Course
 from autograder.files import write_whole
+from autograder.grading.course import Course
 from autograder.nbgrader_config import EXCHANGE
 
 STUDENTS = "students_nbgrader_config.py"  # in grading/

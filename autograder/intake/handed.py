@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from autograder.engine.beside import MARKED_LATE_FILE, SECRET_FILE, timestamp_of
+from autograder.grading.beside import MARKED_LATE_FILE, SECRET_FILE, timestamp_of
 from autograder.intake.when import moment
 from autograder.preflight.archive import CUT_OFF, DAMAGED, Most, is_archive, unpack
 from autograder.preflight.choose import is_notebook

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from autograder.engine.beside import MARKED_LATE_FILE, timestamp_of
-from autograder.engine.course import Course
+from autograder.grading.beside import MARKED_LATE_FILE, timestamp_of
+from autograder.grading.course import Course
 from autograder.intake.handed import STAMPS, Files, Piece
 from autograder.intake.when import in_utc, moment
 from autograder.preflight.archive import is_archive

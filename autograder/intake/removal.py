@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from autograder.engine.course import Course
-from autograder.engine.database import patiently
-from autograder.engine.run import only_one
 from autograder.files import plain_files, write_whole
+from autograder.grading.course import Course
+from autograder.grading.database import patiently
+from autograder.grading.run import only_one
 from autograder.intake.collect import NUMBERS
 
 LOG = "removed.log"  # in grading/: when somebody was removed, and from where; not who

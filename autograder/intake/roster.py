@@ -13,8 +13,8 @@ from typing import Any
 
 from nbgrader.api import Gradebook, Student
 
-from autograder.engine.course import Course
-from autograder.engine.database import patiently
+from autograder.grading.course import Course
+from autograder.grading.database import patiently
 from autograder.intake.naming import Names, Person, spellings
 from autograder.intake.spreadsheet import WORDS, Sheet, plain, read_sheet
 from autograder.preflight.finding import listed, shown

@@ -22,14 +22,14 @@ from autograder.seal import SEAL, about, read, same_release, untouched
 RELEASED, WORK = "exercises", "work"
 RECORD = f"{RELEASED}/.built.json"  # what was built here last: a digest of everything read, and one of every file
 BEGUN = f"{WORK}/.begun.json"  # of which release each file of `work/` is, or which one its student has been told of
-HANDED_OUT = "autograder/exercise/public/exercises"
+HANDED_OUT = "autograder/question/public/exercises"
 """In a student's copy: the exercises as they are released. They are not in `exercises/` there, because a newer archive
 is unpacked over an older one, whose students worked in that folder."""
 CHECKPOINTS = ".ipynb_checkpoints"
 CODE = (
     "autograder/*.py",
-    "autograder/engine/stubs.py",
-    "autograder/exercise/*.py",
+    "autograder/grading/stubs.py",
+    "autograder/question/*.py",
     "autograder/launcher/text.py",
     "autograder/release/*.py",
     "nbgrader_config.py",
@@ -95,7 +95,7 @@ def current(root: Path, audited: bool = False, recorded: bool = False) -> bool:
 
 def build(root: Path, audited: bool = True, recorded: bool = False) -> tuple[int, list[str]]:
     """Build the exercises if needed. Returns the number of new notebooks, and messages for the user. Whether each
-    question is fair (`autograder.exercise.audit`) takes minutes to find out: it concerns whoever changes a question and
+    question is fair (`autograder.question.audit`) takes minutes to find out: it concerns whoever changes a question and
     whoever releases it, not whoever opens a lecture."""
     notes = take_over(root)
     if current(root, audited, recorded):

@@ -10,10 +10,10 @@ from autograder.launcher.environment import Environment
 from autograder.launcher.glossary import lectures
 
 FROM = "NLM_FROM"  # the variable that tells the second process in which folder the command was given
-SETTINGS = "autograder/jupyter"
+SETTINGS = "autograder/present"
 """The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`) and the display of widgets
 without a kernel (`nlm-static`), both plain JavaScript."""
-READING = "autograder/jupyter/reading"
+READING = "autograder/present/reading"
 """More settings, for readers of the course: only what they open is listed, and Formgrader is not offered."""
 ALL = "--instructor"
 """The option that leaves READING out."""

@@ -74,11 +74,11 @@ def doctor(place: Environment, rest: list[str]) -> int:
     stale = [pair.notebook.name for pair in notebooks.pairs(place.root) if not notebooks.untouched(pair)]
     say.line(f"notebooks    {'to be looked at by make build: ' + ', '.join(stale) if stale else 'all built'}")
     say.line(f"exercises    {'all built' if exercises.current(place.root) else 'to be built: make build'}")
-    boxed = (place.root / "autograder" / "box").is_dir()
+    boxed = (place.root / "autograder" / "sandbox").is_dir()
     if boxed and not findings.healthy:
         say.line("sandbox      not tried: put the environment right first (below), and say doctor again")
     elif boxed:
-        line = [str(place.python), "-m", "autograder.box.probe"]
+        line = [str(place.python), "-m", "autograder.sandbox.probe"]
         subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False)
     for reason in findings.reasons():
         say.line(f"  ! {reason}")

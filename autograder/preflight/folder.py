@@ -171,7 +171,7 @@ def report(prepared: Prepared) -> str:
 
 def check_folder(course: Any, assignment: str, students: Sequence[str] | None = None) -> list[tuple[str, Prepared]]:
     """(student, findings) for everybody, or for these students; one who has handed in nothing is blocked. course:
-    `autograder.engine.course.Course`, or anything with its `masters`, `students` and `submission`."""
+    `autograder.grading.course.Course`, or anything with its `masters`, `students` and `submission`."""
     masters = course.masters(assignment)
     chosen = course.students(assignment) if students is None else students
     with Guard() as guard:

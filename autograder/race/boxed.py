@@ -19,10 +19,10 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.box import Box, BoxFault, Cell, Interview, Job, Limits
-from autograder.exercise.outcome import Fault, Outcome
+from autograder.question.outcome import Fault, Outcome
 from autograder.race import asking, parts, rules
 from autograder.race.split import Split
+from autograder.sandbox import Box, BoxFault, Cell, Interview, Job, Limits
 
 OURS = """
 import types

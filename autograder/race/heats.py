@@ -10,16 +10,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.box import Box
-from autograder.box.tiers import Isolation
-from autograder.engine.byhand import ChangedMeanwhile, answers_to, mark_by_hand
-from autograder.engine.course import Course
-from autograder.engine.seeds import course_secret, hidden_seed
 from autograder.files import write_whole
+from autograder.grading.byhand import ChangedMeanwhile, answers_to, mark_by_hand
+from autograder.grading.course import Course
+from autograder.grading.seeds import course_secret, hidden_seed
 from autograder.guard import Guard
 from autograder.preflight import prepare_guarded
 from autograder.race import boxed, parts, rules
 from autograder.race.split import Split
+from autograder.sandbox import Box
+from autograder.sandbox.tiers import Isolation
 
 CELL = "race"
 """The grade_id of the cell whose points are given here."""

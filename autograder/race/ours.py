@@ -6,8 +6,8 @@ from typing import Any
 
 import jupytext
 
-from autograder.box.inside.needed import needed
 from autograder.race.parts import FUNCTIONS
+from autograder.sandbox.inside.needed import needed
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "autograder" / "race" / "ours"

@@ -6,9 +6,9 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from autograder.box.inside.needed import needed
-from autograder.exercise.rooms import rooms
+from autograder.question.rooms import rooms
 from autograder.race.rules import PARTS
+from autograder.sandbox.inside.needed import needed
 
 FUNCTIONS = ("train", "encode", "log_probabilities", "write")
 """What an entry is."""

@@ -2,7 +2,7 @@
 
 nbgrader does it (`generate_assignment`): solutions become stubs, hidden tests and mark schemes are removed, and the
 gradebook records cells and points. Before that, every source notebook is audited, and every exercise that has not
-passed in its present state (`autograder.exercise.audited`). Afterwards, every file for students is searched for content
+passed in its present state (`autograder.question.audited`). Afterwards, every file for students is searched for content
 that they must not get.
 """
 
@@ -20,14 +20,14 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder import assignments
 from autograder.assignments import SOURCE
-from autograder.exercise.audit import notebook_faults
-from autograder.exercise.audited import audit_ahead, faults
-from autograder.exercise.find import exercises_of
-from autograder.exercise.form import course_faults, form_faults
-from autograder.exercise.questions import read_master
 from autograder.files import for_owner_alone, plain_files
 from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, configure, released
+from autograder.question.audit import notebook_faults
+from autograder.question.audited import audit_ahead, faults
+from autograder.question.find import exercises_of
+from autograder.question.form import course_faults, form_faults
+from autograder.question.questions import read_master
 
 CONFIG = """\
 from pathlib import Path

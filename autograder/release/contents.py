@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.assignments import SOURCE, texts
-from autograder.exercise.find import exercises_of
-from autograder.exercise.public import write
-from autograder.exercise.questions import WRITTEN, in_hours
-from autograder.exercise.specification import Exercise
 from autograder.files import plain_files
 from autograder.launcher import notebooks
 from autograder.launcher.exercises import HANDED_OUT
 from autograder.launcher.verbs import FOR_STUDENTS, VERBS
 from autograder.nbgrader_config import RELEASE, released
+from autograder.question.find import exercises_of
+from autograder.question.public import write
+from autograder.question.questions import WRITTEN, in_hours
+from autograder.question.specification import Exercise
 
 HANDED = Path(__file__).resolve().parent / "handout"
 WHOLE: tuple[str, ...] = (
@@ -28,16 +28,16 @@ WHOLE: tuple[str, ...] = (
     "environment.yml",
     "lectures/**/*",
     "nlmcore/**/*",
-    "autograder/jupyter/**/*",
-    "autograder/exercise/laws/*.py",
+    "autograder/present/**/*",
+    "autograder/question/laws/*.py",
     "autograder/pages/verdict.html",
     "autograder/race/measured.json",
 )
 START = (
     "autograder.__main__",
     "autograder.check",
-    "autograder.exercise.public",
-    "autograder.exercise.judges",
+    "autograder.question.public",
+    "autograder.question.judges",
     "autograder.race.home",
     "autograder.race.split",
     "autograder.commands.checking",
@@ -45,7 +45,7 @@ START = (
 HANDOUT = {
     "README.md": "STUDENTS.md",
     "exercises/README.md": "EXERCISES.md",
-    "autograder/jupyter/labconfig/page_config.json": "page_config.json",
+    "autograder/present/labconfig/page_config.json": "page_config.json",
 }
 """Files that differ for students, and the files next to this one from which they are made: pages, and the list of
 panels that their JupyterLab leaves out (nbgrader's, for instructors)."""
@@ -67,11 +67,11 @@ def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
         exercises: Mapping[str, Exercise] = exercises_of(name)
         if exercises:
             text, tensors = write(exercises)
-            files[f"autograder/exercise/public/{name}.json"] = text
-            files[f"autograder/exercise/public/{name}.safetensors"] = tensors
+            files[f"autograder/question/public/{name}.json"] = text
+            files[f"autograder/question/public/{name}.safetensors"] = tensors
         laws = root / SOURCE / name / "laws.py"
         if laws.is_file():
-            files[f"autograder/exercise/public/laws/{name}.py"] = laws.read_bytes()
+            files[f"autograder/question/public/laws/{name}.py"] = laws.read_bytes()
     return files
 
 

@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from autograder.assignments import SOURCE
-from autograder.exercise.questions import opened
 from autograder.files import plain_files
 from autograder.launcher.text import from_text
+from autograder.question.questions import opened
 from autograder.release.build import secret_lines
 
 FORBIDDEN = {"solutions", "checks", "tests", "submitted", "autograded", "feedback", "grading", "release", "downloaded"}
-"""Folders; `autograder/exercise/public/exercises` and the like do not count."""
+"""Folders; `autograder/question/public/exercises` and the like do not count."""
 NAMES = re.compile(r"gradebook\.db|grades\.csv|\.log$|^\.")
 HOSTS = re.compile("py" + r"pi\.org|python" + r"hosted|download\.pytorch|anaconda\.org")
 """Hosts of package registries; assembled from parts, so that this file names none."""

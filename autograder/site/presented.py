@@ -10,7 +10,7 @@ from pathlib import Path
 import autograder
 from autograder.pages import FOLDER
 
-SHARED = Path(autograder.__file__).parent / "jupyter" / "labextensions" / "nlm-slides" / "static"
+SHARED = Path(autograder.__file__).parent / "present" / "labextensions" / "nlm-slides" / "static"
 MODULES = ("cells", "pages", "copies", "overview", "notes", "deck")
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import closing, exercises_in, holds, inputs_too, judged, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.laws.attention import (
+from autograder.question.declare import closing, exercises_in, holds, inputs_too, judged, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.laws.attention import (
     alone_as_in_a_batch,
     boolean_mask,
     last_row_is_known,
@@ -20,9 +20,9 @@ from autograder.exercise.laws.attention import (
     weighted_sum_of,
     zero_where_nothing_is_allowed,
 )
-from autograder.exercise.sized import MAIN, ODD, at, several, these
-from autograder.exercise.special import at_points, columns, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.exercise.specification import Both, Case, case
+from autograder.question.sized import MAIN, ODD, at, several, these
+from autograder.question.special import at_points, columns, concluded, formula, over_seeds, predicted, wrong_line
+from autograder.question.specification import Both, Case, case
 
 # Attention, and rooms with an attention of their own.
 question = closing("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast", "transformers")

@@ -9,10 +9,10 @@ import functools
 import torch
 from torch import Tensor, tanh, zeros
 
-from autograder.exercise.declare import exercises_in, inputs_too, question, shapes, values, ways
-from autograder.exercise.draw import Draw
-from autograder.exercise.sized import ODD, at, these
-from autograder.exercise.special import at_points, experiment, formula, wrong_line
+from autograder.question.declare import exercises_in, inputs_too, question, shapes, values, ways
+from autograder.question.draw import Draw
+from autograder.question.sized import ODD, at, these
+from autograder.question.special import at_points, experiment, formula, wrong_line
 
 ask = functools.partial(question, numpy=True)
 Tensors = tuple[Tensor, ...]

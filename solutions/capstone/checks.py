@@ -4,9 +4,9 @@
 
 from typing import Any
 
-from autograder.exercise.declare import exercises_in, question, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.sized import ODD, at
+from autograder.question.declare import exercises_in, question, values
+from autograder.question.draw import Draw
+from autograder.question.sized import ODD, at
 
 PIECES = ["the", " ", "be", "é", "—", " or", "n", "ot", " question", "\n", "King", "s"]
 PLAIN = [piece for piece in PIECES if piece.isascii()]

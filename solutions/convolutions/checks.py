@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, holds, judged, question, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import and_inputs_unchanged, same_values
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.sized import ODD, at, these
-from autograder.exercise.special import at_points, concluded, formula, on_the_page, predicted, wrong_line
-from autograder.exercise.specification import Both, Case, case
+from autograder.question.declare import exercises_in, holds, judged, question, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.judges import and_inputs_unchanged, same_values
+from autograder.question.kinds import EQUAL
+from autograder.question.sized import ODD, at, these
+from autograder.question.special import at_points, concluded, formula, on_the_page, predicted, wrong_line
+from autograder.question.specification import Both, Case, case
 from nlmcore.corpora.folio import align_play
 from solutions.convolutions.laws import nothing_before, same_or_empty
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from autograder.exercise.judges import Outcomes, close
-from autograder.exercise.specification import Case
-from autograder.exercise.travel import travels
+from autograder.question.judges import Outcomes, close
+from autograder.question.specification import Case
+from autograder.question.travel import travels
 
 
 def nothing_before(case: Case, got: Outcomes) -> str | None:

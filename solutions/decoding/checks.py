@@ -11,14 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import any_order, exercises_in, judged, question, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_values
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.laws.decoding import same_path, scores_its_own_path
-from autograder.exercise.sized import at, largest, these
-from autograder.exercise.special import at_points, experiment, formula, wrong_line
-from autograder.exercise.specification import Both, Case, case
+from autograder.question.declare import any_order, exercises_in, judged, question, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.judges import same_values
+from autograder.question.kinds import EQUAL
+from autograder.question.laws.decoding import same_path, scores_its_own_path
+from autograder.question.sized import at, largest, these
+from autograder.question.special import at_points, experiment, formula, wrong_line
+from autograder.question.specification import Both, Case, case
 
 CLOSED = ("nlmcore.decoding", "transformers")
 ask = functools.partial(question, closed=CLOSED)

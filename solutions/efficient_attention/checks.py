@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import closing, exercises_in, frugal, holds, inputs_too, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.sized import ODD, at, between, beyond, largest, several, these
-from autograder.exercise.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.exercise.specification import Case, case
+from autograder.question.declare import closing, exercises_in, frugal, holds, inputs_too, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.kinds import EQUAL
+from autograder.question.sized import ODD, at, between, beyond, largest, several, these
+from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
+from autograder.question.specification import Case, case
 from solutions.efficient_attention.laws import random_blocks_are_added, sampled_anew
 
 question = closing("nlmcore.attention", "transformers")  # attention, and everything built on it

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from autograder.exercise.judges import Outcomes
-from autograder.exercise.specification import Case
+from autograder.question.judges import Outcomes
+from autograder.question.specification import Case
 
 
 def _blocks(mask: Tensor, block_of: Tensor) -> Tensor | None:

@@ -10,12 +10,12 @@ import functools
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, holds, question, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.sized import MAIN, ODD, at, cases
-from autograder.exercise.special import at_points, experiment, formula, wrong_line
-from autograder.exercise.specification import Case
+from autograder.question.declare import exercises_in, holds, question, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.kinds import EQUAL
+from autograder.question.sized import MAIN, ODD, at, cases
+from autograder.question.special import at_points, experiment, formula, wrong_line
+from autograder.question.specification import Case
 from solutions.gates.laws import mixes, remembers, shows
 
 ask = functools.partial(question, numpy=True)

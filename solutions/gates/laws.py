@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from autograder.exercise.judges import Outcomes, close
-from autograder.exercise.specification import Case
-from autograder.exercise.travel import travels
+from autograder.question.judges import Outcomes, close
+from autograder.question.specification import Case
+from autograder.question.travel import travels
 
 
 @travels

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import closing, exercises_in, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.sized import MAIN, ODD, at, between, beyond, these
-from autograder.exercise.special import concluded, formula, on_the_page, predicted, wrong_line
-from autograder.exercise.specification import Both, Case, case
+from autograder.question.declare import closing, exercises_in, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.kinds import EQUAL
+from autograder.question.sized import MAIN, ODD, at, between, beyond, these
+from autograder.question.special import concluded, formula, on_the_page, predicted, wrong_line
+from autograder.question.specification import Both, Case, case
 from nlmcore.corpora import load
 
 # The modifications themselves, and tests, corrections and correlations.

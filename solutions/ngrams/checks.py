@@ -12,19 +12,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, holds, judged, question, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import and_inputs_unchanged
-from autograder.exercise.kinds import DIGITS
-from autograder.exercise.laws.ngrams import (
+from autograder.question.declare import exercises_in, holds, judged, question, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.judges import and_inputs_unchanged
+from autograder.question.kinds import DIGITS
+from autograder.question.laws.ngrams import (
     exponential_of_the_mean,
     right_where_known,
     shares_out_what_discounting_frees,
     uniform_where_known,
 )
-from autograder.exercise.sized import MAIN, at, these
-from autograder.exercise.special import at_points, experiment, formula, on_the_page, other_seeds, wrong_line
-from autograder.exercise.specification import Case, case
+from autograder.question.sized import MAIN, at, these
+from autograder.question.special import at_points, experiment, formula, on_the_page, other_seeds, wrong_line
+from autograder.question.specification import Case, case
 from nlmcore.corpora import load
 
 CLOSED = ("nlmcore.ngram", "nlmcore.metrics", "nltk")

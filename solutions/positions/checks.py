@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import (
+from autograder.question.declare import (
     any_order,
     closing,
     exercises_in,
@@ -20,13 +20,13 @@ from autograder.exercise.declare import (
     shapes,
     values,
 )
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import inputs_unchanged
-from autograder.exercise.kinds import EQUAL, SLICES
-from autograder.exercise.laws.self_attention import scores_depend_on_the_distance
-from autograder.exercise.sized import at, between, beyond, largest, several, these
-from autograder.exercise.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.exercise.specification import Case
+from autograder.question.draw import Draw
+from autograder.question.judges import inputs_unchanged
+from autograder.question.kinds import EQUAL, SLICES
+from autograder.question.laws.self_attention import scores_depend_on_the_distance
+from autograder.question.sized import at, between, beyond, largest, several, these
+from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
+from autograder.question.specification import Case
 from nlmcore.corpora import load
 from solutions.positions import laws
 

@@ -1,7 +1,7 @@
 """Laws of positions: what must hold between a function's own results."""
 
-from autograder.exercise.judges import Outcomes, close
-from autograder.exercise.specification import Case
+from autograder.question.judges import Outcomes, close
+from autograder.question.specification import Case
 
 
 def shifts_add_up(case: Case, got: Outcomes) -> str | None:

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, judged, question, shapes, values, ways
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import and_inputs_unchanged, same_values
-from autograder.exercise.sized import MAIN, ODD, at, these
-from autograder.exercise.special import at_points, experiment, formula, wrong_line
-from autograder.exercise.specification import Case
+from autograder.question.declare import exercises_in, judged, question, shapes, values, ways
+from autograder.question.draw import Draw
+from autograder.question.judges import and_inputs_unchanged, same_values
+from autograder.question.sized import MAIN, ODD, at, these
+from autograder.question.special import at_points, experiment, formula, wrong_line
+from autograder.question.specification import Case
 from solutions.recurrence.laws import follows_from_its_own_norm, held, left_alone, nothing_at_padding
 
 ask = functools.partial(question, numpy=True)

@@ -1,7 +1,7 @@
 """Laws of recurrence: a state is kept after its text has ended, a loss ignores padding, a norm is clipped."""
 
-from autograder.exercise.judges import Outcomes, close
-from autograder.exercise.specification import Case
+from autograder.question.judges import Outcomes, close
+from autograder.question.specification import Case
 
 
 def held(case: Case, got: Outcomes, expected: Outcomes) -> str | None:

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, inputs_too, question, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.kinds import DIGITS, EQUAL
-from autograder.exercise.sized import at, these
-from autograder.exercise.special import at_points, experiment, formula, on_the_page, wrong_line
-from autograder.exercise.specification import Case, case
+from autograder.question.declare import exercises_in, inputs_too, question, values
+from autograder.question.draw import Draw
+from autograder.question.kinds import DIGITS, EQUAL
+from autograder.question.sized import at, these
+from autograder.question.special import at_points, experiment, formula, on_the_page, wrong_line
+from autograder.question.specification import Case, case
 
 CLOSED = ("nlmcore.scaling", "nlmcore.inspect")
 """Closed in every question: laws that are fitted already, and instruments that look already."""

@@ -6,19 +6,19 @@ function is one idea, on one text at a time.
 
 from torch import Tensor
 
-from autograder.exercise.declare import closing, exercises_in, holds, judged, shapes, values, ways
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import inputs_unchanged
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.laws.attention import boolean_mask
-from autograder.exercise.laws.self_attention import (
+from autograder.question.declare import closing, exercises_in, holds, judged, shapes, values, ways
+from autograder.question.draw import Draw
+from autograder.question.judges import inputs_unchanged
+from autograder.question.kinds import EQUAL
+from autograder.question.laws.attention import boolean_mask
+from autograder.question.laws.self_attention import (
     lengths_are_kept,
     output_of_shared_values,
     scores_depend_on_the_distance,
 )
-from autograder.exercise.sized import MAIN, ODD, at, beyond, largest, several, these
-from autograder.exercise.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.exercise.specification import Case
+from autograder.question.sized import MAIN, ODD, at, beyond, largest, several, these
+from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
+from autograder.question.specification import Case
 
 # Attention, positions, the loss over a text.
 _MODULES = ("attention", "convolutional", "fast", "feedforward", "metrics", "positions", "training")

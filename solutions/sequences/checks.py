@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
-from autograder.exercise.declare import exercises_in, judged, question, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import and_inputs_unchanged
-from autograder.exercise.kinds import DIGITS, EQUAL
-from autograder.exercise.laws.decoding import same_path, words_follow_from_the_states
-from autograder.exercise.laws.ngrams import right_where_known
-from autograder.exercise.sized import ODD, at, these
-from autograder.exercise.special import (
+from autograder.question.declare import exercises_in, judged, question, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.judges import and_inputs_unchanged
+from autograder.question.kinds import DIGITS, EQUAL
+from autograder.question.laws.decoding import same_path, words_follow_from_the_states
+from autograder.question.laws.ngrams import right_where_known
+from autograder.question.sized import ODD, at, these
+from autograder.question.special import (
     FRESH,
     PAGE,
     at_points,
@@ -28,7 +28,7 @@ from autograder.exercise.special import (
     predicted,
     wrong_line,
 )
-from autograder.exercise.specification import Both, Case
+from autograder.question.specification import Both, Case
 
 CLOSED = (
     "nlmcore.seq2seq",

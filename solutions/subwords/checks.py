@@ -10,13 +10,13 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, judged, question, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import and_inputs_unchanged
-from autograder.exercise.kinds import DIGITS
-from autograder.exercise.laws.lists import right_up_to, same_list
-from autograder.exercise.sized import MAIN, ODD, at, these
-from autograder.exercise.special import at_points, experiment, formula, on_the_page, other_seeds, wrong_line
+from autograder.question.declare import exercises_in, judged, question, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.judges import and_inputs_unchanged
+from autograder.question.kinds import DIGITS
+from autograder.question.laws.lists import right_up_to, same_list
+from autograder.question.sized import MAIN, ODD, at, these
+from autograder.question.special import at_points, experiment, formula, on_the_page, other_seeds, wrong_line
 from nlmcore.corpora import load
 
 CLOSED = ("nlmcore.tokens", "sentencepiece", "tiktoken", "tokenizers", "transformers")

@@ -14,14 +14,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import exercises_in, holds, judged, question, values, ways
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import and_inputs_unchanged, same_values
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.outcome import arrays
-from autograder.exercise.sized import ODD, at, several, these
-from autograder.exercise.special import at_points, experiment, formula, on_the_page, other_seeds, wrong_line
-from autograder.exercise.specification import Case, case
+from autograder.question.declare import exercises_in, holds, judged, question, values, ways
+from autograder.question.draw import Draw
+from autograder.question.judges import and_inputs_unchanged, same_values
+from autograder.question.kinds import EQUAL
+from autograder.question.outcome import arrays
+from autograder.question.sized import ODD, at, several, these
+from autograder.question.special import at_points, experiment, formula, on_the_page, other_seeds, wrong_line
+from autograder.question.specification import Case, case
 from nlmcore.corpora import load
 from solutions.training.laws import (
     RUN,

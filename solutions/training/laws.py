@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.exercise.judges import Outcomes, close
-from autograder.exercise.outcome import GENERATOR
-from autograder.exercise.specification import Case, Judge
-from autograder.exercise.travel import travels
+from autograder.question.judges import Outcomes, close
+from autograder.question.outcome import GENERATOR
+from autograder.question.specification import Case, Judge
+from autograder.question.travel import travels
 
 
 def only_in_training(case: Case, got: Outcomes, expected: Outcomes) -> str | None:

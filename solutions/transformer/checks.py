@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import closing, exercises_in, frugal, holds, inputs_too, judged, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.judges import inputs_unchanged, same_shapes
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.laws.self_attention import output_of_shared_values
-from autograder.exercise.sized import MAIN, ODD, at, beyond, largest, several, these
-from autograder.exercise.special import concluded, formula, over_seeds, predicted, wrong_line
-from autograder.exercise.specification import Case, Exercise, case
+from autograder.question.declare import closing, exercises_in, frugal, holds, inputs_too, judged, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.judges import inputs_unchanged, same_shapes
+from autograder.question.kinds import EQUAL
+from autograder.question.laws.self_attention import output_of_shared_values
+from autograder.question.sized import MAIN, ODD, at, beyond, largest, several, these
+from autograder.question.special import concluded, formula, over_seeds, predicted, wrong_line
+from autograder.question.specification import Case, Exercise, case
 from solutions.transformer.laws import lengths_are_kept, whole_equals_chunks
 
 question = closing(  # the parts of a Transformer, and everything built on them

@@ -1,7 +1,7 @@
 """Laws of a model that continues a text: what is read in pieces is what is read as a whole."""
 
-from autograder.exercise.judges import Outcomes, close
-from autograder.exercise.specification import Case
+from autograder.question.judges import Outcomes, close
+from autograder.question.specification import Case
 
 
 def lengths_are_kept(case: Case, got: Outcomes) -> str | None:

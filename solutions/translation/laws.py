@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from autograder.exercise.judges import Outcomes, close
-from autograder.exercise.specification import Case
+from autograder.question.judges import Outcomes, close
+from autograder.question.specification import Case
 
 
 def _alike(rows: Tensor) -> bool:

@@ -10,12 +10,12 @@ import re
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import any_order, exercises_in, judged, question, shapes, values, ways
-from autograder.exercise.draw import Draw
-from autograder.exercise.kinds import EQUAL
-from autograder.exercise.laws.lists import same_pairs
-from autograder.exercise.sized import ODD, at, these
-from autograder.exercise.special import at_points, experiment, formula, wrong_line
+from autograder.question.declare import any_order, exercises_in, judged, question, shapes, values, ways
+from autograder.question.draw import Draw
+from autograder.question.kinds import EQUAL
+from autograder.question.laws.lists import same_pairs
+from autograder.question.sized import ODD, at, these
+from autograder.question.special import at_points, experiment, formula, wrong_line
 
 CLOSED = ("nlmcore.word2vec", "nlmcore.feedforward", "nlmcore.seq2seq", "gensim", "sklearn")
 """Closed in every question with PyTorch: word vectors, what learns them, what compares them."""

@@ -7,13 +7,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.api import Gradebook
 
 from autograder.check import examine
-from autograder.engine import records
-from autograder.engine.course import Course
-from autograder.engine.marking import _display, _public
-from autograder.engine.records import Record
-from autograder.engine.run import basis_of
-from autograder.exercise.report import Report
+from autograder.grading import records
+from autograder.grading.course import Course
+from autograder.grading.marking import _display, _public
+from autograder.grading.records import Record
+from autograder.grading.run import basis_of
 from autograder.nbgrader_config import _scripts_on_path
+from autograder.question.report import Report
 from solutions.attention.checks import EXERCISES
 
 HIDDEN = 'check("attention.dot_score", dot_score, hidden=True)'

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_output
 
-from autograder.exercise.questions import read_master
+from autograder.question.questions import read_master
 from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import sources
 

@@ -5,8 +5,8 @@ import pytest
 from nbgrader.apps import NbGraderAPI
 
 from autograder import assignments
-from autograder.engine.course import Course
 from autograder.files import plain_files
+from autograder.grading.course import Course
 from autograder.launcher.exercises import HANDED_OUT
 from autograder.release.build import build_exercises
 from autograder.release.contents import _exercises

@@ -2,10 +2,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.exercise import audit
-from autograder.exercise.audit import exercise_faults, notebook_faults, stated, travel_faults
-from autograder.exercise.judges import same_values
-from autograder.exercise.specification import Misconception, Property
+from autograder.question import audit
+from autograder.question.audit import exercise_faults, notebook_faults, stated, travel_faults
+from autograder.question.judges import same_values
+from autograder.question.specification import Misconception, Property
 from tests.autograder.test_specification import NAMES, doubling, one_case
 
 MISTAKE = doubling().misconceptions[0]

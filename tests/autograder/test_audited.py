@@ -5,16 +5,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.exercise import audited
+from autograder.question import audited
 from tests.autograder.test_specification import doubling
 
 FILES = {
-    "autograder/exercise/audit.py": "import autograder.exercise.public",
-    "solutions/numbers/checks/__init__.py": "import autograder.exercise.laws.other, solutions.numbers.laws",
+    "autograder/question/audit.py": "import autograder.question.public",
+    "solutions/numbers/checks/__init__.py": "import autograder.question.laws.other, solutions.numbers.laws",
     "solutions/numbers/numbers.py": "import nlmcore.some\nfrom nlmcore.attention import dot_score",
-    "autograder/exercise/laws/other.py": "",
+    "autograder/question/laws/other.py": "",
     "solutions/numbers/laws.py": "",
-    "autograder/exercise/public/__init__.py": "",
+    "autograder/question/public/__init__.py": "",
     "nlmcore/attention/__init__.py": "from nlmcore.attention.scores import dot_score",
     "nlmcore/attention/scores.py": "",
     "nlmcore/some/__init__.py": "",
@@ -22,7 +22,7 @@ FILES = {
 }
 OTHERS = (
     "solutions/letters/checks/__init__.py",
-    "autograder/engine/run.py",
+    "autograder/grading/run.py",
     "nlmcore/scaling.py",
     "nlmcore/some/x.py",
 )

@@ -7,10 +7,10 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from autograder.check import CheckFailed, check, explain_missing, failing, passes, show_rows
-from autograder.exercise import report
-from autograder.exercise.find import find
-from autograder.exercise.interview import answers, questions
-from autograder.exercise.verdict import Finding
+from autograder.question import report
+from autograder.question.find import find
+from autograder.question.interview import answers, questions
+from autograder.question.verdict import Finding
 
 
 def right(query, keys):

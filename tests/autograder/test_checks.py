@@ -7,11 +7,11 @@ import pytest
 
 from autograder import assignments
 from autograder.check import examine
-from autograder.exercise import audited
-from autograder.exercise.audit import verdict_on
-from autograder.exercise.find import exercises_of
-from autograder.exercise.specification import Exercise
-from autograder.exercise.verdict import Verdict
+from autograder.question import audited
+from autograder.question.audit import verdict_on
+from autograder.question.find import exercises_of
+from autograder.question.specification import Exercise
+from autograder.question.verdict import Verdict
 from tests.autograder import forms
 from tests.autograder.answers import Answer, answers
 from tests.drawn import number

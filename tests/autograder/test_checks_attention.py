@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.exercise.audit import verdict_on
-from autograder.exercise.interview import answers, questions
-from autograder.exercise.verdict import GraderFault
+from autograder.question.audit import verdict_on
+from autograder.question.interview import answers, questions
+from autograder.question.verdict import GraderFault
 from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import answers as texts
 from tests.autograder.answers import second

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.exercise.report import Report
+from autograder.question.report import Report
 from solutions.backpropagation.checks import EXERCISES
 from tests.autograder.answers import answers, second
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.exercise.interview import questions
+from autograder.question.interview import questions
 from nlmcore.decoding import beam_search as library_beam_search
 from solutions.decoding.checks import EXERCISES
 from tests.autograder.answers import answers, second

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.exercise.outcome import arrays
+from autograder.question.outcome import arrays
 from nlmcore.diagnostics import jacobian_norms
 from nlmcore.recurrent import GRUCell, LSTMCell, RNNCell, UGRNNCell, unroll
 from solutions.gates.checks import EXERCISES

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.exercise.draw import Draw
+from autograder.question.draw import Draw
 from lectures import stored
 from nlmcore.metrics import significance
 from nlmcore.transformer import FeedForward

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.exercise.outcome import arrays
+from autograder.question.outcome import arrays
 from nlmcore.recurrent import RNNCell, unroll
 from nlmcore.training import clip_gradients
 from solutions.recurrence.checks import EXERCISES

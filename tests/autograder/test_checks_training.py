@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.exercise.draw import Draw
-from autograder.exercise.outcome import arrays
+from autograder.question.draw import Draw
+from autograder.question.outcome import arrays
 from nlmcore.training import clip_gradients, cosine_schedule
 from solutions.training.checks import EXERCISES, FULL, small_task
 from tests.autograder.answers import answers, second

@@ -2,13 +2,13 @@
 
 import pytest
 
-from autograder.box.tiers import IsolationMissing
-from autograder.engine.course import Course
-from autograder.engine.run import grade
-from autograder.exercise.questions import read_master
 from autograder.feedback import write_feedback
+from autograder.grading.course import Course
+from autograder.grading.run import grade
 from autograder.instructor import report_rows, write_overview
+from autograder.question.questions import read_master
 from autograder.release.build import REGIONS, build_exercises
+from autograder.sandbox.tiers import IsolationMissing
 from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import course as masters
 from tests.autograder.pages import dangers, unfit

@@ -17,8 +17,8 @@ import pytest
 import requests
 from traitlets.config import Config
 
-import autograder.hub as hub_module
-from autograder.engine.course import Course
+import autograder.extras.hub as hub_module
+from autograder.grading.course import Course
 from tests.autograder.accounts import Machine, Visitor, why_not
 from tests.autograder.answers import sources
 from tests.autograder.courses import ROOT, checkout

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Limits
-from autograder.exercise.judges import inputs_unchanged, same_shapes, same_values
 from autograder.launcher import verbs
+from autograder.question.judges import inputs_unchanged, same_shapes, same_values
+from autograder.sandbox import Limits
 from autograder.scaffold.new import FILES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from autograder.check import examine
-from autograder.exercise.find import find
+from autograder.question.find import find
 
 
 def last_tokens(q, k, v):

@@ -13,11 +13,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.exercise.find import exercises_of
-from autograder.exercise.interview import Answers, Question, answers, questions
-from autograder.exercise.outcome import Outcome
-from autograder.exercise.specification import Exercise
-from autograder.exercise.verdict import findings
+from autograder.question.find import exercises_of
+from autograder.question.interview import Answers, Question, answers, questions
+from autograder.question.outcome import Outcome
+from autograder.question.specification import Exercise
+from autograder.question.verdict import findings
 from tests.autograder.test_checks import ASSIGNMENTS
 
 SEED = 3

@@ -6,16 +6,16 @@ import time
 
 import pytest
 
-import autograder.engine.run as run_module
+import autograder.grading.run as run_module
 from autograder.commands.around import feedback, preflight
 from autograder.commands.grade import grade
 from autograder.commands.marks import report
-from autograder.engine import records
+from autograder.grading import records
 from autograder.guard import Guard, NotRead
 from autograder.launcher.environment import Environment
 from tests.autograder import odd
 from tests.autograder.courses import ANSWERS, copy, hand_in, writes
-from tests.autograder.engine import fake
+from tests.autograder.grading import fake
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.exercise.questions import read_master
 from autograder.nbgrader_config import RELEASE
+from autograder.question.questions import read_master
 from autograder.release.build import build_exercises
 from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import by_hand, course

@@ -2,8 +2,8 @@ import dataclasses
 
 import pytest
 
-from autograder.exercise.judges import same_values
-from autograder.exercise.specification import Exercise, Misconception, Property, case
+from autograder.question.judges import same_values
+from autograder.question.specification import Exercise, Misconception, Property, case
 
 NAMES = ("y",)
 

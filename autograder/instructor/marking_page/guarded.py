@@ -8,9 +8,9 @@ from typing import Any
 
 from tornado.web import HTTPError, RequestHandler
 
-from autograder.engine.byhand import mark_by_hand
-from autograder.engine.database import GradebookBusy, patiently
-from autograder.engine.gradebook import renew_penalties
+from autograder.grading.byhand import mark_by_hand
+from autograder.grading.database import GradebookBusy, patiently
+from autograder.grading.gradebook import renew_penalties
 from autograder.instructor.written import Class, Given, Question, Unit
 from autograder.pages import render, serving
 

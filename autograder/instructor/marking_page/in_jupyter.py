@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from jupyter_server.base.handlers import JupyterHandler
 from tornado.web import Application, HTTPError, authenticated
 
-from autograder.engine.course import Course, NotACourse
+from autograder.grading.course import Course, NotACourse
 from autograder.guard import Guard
 from autograder.instructor.marking_page.guarded import POLICY, MarkingPage, Shared
 from autograder.instructor.marking_page.way import within

@@ -7,8 +7,8 @@ from typing import Any
 from markupsafe import Markup
 from tornado.web import HTTPError
 
-from autograder.engine.byhand import ChangedMeanwhile
 from autograder.feedback import clean
+from autograder.grading.byhand import ChangedMeanwhile
 from autograder.guard import NotRead
 from autograder.instructor.marking_page.guarded import Shared
 from autograder.instructor.written import Given, Question, Unit

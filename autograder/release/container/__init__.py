@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
 WHOLE = ("pyproject.toml", "README.md", "LICENSE", "autograder/**/*", "nlmcore/**/*", "lectures/__init__.py",
          "lectures/predictions.py", "lectures/show/**/*")  # fmt: skip
-LEFT = ("autograder/jupyter/", "autograder/scaffold/")
+LEFT = ("autograder/present/", "autograder/scaffold/")
 
 
 def write_container(root: Path, assignment: str, folder: Path, secret: bytes, isolation: str) -> Path:

@@ -4,6 +4,6 @@ The functions differ in form from `nlmcore.transformer`, whose parts are modules
 dictionaries of matrices (in, out), and a mask is made from ids.
 """
 
-from autograder.exercise.declare import exercises_in
+from autograder.question.declare import exercises_in
 
 EXERCISES = exercises_in(__name__)

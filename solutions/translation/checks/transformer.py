@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise.declare import holds, judged, question, shapes, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.kinds import DIGITS, EQUAL
-from autograder.exercise.laws.attention import output_follows_over_heads
-from autograder.exercise.sized import MAIN, ODD, at, these
-from autograder.exercise.special import wrong_line
-from autograder.exercise.specification import Case
+from autograder.question.declare import holds, judged, question, shapes, values
+from autograder.question.draw import Draw
+from autograder.question.kinds import DIGITS, EQUAL
+from autograder.question.laws.attention import output_follows_over_heads
+from autograder.question.sized import MAIN, ODD, at, these
+from autograder.question.special import wrong_line
+from autograder.question.specification import Case
 from solutions.translation.laws import later_words_do_not_matter, padding_does_not_matter, written_as_alone
 
 CLOSED = (

@@ -3,12 +3,12 @@
 import functools
 from collections.abc import Sequence
 
-from autograder.exercise.declare import inputs_too, question, values
-from autograder.exercise.draw import Draw
-from autograder.exercise.kinds import DIGITS
-from autograder.exercise.sized import at, these
-from autograder.exercise.special import at_points, experiment, formula, on_the_page
-from autograder.exercise.specification import Case, case
+from autograder.question.declare import inputs_too, question, values
+from autograder.question.draw import Draw
+from autograder.question.kinds import DIGITS
+from autograder.question.sized import at, these
+from autograder.question.special import at_points, experiment, formula, on_the_page
+from autograder.question.specification import Case, case
 from lectures.recipes.pairs import draw_many, english, german
 from solutions.translation.checks.transformer import CLOSED
 

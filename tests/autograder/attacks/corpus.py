@@ -9,8 +9,8 @@ import zipfile
 
 from nbformat.v4 import new_code_cell, new_output
 
-from autograder.engine.marking import LATE
-from autograder.exercise.interview import questions
+from autograder.grading.marking import LATE
+from autograder.question.interview import questions
 from solutions.attention.checks import EXERCISES
 from tests.autograder.attacks.answers import LAZY
 from tests.autograder.attacks.submissions import NOTEBOOK, Folder, Submission

@@ -13,25 +13,25 @@ from pathlib import Path
 import nbformat
 import pytest
 
-import autograder.engine.execute as execute_module
+import autograder.grading.execute as execute_module
 import nlmcore
-from autograder.box import Limits
-from autograder.engine import records
-from autograder.engine.course import Course
-from autograder.engine.gradebook import Scores, scores_of
-from autograder.engine.records import Record
-from autograder.engine.run import grade
+from autograder.grading import records
+from autograder.grading.course import Course
+from autograder.grading.gradebook import Scores, scores_of
+from autograder.grading.records import Record
+from autograder.grading.run import grade
 from autograder.release.build import build_exercises
+from autograder.sandbox import Limits
 from solutions.attention.checks import EXERCISES
 from tests.autograder.attacks.corpus import ATTACKS, VICTIM
 from tests.autograder.attacks.honest import HONEST
 from tests.autograder.attacks.submissions import ANSWERS, Submission, digest, hand_in
-from tests.autograder.box.conftest import real_box
 from tests.autograder.courses import course
+from tests.autograder.sandbox.conftest import real_box
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.everything,  # half a minute; every attack meets the box alone in box/test_attacks.py
+    pytest.mark.everything,  # half a minute; every attack meets the box alone in sandbox/test_attacks.py
     pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore"),
 ]

@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-import autograder.engine.execute as execute_module
-import autograder.engine.run as run_module
+import autograder.grading.execute as execute_module
+import autograder.grading.run as run_module
 from autograder.commands import shared
 from autograder.commands.around import feedback, preflight, worker
 from autograder.commands.checking import check
@@ -21,13 +21,13 @@ from autograder.commands.marks import report
 from autograder.commands.regrade import regrade
 from autograder.commands.running import SURE, Pace
 from autograder.commands.students import collect, exchange, hub, roster
-from autograder.engine.course import Course
-from autograder.engine.execute import Done
+from autograder.grading.course import Course
+from autograder.grading.execute import Done
 from autograder.launcher import verbs
 from autograder.launcher.environment import Environment
 from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
-from tests.autograder.engine import fake
+from tests.autograder.grading import fake
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,7 +119,7 @@ def test_what_is_not_isolated_is_said_line_by_line(class_of_three, capsys, monke
 
 
 def test_no_isolation_unless_it_is_asked_for(class_of_three, capsys, monkeypatch):
-    from autograder.box import tiers
+    from autograder.sandbox import tiers
 
     monkeypatch.setattr(tiers, "bubblewrap_fault", lambda: "no bwrap")
     monkeypatch.setattr(tiers, "landlock_fault", lambda: "no Landlock")

@@ -12,22 +12,22 @@ import nbformat
 import pytest
 from nbformat.v4 import new_output
 
-import autograder.engine.run as run_module
-import autograder.engine.single as single_module
-from autograder.box.tiers import IsolationMissing, choose
+import autograder.grading.run as run_module
+import autograder.grading.single as single_module
 from autograder.commands.grade import grade
 from autograder.commands.one import grade_one
-from autograder.engine import records
-from autograder.engine.course import Course
-from autograder.engine.execute import Done
-from autograder.engine.seeds import course_secret
+from autograder.grading import records
+from autograder.grading.course import Course
+from autograder.grading.execute import Done
+from autograder.grading.seeds import course_secret
 from autograder.guard import Guard
 from autograder.instructor.results import results as results_of
 from autograder.launcher.environment import Environment
 from autograder.release.container import write_container
+from autograder.sandbox.tiers import IsolationMissing, choose
 from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
-from tests.autograder.engine import fake
+from tests.autograder.grading import fake
 from tests.autograder.synthetic import answers
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from autograder.commands.private import keep, keep_course
-from autograder.engine.course import Course
+from autograder.grading.course import Course
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-import autograder.engine.drafts as drafts_module
-import autograder.engine.run as run_module
+import autograder.grading.drafts as drafts_module
+import autograder.grading.run as run_module
 from autograder.commands.around import feedback
 from autograder.commands.grade import grade
 from autograder.commands.marks import report
 from autograder.commands.regrade import regrade
-from autograder.engine.course import Course
+from autograder.grading.course import Course
 from autograder.instructor import report_rows
 from autograder.instructor.changed import reasons
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
-from tests.autograder.engine import fake
+from tests.autograder.grading import fake
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 WRONG = {"double": "def double(x):\n    return x * x"}  # right at 2: only the hidden -7 tells

@@ -4,8 +4,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.check import INSTRUCTOR
-from autograder.exercise.report import MACHINE
 from autograder.feedback import HideFromStudents
+from autograder.question.report import MACHINE
 
 TESTS = "shown()\nassert f(1) == 2, 'one gives two'\n### BEGIN HIDDEN TESTS\nsecret()\n### END HIDDEN TESTS"
 OURS = (

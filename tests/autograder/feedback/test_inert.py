@@ -22,8 +22,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.engine.course import Course
 from autograder.feedback import formgrader, write_feedback
+from autograder.grading.course import Course
 from autograder.instructor import write_overview
 from autograder.preflight.read import read_notebook
 from tests.autograder.courses import CONFIG

@@ -5,12 +5,12 @@ import zipfile
 
 import pytest
 
-from autograder.engine.course import Course
 from autograder.feedback import write_feedback
 from autograder.feedback.deliver import for_moodle
 from autograder.feedback.facts import Facts
 from autograder.feedback.heatmap import heatmap
 from autograder.feedback.page import feedback_page
+from autograder.grading.course import Course
 from autograder.pages import FOLDER, part
 from solutions.attention.checks import EXERCISES
 from tests.autograder import small_course as small

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.commands.marks import report
-from autograder.engine.course import Course
+from autograder.grading.course import Course
 from autograder.launcher.environment import Environment
 from tests.autograder.small_course import small_course
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 import requests
 
-import autograder.engine.run as run_module
+import autograder.grading.run as run_module
 from autograder.commands.mark import mark
-from autograder.engine.course import Course
-from autograder.engine.run import grade
+from autograder.grading.course import Course
+from autograder.grading.run import grade
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, ROOT, copy, hand_in, writes
-from tests.autograder.engine import fake
+from tests.autograder.grading import fake
 from tests.lab import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(600)]

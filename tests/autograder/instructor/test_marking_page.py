@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-import autograder.engine.run as run_module
+import autograder.grading.run as run_module
 from autograder.commands.mark import mark
-from autograder.engine.byhand import ChangedMeanwhile, answers_to, mark_by_hand
-from autograder.engine.course import Course
-from autograder.engine.run import grade
+from autograder.grading.byhand import ChangedMeanwhile, answers_to, mark_by_hand
+from autograder.grading.course import Course
+from autograder.grading.run import grade
 from autograder.instructor import report_rows
 from autograder.instructor.marking_page import guarded
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
-from tests.autograder.engine import fake
+from tests.autograder.grading import fake
 from tests.autograder.instructor.visitor import Visitor, running
 from tests.autograder.pages import dangers, unfit
 from tests.lab import CHROMIUM_FLAGS, find_chromium

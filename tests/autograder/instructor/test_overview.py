@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.engine import records
-from autograder.engine.marking import LATE
 from autograder.feedback import write_feedback
+from autograder.grading import records
+from autograder.grading.marking import LATE
 from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import difficulties, to_look_at, uncontained
 from autograder.instructor.likeness import anonymous

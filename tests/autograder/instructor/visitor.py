@@ -8,7 +8,7 @@ import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autograder.engine.course import Course
+from autograder.grading.course import Course
 from autograder.guard import Guard
 from autograder.instructor.marking_page import MarkingPage, serve
 from autograder.instructor.written import Class

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.commands.students import collect
-from autograder.engine.beside import MARKED_LATE, timestamp_of
-from autograder.engine.course import Course
+from autograder.grading.beside import MARKED_LATE, timestamp_of
+from autograder.grading.course import Course
 from autograder.intake import handed
 from autograder.intake.collect import moodles_numbers
 from autograder.intake.naming import Names, Person, joined

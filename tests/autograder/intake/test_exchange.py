@@ -13,14 +13,14 @@ import pytest
 from jupyter_core.application import NoStart
 from nbgrader.apps import NbGraderApp
 
-import autograder.engine.run as run_module
+import autograder.grading.run as run_module
 from autograder.commands.around import feedback
 from autograder.commands.grade import grade
 from autograder.commands.students import exchange
-from autograder.engine.course import Course
+from autograder.grading.course import Course
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, writes
-from tests.autograder.engine import fake
+from tests.autograder.grading import fake
 
 pytestmark = [
     pytest.mark.slow,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.commands.students import roster
-from autograder.engine.course import Course
+from autograder.grading.course import Course
 from autograder.intake.roster import people_of, read_roster
 from autograder.launcher.environment import Environment
 

@@ -8,14 +8,14 @@ import warnings
 import pytest
 import torch
 
-from autograder.exercise.audit import verdict_on
-from autograder.exercise.find import exercises_of, find
-from autograder.exercise.interview import Recording, questions
-from autograder.exercise.judges import inputs_unchanged, same_values
-from autograder.exercise.public import VERSION, read, read_exercises, write
-from autograder.exercise.report import Report
-from autograder.exercise.specification import Case, Property, case
-from autograder.exercise.travel import CannotTravel, Made, make, recipe
+from autograder.question.audit import verdict_on
+from autograder.question.find import exercises_of, find
+from autograder.question.interview import Recording, questions
+from autograder.question.judges import inputs_unchanged, same_values
+from autograder.question.public import VERSION, read, read_exercises, write
+from autograder.question.report import Report
+from autograder.question.specification import Case, Property, case
+from autograder.question.travel import CannotTravel, Made, make, recipe
 from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import answers, second
 from tests.autograder.test_specification import doubling
@@ -151,7 +151,7 @@ def test_a_recipe_leads_only_to_judges():
     for name in (
         "os.system",
         "autograder.judges_of_another.x",
-        "autograder.exercise.judges.close.__globals__ x",
+        "autograder.question.judges.close.__globals__ x",
         "judges",
     ):
         with pytest.raises(ValueError, match="is no judge"):
@@ -159,7 +159,7 @@ def test_a_recipe_leads_only_to_judges():
 
 
 def test_a_student_without_declarations_reads_the_data(tmp_path, monkeypatch):
-    import autograder.exercise.find
+    import autograder.question.find
 
     text, tensors = write({"attention.dot_score": EXERCISES["attention.dot_score"]})
     (tmp_path / "elsewhere.json").write_bytes(text)
@@ -167,7 +167,7 @@ def test_a_student_without_declarations_reads_the_data(tmp_path, monkeypatch):
     assert list(read_exercises("elsewhere", tmp_path)) == ["attention.dot_score"]
     assert read_exercises("nothing", tmp_path) == {}
     assert read_exercises("../elsewhere", tmp_path) == {}
-    monkeypatch.setattr(autograder.exercise.find, "_recorded", lambda name: read_exercises(name, tmp_path))
+    monkeypatch.setattr(autograder.question.find, "_recorded", lambda name: read_exercises(name, tmp_path))
     assert list(exercises_of("elsewhere")) == ["attention.dot_score"]
     with pytest.raises(ValueError, match="there is no assignment 'nothing'"):
         find("nothing.at_all")

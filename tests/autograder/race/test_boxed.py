@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Box
 from autograder.race import boxed, parts, rules
+from autograder.sandbox import Box
 from tests.autograder.race.entries import ABSENT, KEEPS, LATE, RIGHT, SMALL, WRONG
 
 pytestmark = pytest.mark.slow

@@ -6,12 +6,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from autograder.box.tiers import IsolationMissing
-from autograder.engine.course import Course
-from autograder.engine.run import grade
+from autograder.grading.course import Course
+from autograder.grading.run import grade
 from autograder.instructor import report_rows
 from autograder.race import board, boxed, heats, parts, rules
 from autograder.release.build import build_exercises
+from autograder.sandbox.tiers import IsolationMissing
 from tests.autograder.courses import course as masters
 from tests.autograder.courses import hand_in, nothing
 from tests.autograder.race.entries import RIGHT, SMALL

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from autograder.box import BoxFault, BoxResult, Job
 from autograder.race import boxed
+from autograder.sandbox import BoxFault, BoxResult, Job
 from tests.autograder.race.entries import RIGHT, SMALL
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.box.inside.needed import needed
 from autograder.commands import racing
-from autograder.exercise import alone
+from autograder.question import alone
 from autograder.race import board, home, ours, parts, rules, split
 from autograder.race.heats import HOME_BITS, Result
 from autograder.race.ours import ABLATIONS, ENTRIES, cells_of
+from autograder.sandbox.inside.needed import needed
 from tests.autograder.race.entries import RIGHT, SMALL, WRONG, functions
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,9 +7,9 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.exercise.find import exercises_of
 from autograder.files import plain_files
 from autograder.launcher import notebooks
+from autograder.question.find import exercises_of
 from autograder.release.build import NotReleasedError, build_exercises, gradebook_of, leaked
 from tests import notebook_runner
 from tests.autograder.courses import ASSIGNMENTS, CONFIG, ROOT, course

@@ -12,10 +12,10 @@ import pytest
 
 from autograder import assignments
 from autograder.commands.around import release as main
-from autograder.exercise.form import COURSE
-from autograder.exercise.questions import opened
 from autograder.launcher import environment, exercises, verbs
 from autograder.launcher.text import from_text
+from autograder.question.form import COURSE
+from autograder.question.questions import opened
 from autograder.release import contents as contents_module
 from autograder.release import student_zip as make_module
 from autograder.release.build import secret_lines
@@ -68,7 +68,7 @@ def test_no_secret_line_of_a_master_stands_in_any_file_but_where_the_library_say
 
 
 def test_no_declaration_and_no_misconception_is_in_the_archive(files):
-    assert not [name for name in files if name.startswith(("autograder/engine", "autograder/box"))]
+    assert not [name for name in files if name.startswith(("autograder/grading", "autograder/sandbox"))]
     assert not [name for name in files if name.startswith(("tests", "solutions", "benchmarks"))]
     code = "\n".join(content.decode() for name, content in files.items() if name.endswith(".py"))
     for path in (path for path in assignments.code() if path.name != "laws.py"):
@@ -108,7 +108,7 @@ def test_a_planted_leak_is_found(name):
 def test_a_secret_in_a_notebook_is_found():
     secret = 'check("attention.attend", attend, hidden=True)'
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"x = 1\n{secret}")])
-    (found,) = leaks(ROOT, {"autograder/exercise/public/exercises/a/a.ipynb": nbformat.writes(notebook).encode()})
+    (found,) = leaks(ROOT, {"autograder/question/public/exercises/a/a.ipynb": nbformat.writes(notebook).encode()})
     assert secret in found
 
 
@@ -135,7 +135,7 @@ def test_the_exercises_are_listed_in_the_order_of_the_course(files):
 
 def test_the_zip_is_the_same_bytes_every_time(files, tmp_path):
     again = contents(ROOT, ["attention"])  # that every notebook is, tests/autograder/release/test_build.py sees
-    assert "autograder/exercise/public/exercises/attention/attention.ipynb" in again
+    assert "autograder/question/public/exercises/attention/attention.ipynb" in again
     assert {name for name in again if again[name] != files[name]} == {"exercises/README.md"}  # it lists fewer
     pack(files, tmp_path / "a.zip")
     pack(dict(reversed(files.items())), tmp_path / "b" / "b.zip")
@@ -194,7 +194,7 @@ def test_every_module_of_a_students_copy_can_be_imported(unpacked):
 def test_the_check_in_a_students_copy_names_the_mistake_and_confirms_the_answer(unpacked):
     code = (
         "from autograder.check import check, passes, CheckFailed\n"
-        "from autograder.exercise.find import exercises_of\n"
+        "from autograder.question.find import exercises_of\n"
         "import importlib.util\n"
         "assert importlib.util.find_spec('solutions') is None\n"
         "print(len(exercises_of('attention')))\n"
@@ -212,7 +212,7 @@ def test_the_check_in_a_students_copy_names_the_mistake_and_confirms_the_answer(
 
 
 def test_the_command_check_tells_the_truth_in_a_students_copy(unpacked, tmp_path):
-    released = unpacked / "autograder/exercise/public/exercises/attention/attention.ipynb"
+    released = unpacked / "autograder/question/public/exercises/attention/attention.ipynb"
     notebook = nbformat.read(released, as_version=4)
     notebook.cells = [c for c in notebook.cells if "minilm" not in c.source]  # the cell that loads a network
     for cell in notebook.cells:
@@ -230,7 +230,7 @@ def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path)
     shutil.copytree(unpacked, root)
     build = ("-m", "autograder", "build", "--ready", "--here")
     said = python(root, *build)
-    every = f"{len(list((root / 'autograder/exercise/public').glob('*.json')))} exercises"
+    every = f"{len(list((root / 'autograder/question/public').glob('*.json')))} exercises"
     assert every in said.stdout, said.stderr
     released, mine = (root / folder / "attention/attention.ipynb" for folder in (exercises.HANDED_OUT, exercises.WORK))
     assert mine.read_bytes() == released.read_bytes()
@@ -256,8 +256,8 @@ def test_what_is_not_built_is_not_handed_out(tmp_path):
 
 
 def test_a_students_jupyterlab_is_without_nbgraders_panels_for_instructors(files):
-    panels = json.loads(files["autograder/jupyter/labconfig/page_config.json"])["disabledExtensions"]
-    assert "autograder/jupyter/labconfig/default_setting_overrides.json" in files
+    panels = json.loads(files["autograder/present/labconfig/page_config.json"])["disabledExtensions"]
+    assert "autograder/present/labconfig/default_setting_overrides.json" in files
     installed = Path(sys.prefix) / "share" / "jupyter" / "labextensions" / "@jupyter" / "nbgrader" / "static"
     code = " ".join(path.read_text(encoding="utf-8") for path in installed.glob("*.js"))
     assert [name for name in panels if f'"{name}"' not in code] == []

@@ -1,0 +1,215 @@
+"""The service: a student sends a notebook and a question's name, and is told which properties hold.
+
+    POST /check    fields `question`, `notebook` (a file) and `token`, or the header `Authorization: token …`
+    GET  /         a page with a form that does it
+
+A token identifies the student: one that `tokens` has made from the roster, or, as a service of JupyterHub, the one that
+the hub gives every student's server, which is verified with the hub. One notebook is run at a time; other requests
+wait, and if the queue is long they are told to come back later.
+"""
+
+import asyncio
+import csv
+import hashlib
+import hmac
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError
+
+from autograder.extras.desk import trial
+from autograder.extras.desk.ledger import Ledger, Spent
+from autograder.grading.course import Course
+from autograder.grading.seeds import course_secret
+from autograder.pages import render, serving
+from autograder.question.verdict import GraderFault
+from autograder.sandbox import BoxFault, IsolationMissing
+from autograder.sandbox.tiers import Isolation
+
+LARGEST = 10 << 20  # bytes of a notebook
+LONGEST_QUEUE = 50
+
+
+def roster(course: Course, assignments: Sequence[str]) -> list[str]:
+    """Everybody in the gradebook, and everybody who has handed something in."""
+    with course.gradebook() as gradebook:
+        known = {student.id for student in gradebook.students}
+    return sorted(known.union(*(course.students(name) for name in assignments)))
+
+
+def token_of(secret: bytes, student: str) -> str:
+    """Derived from the course's secret, so that nothing has to be stored."""
+    return hmac.new(secret, f"desk\n{student}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def write_tokens(course: Course, students: Sequence[str]) -> Path:
+    """`grading/desk/tokens.csv`, only for its owner."""
+    path = course.root / "grading" / "desk" / "tokens.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    secret = course_secret(course.root)
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["student", "token"])
+        rows.writerows([student, token_of(secret, student)] for student in students)
+    return path
+
+
+@dataclass
+class Hub:
+    """JupyterHub, as described by the environment variables of its services."""
+
+    api: str
+    prefix: str = "/"
+
+    @classmethod
+    def around(cls, environment: Mapping[str, str]) -> "Hub | None":
+        api = environment.get("JUPYTERHUB_API_URL")
+        return cls(api.rstrip("/"), environment.get("JUPYTERHUB_SERVICE_PREFIX", "/")) if api else None
+
+    async def who(self, token: str) -> str:
+        """The user of a token; "" if it is nobody's."""
+        headers = {"Authorization": f"token {token}"}
+        try:
+            answer = await AsyncHTTPClient().fetch(f"{self.api}/user", headers=headers, request_timeout=10)
+        except HTTPClientError:
+            return ""
+        about = json.loads(answer.body)
+        return str(about.get("name", "")) if about.get("kind", "user") == "user" else ""
+
+
+@dataclass
+class Window:
+    """The state that the requests share."""
+
+    course: Course
+    assignments: Sequence[str]
+    ledger: Ledger
+    hub: Hub | None = None
+    isolation: Isolation = "auto"
+    waiting: int = 0
+    worker: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+
+    async def who(self, token: str) -> str:
+        if not re.fullmatch(r"[\w.~-]{8,200}", token):
+            return ""
+        secret = course_secret(self.course.root)
+        students = await asyncio.to_thread(roster, self.course, self.assignments)
+        own = [s for s in students if hmac.compare_digest(token_of(secret, s).encode(), token.encode())]
+        if own or self.hub is None:
+            return own[0] if own else ""
+        user = await self.hub.who(token)
+        return user if user in students else ""
+
+    def assignment_of(self, question: str) -> tuple[str, trial.Question]:
+        """Raises NoSuch."""
+        first, faults = question.partition(".")[0], []
+        for name in sorted(self.assignments, key=lambda name: name != first):
+            try:
+                return name, trial.chosen(self.course, name, question)
+            except trial.NoSuch as fault:
+                faults.append(str(fault))
+        raise trial.NoSuch("; ".join(faults))
+
+    async def answer(self, student: str, question: str, notebook: bytes) -> dict[str, Any]:
+        """Raises NoSuch, Spent, and faults of the grader's own."""
+        assignment, asked = await asyncio.to_thread(self.assignment_of, question)
+        name = asked[1]
+        with self.ledger.one(assignment, student, name) as note:
+            loop = asyncio.get_running_loop()
+            work: Callable[[], dict[str, Any]] = lambda: trial.tried(  # noqa: E731
+                self.course, assignment, student, asked, notebook, self.isolation
+            )
+            self.waiting += 1
+            try:
+                found = await loop.run_in_executor(self.worker, work)
+            finally:
+                self.waiting -= 1
+            note(found)
+        left = self.ledger.left(assignment, student, name)
+        return {
+            "student": student,
+            "question": question,
+            **found,
+            "left": left,
+            "limit": self.ledger.per_day,
+            "reset": self.ledger.reset().isoformat(timespec="minutes"),
+        }
+
+
+async def serve(window: Window, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until this is cancelled. Raises OSError if the port is in use."""
+    prefix = window.hub.prefix if window.hub else "/"
+    about = {"window": window}
+    routes = [(f"{re.escape(prefix)}(check)?", Desk, about)]
+    limits = {"max_body_size": LARGEST + (1 << 16), "max_buffer_size": 4 * LARGEST}
+    try:
+        await serving.serve(lambda place: routes, host, port, lambda place: ready(f"http://{place}{prefix}"), **limits)
+    finally:
+        window.worker.shutdown(wait=False, cancel_futures=True)
+
+
+class Desk(serving.Handler):
+    policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
+    name = "desk"
+
+    def initialize(self, window: Window) -> None:
+        self.window = window
+
+    def page(self, said: Sequence[str] = (), properties: Sequence[Mapping[str, Any]] = ()) -> None:
+        limit = self.window.ledger.per_day
+        self.finish(render("desk.html", title="Hidden checks", said=said, properties=properties, limit=limit))
+
+    def get(self, check: str | None) -> None:
+        self.page()
+
+    async def post(self, check: str | None) -> None:
+        said = self.request.headers.get("Authorization", "").removeprefix("token ")
+        token = self.get_body_argument("token", "") or said
+        question = self.get_body_argument("question", "").strip()
+        files = self.request.files.get("notebook") or []
+        student = await self.window.who(token.strip())
+        if not student:
+            return self.refuse(403, "This token is not known: ask your instructor for yours.")
+        if not files or not question:
+            return self.refuse(400, "Send a notebook and the name of a question, such as attention.attend.")
+        if self.window.waiting >= LONGEST_QUEUE:
+            return self.refuse(503, f"{LONGEST_QUEUE} are waiting: try again in some minutes. Nothing was counted.")
+        try:
+            answer = await self.window.answer(student, question, files[0]["body"])
+        except Spent as words:
+            return self.refuse(429, f"Not run: {words}.")
+        except trial.NoSuch as words:
+            return self.refuse(400, f"Not run, and not counted: {words}.")
+        except (GraderFault, BoxFault, IsolationMissing, OSError) as fault:
+            print(f"{student}, {question}: {fault}", flush=True)
+            return self.refuse(500, "The grader failed, not you, and it was not counted. Tell your instructor.")
+        if self._wants_page():
+            return self.page(words_of(answer), answer["properties"])
+        self.finish({**answer, "said": words_of(answer)})
+        return None
+
+    def refuse(self, status: int, words: str) -> None:
+        self.set_status(status)
+        if self._wants_page():
+            self.page([words])
+        else:
+            self.finish({"error": words})
+
+    def _wants_page(self) -> bool:
+        return "text/html" in self.request.headers.get("Accept", "")
+
+
+def words_of(answer: Mapping[str, Any]) -> list[str]:
+    properties = answer["properties"]
+    held = sum(each["holds"] for each in properties)
+    many = f" ({held} of {len(properties)} properties)" if properties else ""
+    first = f"{answer['question']}: {'holds' if answer['holds'] else 'does not hold yet'} on hidden inputs{many}."
+    day = f"{answer['left']} of {answer['limit']} left today for this question; more from {answer['reset']}."
+    return [first, *answer["words"], day]
