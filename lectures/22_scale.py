@@ -519,7 +519,7 @@ closed(
 # | Transformer-XL | 0.8 billion | 21.8 | the same |
 #
 # Slides show these rows to say that an LSTM gains nothing from size. They do not say it: the larger LSTM has one layer less. Nearly all of its additional parameters are in its two tables of 793,471 words, which are 1,024 dimensions wider and so have 1.6<!--[[2 * 793_471 * 1_024 / 1e9:.1f]]--> billion parameters more.
-# In the same paper LSTMs of one layer do improve with size, from 54.1 with 512 units to 32.2 with 8,192. On our ladder both kinds have the same parameters, text and steps, and each its own learning rate.
+# In the same paper LSTMs of one layer do improve with size; one with 8,192 units reaches 32.2. On our ladder both kinds have the same parameters, text and steps, and each its own learning rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 lstms = scale.points(runs, "lstm")
