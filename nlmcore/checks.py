@@ -73,9 +73,6 @@ Check = Callable[[str, Any, dict[str, tuple[Any, str]], Any], None]
 """(name of the argument, its value, the axes so far with their sizes and the argument that gave them, self): raises if
 the value does not fit."""
 
-MANY = 10_000
-"""Calls of one function that are remembered."""
-
 INSTANCES = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
 KINDS: dict[str, tuple[str, Callable[[Tensor], bool]]] = {
     "Float": ("floating-point numbers", Tensor.is_floating_point),
@@ -117,44 +114,35 @@ def checked(function: Any = None, *, like: str | None = None) -> Any:
     positional = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
     method, weight = "self" in positional, attrgetter(like) if like else None
 
-    def look_at(given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        me = given[0] if method and given else None
-        axes: dict[str, tuple[Any, str]] = {}
-        dtype = (weight(me).dtype, "the weights") if weight else None
-        for name, value in chain(zip(positional, given, strict=False), named.items()):
-            if name in checks:
-                checks[name](name, value, axes, me)
-                if isinstance(value, Tensor) and value.is_floating_point():
-                    dtype = dtype or (value.dtype, name)
-                    if value.dtype != dtype[0] and not torch.is_autocast_enabled(value.device.type):
-                        raise TypeError(f"{name} must have the dtype of {dtype[1]}, {dtype[0]}, got {value.dtype}")
-
-    @functools.wraps(function)
-    def method_call(*given: Any, **named: Any) -> Any:
-        look_at(given, named)
-        return function(*given, **named)
-
-    if method:
-        return method_call
-    fitted: set[Any] = set()  # a call like one that fitted is not checked again: of small tensors it is half the time
+    fitted: set[Any] = set()  # a call like one that fitted is not checked again: with small tensors, half the time
 
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        like = tuple(map(_alike, given)) if not named else (*map(_alike, given), *named, *map(_alike, named.values()))
-        if like not in fitted:
-            look_at(given, named)
-            if not torch.is_autocast_enabled() and len(fitted) < MANY:
-                fitted.add(like)
+        like_this = None if method else (*map(_alike, given), *named, *map(_alike, named.values()))
+        if like_this not in fitted:
+            me = given[0] if method and given else None
+            axes: dict[str, tuple[Any, str]] = {}
+            dtype = (weight(me).dtype, "the weights") if weight else None
+            for name, value in chain(zip(positional, given, strict=False), named.items()):
+                if name in checks:
+                    checks[name](name, value, axes, me)
+                    if isinstance(value, Tensor) and value.is_floating_point():
+                        dtype = dtype or (value.dtype, name)
+                        if value.dtype != dtype[0] and not torch.is_autocast_enabled(value.device.type):
+                            raise TypeError(f"{name} must have the dtype of {dtype[1]}, {dtype[0]}, got {value.dtype}")
+            if like_this and not torch.is_autocast_enabled() and len(fitted) < 10_000:
+                fitted.add(like_this)
         return function(*given, **named)
 
     return call
 
 
 def _alike(value: Any) -> Any:
-    """What checks look at: two values that agree in it pass the same ones."""
+    """What checks look at: if one value passes, so does another that agrees in it."""
     if isinstance(value, Tensor):
         return type(value), value.shape, value.dtype
-    return (type(value), value) if isinstance(value, (int, float, str)) else type(value)
+    short = isinstance(value, str) and len(value) < 50
+    return (type(value), value) if short or isinstance(value, (int, float)) else type(value)
 
 
 def check_fields(config: Any) -> None:

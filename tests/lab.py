@@ -85,7 +85,7 @@ def running_lab(work: Path, private: Path) -> Iterator[tuple[str, str]]:
     }
     environment = os.environ | {name: str(private / folder) for name, folder in folders.items()}
     # The course's presenter view, and nothing that lies in somebody's home.
-    environment |= {"OMP_NUM_THREADS": "1", "JUPYTER_PATH": str(ROOT / "autograder" / "jupyter")}
+    environment |= {"OMP_NUM_THREADS": "1", "JUPYTER_PATH": str(ROOT / "autograder" / "present")}
     environment.pop("JUPYTER_TOKEN", None)
     startup = private / "ipython" / "profile_default" / "startup"
     startup.mkdir(parents=True)

@@ -197,9 +197,7 @@ def opened(notebook: Any) -> Any:
                 said = stated(exercise)
             besides = "" if given else closed_here(exercise, exercises) + counts_if(exercise)
             cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*{besides}")
-        if cell.cell_type == "markdown" and CHECKED in cell.source:
-            if here is None:
-                raise ValueError(f"{CHECKED} stands before the first question, in {cell.source[:60]!r}")
+        if cell.cell_type == "markdown" and here is not None:
             cell.source = cell.source.replace(CHECKED, checked(here))
     if asked:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")

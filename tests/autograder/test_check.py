@@ -81,7 +81,8 @@ def test_a_seed_can_be_repeated_and_is_told_when_something_fails(capsys, monkeyp
         check(NAME, right, hidden=True)
 
 
-def test_the_input_that_a_check_showed_can_be_had_with_the_right_result():
+def test_the_input_that_a_check_showed_can_be_had_with_the_right_result(monkeypatch):
+    monkeypatch.setattr(sys.modules["autograder.check"], "_failed", {})  # other tests check the same questions
     with pytest.raises(ValueError, match=r"run the check of attention\.bilinear_score first"):
         failing("attention.bilinear_score")
     with pytest.raises(CheckFailed, match=r'inputs, expected = failing\("attention.dot_score"\); dot_score\(\*inputs'):

@@ -12,7 +12,7 @@ from autograder.launcher import text
 from tests.lab import CRAMPED, PATIENCE, TOO_WIDE, Desk
 from tests.lectures.conftest import ROOT
 
-EXTENSION = ROOT / "autograder" / "jupyter" / "labextensions" / "nlm-slides"
+EXTENSION = ROOT / "autograder" / "present" / "labextensions" / "nlm-slides"
 TYPES = {"slide", "subslide", "fragment", "skip", "notes"}
 
 

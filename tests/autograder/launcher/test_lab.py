@@ -77,7 +77,7 @@ def test_root_is_allowed_and_others_do_not_ask_for_it(place: Environment, monkey
 def test_the_environments_own_kernel_and_settings_come_first(place: Environment) -> None:
     given = {"JUPYTER_PATH": "/theirs", "PYTHONPATH": "/elsewhere", "PATH": "/usr/bin"}
     result = lab.variables(place, given)
-    settings = str(place.root / "autograder" / "jupyter")
+    settings = str(place.root / "autograder" / "present")
     assert result["JUPYTER_PATH"].split(os.pathsep) == [str(place.prefix / "share" / "jupyter"), settings, "/theirs"]
     assert result["JUPYTER_CONFIG_PATH"] == settings
     assert lab.variables(place, given, reading=True)["JUPYTER_CONFIG_PATH"].split(os.pathsep)[1:] == [settings]
