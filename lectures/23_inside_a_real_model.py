@@ -741,7 +741,7 @@ def my_change(x, d, strength):
 
 widgets.steering_player(
     inside, directions, ["The teacher", "The dogs", "The old engine"], yours=my_change
-)
+).opens(sentence="The dogs", strength=1.0)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes, or homework. Name a change, and let the room predict the bars. What goes wrong: after a change of its length alone the prediction hardly differs,
