@@ -88,23 +88,21 @@ def work(
                 job, found = running.pop(future), future.result()
                 made_by = {"command": command, "machine": machine(), "torch": torch.__version__}
                 write_json(job.file, found | {"made_by": made_by})
-                print(f"{job.file.stem}: {found['processor_seconds']} s", flush=True)
+                loss = f"{found['final']:.4f}, " if "final" in found else ""
+                print(f"{job.file.stem}: {loss}{found['processor_seconds']} s", flush=True)
 
 
-def main(name: str, plan: Callable[[], tuple[list[J], list[str]]], train: Callable[[J], dict[str, Any]]) -> None:
-    """The program of a recipe; name: its module."""
+def main(
+    name: str, plan: Callable[[], tuple[list[J], list[str]]], train: Callable[[J], dict[str, Any]], workers: int = 1
+) -> None:
+    """The program of a recipe; name: its module, workers: the default."""
     parser = argparse.ArgumentParser(prog=f"python -m {name}")
     parser.add_argument("--hours", type=float, default=0.0, help="start no training after so many hours")
-    parser.add_argument("--workers", type=int, default=1, help="trainings at a time, one core each")
+    parser.add_argument("--workers", type=int, default=workers, help="trainings at a time, one core each")
     given = parser.parse_args()
     if given.hours:
-        work(
-            plan,
-            train,
-            f"python -m {name} --hours {given.hours:g} --workers {given.workers}",
-            given.hours,
-            given.workers,
-        )
+        command = f"python -m {name} --hours {given.hours:g} --workers {given.workers}"
+        work(plan, train, command, given.hours, given.workers)
     jobs, wrong = plan()
     print(f"{sum(job.file.exists() for job in jobs)} of {len(jobs)} runs are done")
     print("\n".join(f"  {sentence}" for sentence in wrong or ["nothing stops the rest"]))

@@ -20,12 +20,10 @@ every row.
 Departs from the paper: a million times less training; AdamW, a warm-up and a cosine; Glorot's first weights for all
 rows, also (with their own rule on top) for those that bring some; 0.01 of the balance loss where there are experts.
 
-One file a run in `results/transfer/`, written when the run ends.
+One file a run in `results/transfer/`, written when the run ends (`lectures.recipes.resumable`).
 """
 
-import argparse
 import collections
-import json
 import math
 import os
 import random
@@ -33,10 +31,8 @@ import re
 import statistics
 import time
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +47,13 @@ from nlmcore.variants import CATALOGUE, factorised
 from nlmcore.variants.mixture_of_experts import MixtureOfExperts, balance_loss
 from torch import Tensor, nn
 
-from lectures import FOLDER
+from lectures.recipes import resumable
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.narang import THEIRS
 from lectures.recipes.pairs import BOS, Ids, as_source, as_target, draw_many, english, german, load_dictionary
-from lectures.recipes.run import machine, parameters, write_json
+from lectures.recipes.resumable import file_of, read
+from lectures.recipes.run import parameters
 
-RUNS = FOLDER / "results" / "transfer"
 VANILLA = "Vanilla Transformer"
 SHARES = {"sounds": 2, "numbers": 1, "spelling": 2}
 """Of each batch's pairs."""
@@ -96,8 +92,8 @@ class Job:
 
     @property
     def file(self) -> Path:
-        words = [self.row, self.control, f"{self.steps} steps", f"rate {self.rate:g}", f"seed {self.seed}"]
-        return RUNS / (re.sub(r"[^a-z0-9.]+", "-", " ".join(filter(None, words)).lower()) + ".json")
+        described = self.row, self.control, f"{self.steps} steps", f"rate {self.rate:g}", f"seed {self.seed}"
+        return file_of("transfer", *described)
 
 
 def gate_jobs() -> list[Job]:
@@ -319,10 +315,6 @@ def train(job: Job) -> dict[str, Any]:
 # --- the gates --------------------------------------------------------------------------------------
 
 
-def read(job: Job) -> dict[str, Any] | None:
-    return json.loads(job.file.read_text(encoding="utf-8")) if job.file.exists() else None
-
-
 @lru_cache(maxsize=1)
 def floors(orders: int = 6) -> dict[str, list[float]]:
     """By task: nats per token of n-grams of the answers, which see no source; orders 1, 2, …"""
@@ -390,44 +382,11 @@ def _final(found: dict[str, Any]) -> float:
 # --- the work ---------------------------------------------------------------------------------------
 
 
-def work(hours: float, workers: int) -> None:
-    """Trains what is left, in order; each finished run is written at once, so nothing but unfinished runs is lost."""
-    end = time.monotonic() + 3_600 * hours
-    queue = [job for job in jobs() if not job.file.exists()]
-    gated = set(gate_jobs())
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        running: dict[Future[dict[str, Any]], Job] = {}
-        while queue or running:
-            while queue and len(running) < workers and time.monotonic() < end:
-                if queue[0] not in gated:
-                    if gated & set(running.values()):
-                        break  # the gates wait for these
-                    if wrong := gates():
-                        raise SystemExit("The rows are not trained, since:\n  " + "\n  ".join(wrong))
-                job = queue.pop(0)
-                running[pool.submit(train, job)] = job
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                job, found = running.pop(future), future.result()
-                command = f"python -m {__spec__.name} --hours {hours:g} --workers {workers}"
-                made_by = {"command": command, "machine": machine(), "torch": torch.__version__}
-                write_json(job.file, found | {"made_by": made_by})
-                print(f"{job.file.stem}: {_final(found):.4f}, {found['processor_seconds']} s", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m lectures.recipes.transfer", description=__doc__.split("\n")[0])
-    parser.add_argument("--hours", type=float, default=0.0, help="start no training after so many hours")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="trainings at a time, one core each")
-    given = parser.parse_args()
-    if given.hours:
-        work(given.hours, given.workers)
-    planned = jobs()
-    print(f"{sum(job.file.exists() for job in planned)} of {len(planned)} runs are done")
-    for sentence in gates() or ["all gates hold"]:
-        print(f"  {sentence}")
+def plan() -> tuple[list[Job], list[str]]:
+    """What may be trained now, and what stops the rows."""
+    wrong = gates()
+    return (gate_jobs() if wrong else jobs()), wrong
 
 
 if __name__ == "__main__":
-    main()
+    resumable.main("lectures.recipes.transfer", plan, train, workers=os.cpu_count() or 1)
