@@ -35,7 +35,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import takewhile
 from typing import Any, Literal, cast
 
@@ -194,11 +193,6 @@ def question(
         together=together,
         tolerance=tolerance,
     )
-
-
-def closing(*modules: str) -> Callable[..., Exercise]:
-    """`question` for an assignment in which these modules are closed."""
-    return partial(question, closed=modules)
 
 
 def _master(assignment: str) -> Master:

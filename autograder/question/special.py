@@ -38,7 +38,6 @@ from autograder.question.declare import TOLERANCE, Row, judged, question, soluti
 from autograder.question.draw import Draw
 from autograder.question.laws.experiments import chooses, is_supported, right_columns
 from autograder.question.listing import Listing, listing_of
-from autograder.question.sized import at
 from autograder.question.specification import Both, Case, Cases, Exercise, case
 
 POINTS = 4
@@ -55,18 +54,21 @@ def on_the_page(label: str, *arguments: Any) -> Cases:
     return lambda draw: kept
 
 
+def other_seeds(draw: Draw, count: int = 2) -> list[int]:
+    return [draw.integer(100 * n, 100 * n + 99) for n in range(1, count + 1)]
+
+
 def over_seeds(
     *given: Any, fresh: Callable[[Draw], Sequence[Any]] | None = None, count: int = 2
 ) -> tuple[Cases, Cases]:
-    """(an experiment on the page, the same and another one): what is given before the seeds, and the seeds. `fresh`:
-    what the other one is given, the same by default; `count`: how many seeds it has."""
-    page = on_the_page("the five seeds of the page", *given, [0, 1, 2, 3, 4])
+    """(an experiment on the page, another one): what is given before the seeds, and the seeds. `fresh`: what the other
+    one is given, the same by default; `count`: how many seeds it has."""
 
     def other(draw: Draw) -> list[Case]:
-        seeds = [draw.integer(100 * n, 100 * n + 99) for n in range(1, count + 1)]
+        seeds = other_seeds(draw, count)
         return [case("other seeds", *(given if fresh is None else fresh(draw)), seeds)]
 
-    return page, Both((page, other))
+    return on_the_page("the five seeds of the page", *given, [0, 1, 2, 3, 4]), other
 
 
 def at_points(label: str = "a random point", **symbols: tuple[float, float]) -> Cases:
@@ -162,12 +164,7 @@ everything looks as if you had known it.
 """
 
 
-def other_seeds(draw: Draw, count: int = 2) -> list[int]:
-    return [draw.integer(10 * n, 10 * n + 9) for n in range(1, count + 1)]
-
-
-PAGE = on_the_page("the five seeds of the page", [0, 1, 2, 3, 4])
-FRESH = at("other seeds", lambda draw: (other_seeds(draw),))
+PAGE, FRESH = over_seeds()
 
 
 def experiment(

@@ -4,12 +4,13 @@ The functions differ in form from `nlmcore.attention`: one query at a time, a so
 purposes, and heads as a function of five arguments.
 """
 
+import functools
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder.question.declare import closing, exercises_in, holds, inputs_too, judged, shapes, values
+from autograder.question.declare import exercises_in, holds, inputs_too, judged, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.laws.attention import (
     alone_as_in_a_batch,
@@ -25,7 +26,7 @@ from autograder.question.special import at_points, columns, concluded, formula, 
 from autograder.question.specification import Both, Case, case
 
 # Attention, and rooms with an attention of their own.
-question = closing("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast", "transformers")
+ask = functools.partial(question, closed=("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast", "transformers"))
 
 # --- 1. one query against n keys: the dot product, a bilinear form, a small network ----------------------------
 
@@ -34,7 +35,7 @@ def dot(draw: Draw, n: int, d: int) -> tuple[Tensor, ...]:
     return draw.normal(d), draw.normal(n, d)
 
 
-DOT_SCORE = question(
+DOT_SCORE = ask(
     "attention.dot_score",
     returns=("scores",),
     inputs=dot,
@@ -67,7 +68,7 @@ def bilinear(draw: Draw, n: int, d_query: int, d_key: int) -> tuple[Tensor, ...]
     return draw.normal(d_query), draw.normal(n, d_key), draw.normal(d_query, d_key)
 
 
-BILINEAR_SCORE = question(
+BILINEAR_SCORE = ask(
     "attention.bilinear_score",
     returns=("scores",),
     inputs=lambda draw, n, d: bilinear(draw, n, d, d),
@@ -98,7 +99,7 @@ def additive(draw: Draw, n: int, d_query: int, d_key: int, d_score: int) -> tupl
     return draw.normal(d_query), draw.normal(n, d_key), *matrices, draw.normal(d_score)
 
 
-ADDITIVE_SCORE = question(
+ADDITIVE_SCORE = ask(
     "attention.additive_score",
     returns=("scores",),
     inputs=lambda draw, n, d, d_score: additive(draw, n, d, d, d_score),
@@ -213,7 +214,7 @@ MASKED = these(
     at("a mask that allows everything", nothing_hidden),
 )
 EMPTY = at("a query with no key allowed", empty_row)
-ATTEND = question(
+ATTEND = ask(
     "attention.attend",
     returns=("context", "weights"),
     inputs=scores,
@@ -338,7 +339,7 @@ BATCHES = these(at("a batch", leading=(2,)), at("a batch with heads, float64", l
 QKV_SUMS = these(at("a batch", other_queries), at("a batch with a mask", leading=(2,), mask=True))
 QKV_MASKED = these(at("one sentence", masked_qkv), at("one mask for a whole batch", masked_qkv, leading=(2,)))
 QKV_EMPTY = at("a query with no key allowed", empty_row_qkv)
-SCALED_DOT_PRODUCT_ATTENTION = question(
+SCALED_DOT_PRODUCT_ATTENTION = ask(
     "attention.scaled_dot_product_attention",
     returns=("output", "weights"),
     inputs=qkv,
@@ -415,8 +416,9 @@ after: nan-where-nothing-is-allowed
 """,
 )
 
-page, seeds = over_seeds()
-ONE_VECTOR = question(
+page, fresh = over_seeds()
+seeds = Both((page, fresh))
+ONE_VECTOR = ask(
     "attention.one_vector",
     returns=("prediction", "errors", "conclusion"),
     properties=[
@@ -494,7 +496,7 @@ EDGES = these(
     at("an empty sentence in the batch", empty=True),
     at("more padding than the longest sentence needs", more=2),
 )
-DECODER_MASK = question(
+DECODER_MASK = ask(
     "attention.decoder_mask",
     returns=("mask",),
     inputs=padded,
@@ -597,7 +599,7 @@ HEADS_MASKED = these(
 HEADS_EMPTY = at("a word with no key allowed", empty_row_heads)
 TOGETHER = at("a sentence alone and in a batch", alone_and_together)
 zero_weights = zero_where_nothing_is_allowed(6, output_too=False)
-MULTI_HEAD_ATTENTION = question(
+MULTI_HEAD_ATTENTION = ask(
     "attention.multi_head_attention",
     returns=("output", "weights"),
     inputs=heads,
@@ -695,7 +697,7 @@ mask-after-softmax: You applied the mask after the softmax: masked keys have wei
 # --- 5 to 7. the variance of a dot product, a colleague's count of keys, and width ----------------------------
 
 points = at_points(d=(2, 300), a=(0.2, 3.0), b=(0.2, 3.0), m=(-2.0, 2.0))
-SCORE_SPREAD = question(
+SCORE_SPREAD = ask(
     "attention.score_spread",
     returns=("variance", "divisor"),
     properties=[
@@ -739,7 +741,7 @@ def ragged(draw: Draw, time: int, more: int = 0) -> tuple[Tensor, Tensor]:
     return weights(draw, [*first, draw.integer(1, time)], time + 2)
 
 
-KEYS_LOOKED_AT = question(
+KEYS_LOOKED_AT = ask(
     "attention.keys_looked_at",
     returns=("number",),
     inputs=even,
@@ -778,8 +780,9 @@ divisor-suspected: Line {total / real.sum()} is right: it divides by the number 
 """,
 )
 
-page, seeds = over_seeds(count=3)
-HARDENING = question(
+page, fresh = over_seeds(count=3)
+seeds = Both((page, fresh))
+HARDENING = ask(
     "attention.hardening",
     returns=("prediction", "largest", "conclusion"),
     properties=[

@@ -4,21 +4,22 @@
 function of tensors.
 """
 
+import functools
 import math
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder.question.declare import closing, exercises_in, frugal, holds, inputs_too, shapes, values
+from autograder.question.declare import exercises_in, frugal, holds, inputs_too, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.kinds import EQUAL
 from autograder.question.sized import ODD, at, between, beyond, largest, several, these
 from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.question.specification import Case, case
+from autograder.question.specification import Both, Case, case
 from solutions.efficient_attention.laws import random_blocks_are_added, sampled_anew
 
-question = closing("nlmcore.attention", "transformers")  # attention, and everything built on it
+ask = functools.partial(question, closed=("nlmcore.attention", "transformers"))  # attention, and everything built on it
 
 
 def positive(draw: Draw, *shape: int) -> Tensor:
@@ -53,7 +54,7 @@ FEW = these(
     at("one token", time=1, window=2, dilation=2),
     at("all tokens are global", time=4, window=0, dilation=2, tokens=(3, 1, 0, 2)),
 )
-LONGFORMER = question(
+LONGFORMER = ask(
     "efficient_attention.longformer_mask",
     returns=("mask",),
     inputs=longformer,
@@ -129,7 +130,7 @@ SHORT = these(
     at("one block", blocks=1, block=3, more=-1, n_global=0, n_random=2),
 )
 SEEDS = at("thirty blocks", sampled, blocks=30, block=2, n_global=1, n_random=3, seeds=(0, 0, 1))
-BIGBIRD = question(
+BIGBIRD = ask(
     "efficient_attention.bigbird_mask",
     returns=("mask",),
     inputs=bigbird,
@@ -237,7 +238,7 @@ SECOND = these(
     at("a second chunk with larger scores", past=0.3, scale=3.0),
     at("a second chunk with smaller scores", past=3.0, scale=0.3),
 )
-ABSORB = question(
+ABSORB = ask(
     "efficient_attention.absorb",
     returns=("maximum", "total", "mixed"),
     inputs=chunk,
@@ -352,7 +353,7 @@ UNSEEING = these(
     at("nobody sees anything", mask=torch.zeros(3, 4, dtype=torch.bool)),
 )
 LONG = at("a long text with a narrow window", mask=band(40, 2, 1), block=4)
-BLOCK_ATTENTION = question(
+BLOCK_ATTENTION = ask(
     "efficient_attention.block_attention",
     returns=("output", "computed"),
     inputs=masked,
@@ -434,7 +435,7 @@ def padded(draw: Draw, time: int, d: int, d_v: int, mixed: int) -> Any:
     return *(torch.cat([x[:, :2], 5 * x[:, 2:]], 1) for x in (q, k, v)), *rest
 
 
-LINFORMER = question(
+LINFORMER = ask(
     "efficient_attention.linformer",
     returns=("output",),
     inputs=texts,
@@ -497,7 +498,7 @@ def features(draw: Draw, count: int, time: int, d: int, d_v: int, past: bool = F
 
 
 GO_ON = at("a text that continues", past=True)
-LINEAR_ATTENTION = question(
+LINEAR_ATTENTION = ask(
     "efficient_attention.linear_attention",
     returns=("output", "state"),
     inputs=features,
@@ -561,7 +562,7 @@ summed-over-heads: You add up over the heads. Each head has its own sums.
 # --- 4 to 6. what a window saves, a friend's band, and which memory finds a needle -----------------------------
 
 points = at_points(n=(90, 900), w=(4, 60), p=(0.3, 0.9), k=(8, 64), d=(16, 128), f=(1.5, 8.0))
-SAVINGS = question(
+SAVINGS = ask(
     "efficient_attention.savings",
     returns=("scores", "length", "linformer"),
     properties=[
@@ -614,7 +615,7 @@ def text(draw: Draw, time: int, d: int, d_v: int, window: int = 2) -> tuple:
     return draw.normal(time, d), draw.normal(time, d), draw.normal(time, d_v), window
 
 
-BAND_ATTENTION = question(
+BAND_ATTENTION = ask(
     "efficient_attention.band_attention",
     returns=("output",),
     inputs=text,
@@ -667,8 +668,9 @@ values of the same tokens as the keys?
 """,
 )
 
-page, seeds = over_seeds(96, fresh=lambda draw: [64 + 8 * draw.integer(0, 1)])
-WHICH_MEMORY = question(
+page, fresh = over_seeds(96, fresh=lambda draw: [64 + 8 * draw.integer(0, 1)])
+seeds = Both((page, fresh))
+WHICH_MEMORY = ask(
     "efficient_attention.which_memory",
     returns=("prediction", "shares", "conclusion"),
     properties=[
@@ -759,7 +761,7 @@ RINGS = these(
     at("float64", slots=5, read=7, time=2, double=True),
     at("one slot", slots=1, read=2, time=1, sinks=0),
 )
-REMEMBER = question(
+REMEMBER = ask(
     "efficient_attention.remember",
     returns=("keys", "values", "read"),
     inputs=new,
@@ -833,7 +835,7 @@ GONE_ROUND = these(
     at("after a long text", slots=8, read=between(28, 31)),
     at(EQUAL, count=4, d=4, d_v=4, slots=4, read=6, sinks=1),
 )
-IN_ORDER = question(
+IN_ORDER = ask(
     "efficient_attention.in_order",
     returns=("keys", "values"),
     inputs=held,
@@ -887,7 +889,7 @@ CORNERS = these(
     at("another base, no sinks", slots=4, read=6, sinks=0, base=10_000.0),
     at("float64", slots=5, read=8, double=True),
 )
-DECODE = question(
+DECODE = ask(
     "efficient_attention.decode",
     returns=("output", "cache"),
     inputs=step,

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.question.declare import closing, exercises_in, shapes, values
+from autograder.question.declare import exercises_in, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.kinds import EQUAL
 from autograder.question.sized import MAIN, ODD, at, between, beyond, these
@@ -21,7 +21,7 @@ from autograder.question.specification import Both, Case, case
 from nlmcore.corpora import load
 
 # The modifications themselves, and tests, corrections and correlations.
-question = closing("nlmcore.variants", "nlmcore.metrics", "scipy", "sklearn", "statsmodels")
+ask = functools.partial(question, closed=("nlmcore.variants", "nlmcore.metrics", "scipy", "sklearn", "statsmodels"))
 
 Some = dict[str, Any]
 """A layer, the sizes of a model, a training."""
@@ -59,7 +59,7 @@ def stack(draw: Draw, time: int, d: int, d_ff: int, alphas: tuple[float, ...] = 
     return draw.normal(2, time, d), [layer_of(draw, d, d_ff, alpha) for alpha in alphas]
 
 
-REZERO = question(
+REZERO = ask(
     "modifications.rezero",
     returns=("x",),
     inputs=stack,
@@ -107,7 +107,7 @@ def scores(draw: Draw, tokens: int, experts: int, capacity: int = 8, scale: floa
     return draw.normal(tokens, experts) * scale, capacity
 
 
-ROUTE = question(
+ROUTE = ask(
     "modifications.route",
     returns=("expert", "gate", "kept"),
     inputs=scores,
@@ -170,7 +170,7 @@ def uneven(draw: Draw, tokens: int, experts: int, scale: float = 2.0) -> tuple[T
     return (draw.normal(tokens, experts) * scale + torch.linspace(1, -1, experts),)
 
 
-BALANCE = question(
+BALANCE = ask(
     "modifications.balance",
     returns=("share", "mean", "loss"),
     inputs=uneven,
@@ -223,7 +223,7 @@ def router(draw: Draw, tokens: int, experts: int) -> tuple[Tensor, Tensor]:
     return p, share / share.sum()
 
 
-BALANCE_GRADIENT = question(
+BALANCE_GRADIENT = ask(
     "modifications.balance_gradient",
     returns=("slope", "gradient"),
     inputs=router,
@@ -302,7 +302,7 @@ def idle(draw: Draw, d: int, d_ff: int) -> tuple:
 
 
 FULL = at("a dropped token", full)
-EXPERTS = question(
+EXPERTS = ask(
     "modifications.experts",
     returns=("y", "balance", "dropped"),
     inputs=mixture,
@@ -381,7 +381,7 @@ UNTIED = these(
     at("factorised, untied", vocab=beyond(8), factorised=True, untied=True),
     at("plain, untied", vocab=beyond(8), untied=True),
 )
-EMBED = question(
+EMBED = ask(
     "modifications.embed",
     returns=("vectors", "scores"),
     inputs=vectors,
@@ -444,7 +444,7 @@ TOGETHER = these(
     at("everything together", inner=3, untied=True, experts=between(4, 6)),
     at("factorised, shared, two experts, one layer", inner=2, experts=2, n_layers=1),
 )
-COSTS = question(
+COSTS = ask(
     "modifications.costs",
     returns=("parameters", "products"),
     inputs=model,
@@ -520,7 +520,7 @@ EDGES = these(
     at("two equally close widths", change={"experts": 2}, d_ff=lambda draw: 2 * draw.integer(10, 20)),
     at("more than vanilla even with a width of 1", change={"experts": 9, "untied": True}, d_ff=5),
 )
-FAIR_WIDTH = question(
+FAIR_WIDTH = ask(
     "modifications.fair_width",
     returns=("d_ff", "above"),
     inputs=thrift,
@@ -575,7 +575,7 @@ def alike(draw: Draw, low: int = 10, high: int = 60) -> tuple[list[float], list[
     return [loss + draw.integer(low, high) / 1000 for loss in luck], luck
 
 
-PAIRED = question(
+PAIRED = ask(
     "modifications.paired",
     returns=("mean", "half"),
     inputs=pairs,
@@ -633,7 +633,7 @@ def odd_samples(draw: Draw) -> list[Case]:
     ]
 
 
-WELCH = question(
+WELCH = ask(
     "modifications.welch",
     returns=("t", "freedom", "p"),
     inputs=samples,
@@ -716,7 +716,7 @@ def odd_p(draw: Draw) -> list[Case]:
     ]
 
 
-HOLM = question(
+HOLM = ask(
     "modifications.holm",
     returns=("corrected",),
     properties=[
@@ -776,7 +776,7 @@ def odd_lists(draw: Draw) -> list[Case]:
 
 
 TIED = at("ties", tied)
-RANK_CORRELATION = question(
+RANK_CORRELATION = ask(
     "modifications.rank_correlation",
     returns=("ranks", "rho"),
     inputs=pairs,
@@ -843,7 +843,7 @@ def tables(draw: Draw, both: int, theirs_only: int = 0, ours_only: int = 0) -> t
             return theirs, ours, ROWS[0], 0.15
 
 
-AGREEMENT = question(
+AGREEMENT = ask(
     "modifications.agreement",
     returns=("rows", "rho"),
     inputs=tables,
@@ -939,7 +939,7 @@ def single(draw: Draw) -> tuple:
     return shuffled(draw, [*uneven, *alone, diverged("WideNet", 0), diverged("WideNet", 1)]), BASELINE, RATE
 
 
-JUDGE = question(
+JUDGE = ask(
     "modifications.judge",
     returns=("difference", "corrected", "verdict"),
     inputs=clean,
@@ -1030,7 +1030,7 @@ def equal(draw: Draw) -> list[Case]:
 
 page = on_the_page("the five seeds of the page", *windows(0, 0, 4_000, 600), [0, 1, 2, 3, 4])
 FEWER = ["lower", 1, 0]
-WHICH_BALANCE = question(
+WHICH_BALANCE = ask(
     "modifications.which_balance",
     returns=("prediction", "table", "conclusion"),
     properties=[

@@ -12,11 +12,11 @@ from torch import Tensor
 
 from autograder.question.declare import (
     any_order,
-    closing,
     exercises_in,
     holds,
     inputs_too,
     judged,
+    question,
     shapes,
     values,
 )
@@ -26,12 +26,12 @@ from autograder.question.kinds import EQUAL, SLICES
 from autograder.question.laws.self_attention import scores_depend_on_the_distance
 from autograder.question.sized import at, between, beyond, largest, several, these
 from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.question.specification import Case
+from autograder.question.specification import Both, Case
 from nlmcore.corpora import load
 from solutions.positions import laws
 
 _MODULES = ("attention", "convolutional", "fast", "feedforward", "positions", "training")  # positions, and what attends
-question = closing(*(f"nlmcore.{name}" for name in _MODULES), "transformers")
+ask = functools.partial(question, closed=(*(f"nlmcore.{name}" for name in _MODULES), "transformers"))
 
 
 def waves(half: int, base: float = 50.0) -> Tensor:
@@ -58,7 +58,7 @@ ODD_SHIFTS = these(
     at("far, base 50", k=lambda draw: 60 * draw.size(), base=50.0),
     at("one pair", half=1),
 )
-SHIFT_MATRIX = question(
+SHIFT_MATRIX = ask(
     "positions.shift_matrix",
     returns=("M",),
     inputs=shift,
@@ -116,7 +116,7 @@ SMALL = these(
     at(EQUAL, vocab=3, length=3, d_token=3, d_position=3, d_model=3),
     at(SLICES, slices=True),
 )
-AS_ADDITION = question(
+AS_ADDITION = ask(
     "positions.as_addition",
     returns=("new_tokens", "new_positions"),
     inputs=joined,
@@ -158,7 +158,7 @@ SINGLE = these(
     at("one position", old=beyond(1), times=0, more=1),
     at("two rows, float64", old=2, more=beyond(0), double=True),
 )
-STRETCHED = question(
+STRETCHED = ask(
     "positions.stretched",
     returns=("table", "low", "share"),
     inputs=table,
@@ -204,11 +204,12 @@ def texts(play: int, first: int, count: int, time: int) -> tuple[Tensor, int]:
     return found[first : first + count * (time + 1)].reshape(count, time + 1)[:, :-1], vocab
 
 
-page, seeds = over_seeds(  # elsewhere as many texts as positions
+page, fresh = over_seeds(  # elsewhere as many texts as positions
     *(*texts(0, 0, 24, 144), 16),
     fresh=lambda draw: [*texts(draw.integer(1, 20), draw.integer(0, 20_000), 90, 90), 2 * draw.size() + 4],
 )
-LOOKING_BACK = question(
+seeds = Both((page, fresh))
+LOOKING_BACK = ask(
     "positions.looking_back",
     returns=("prediction", "errors", "conclusion"),
     properties=[
@@ -302,7 +303,7 @@ ODD_OFFSETS = these(
     at("very far keys", kind="very far", both=True),
     at("one offset", kind="one", both=True),
 )
-BUCKETS = question(
+BUCKETS = ask(
     "positions.buckets",
     returns=("bucket",),
     inputs=offsets,
@@ -361,7 +362,7 @@ CACHED = these(
     at("one key", heads=2, queries=1),
 )
 POWERS = these(*(at(f"{n} heads", heads=n, queries=1, past=beyond(-1)) for n in (4, 8)))
-ALIBI = question(
+ALIBI = ask(
     "positions.alibi",
     returns=("slopes", "bias"),
     inputs=biases,
@@ -407,7 +408,7 @@ position keys − queries.
 )
 
 points = at_points(slope=(0.05, 1.5))
-ALIBI_REACH = question(
+ALIBI_REACH = ask(
     "positions.alibi_reach",
     returns=("own", "distance"),
     properties=[
@@ -471,7 +472,7 @@ FEW = these(
     at("two dimensions", half=1, layout="interleaved"),
     at("float64", layout="interleaved", first=0, double=True),
 )
-ROTARY = question(
+ROTARY = ask(
     "positions.rotary",
     returns=("rotated",),
     inputs=rotated,
@@ -535,7 +536,7 @@ FACTORS = these(
     at("ntk, as long as in training", factor=1.0, base=500.0),
     at("ntk, two dimensions", half=1, factor=4.0),
 )
-SLOWER = question(
+SLOWER = ask(
     "positions.slower",
     returns=("frequencies",),
     inputs=slowed,
@@ -585,7 +586,7 @@ ONE = these(
     at("one key", queries=1),
     at("three keys, float64", queries=3, leading=(2,), double=True),
 )
-SKEWED = question(
+SKEWED = ask(
     "positions.skewed",
     returns=("by_key",),
     inputs=unskewed,
@@ -671,7 +672,7 @@ EVERYTHING = these(
     at("one query, one vector", queries=1, past=beyond(2), vectors=1),
 )
 TWO = at("other queries", other_queries)
-ATTEND = question(
+ATTEND = ask(
     "positions.attend",
     returns=("output", "weights"),
     inputs=attending,
@@ -750,7 +751,7 @@ def chunk(draw: Draw, heads: int, new: int, half: int, old: int = 0) -> tuple[Te
 
 
 SHORT = these(at("one new token", new=1, old=largest(3)), at("a short cache", heads=1, new=3, half=2, old=2))
-READ_ON = question(
+READ_ON = ask(
     "positions.read_on",
     returns=("output", "keys"),
     inputs=chunk,

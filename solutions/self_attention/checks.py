@@ -4,9 +4,11 @@ The functions differ in form from `nlmcore.positions` and `nlmcore.attention`, w
 function is one idea, on one text at a time.
 """
 
+import functools
+
 from torch import Tensor
 
-from autograder.question.declare import closing, exercises_in, holds, judged, shapes, values, ways
+from autograder.question.declare import exercises_in, holds, judged, question, shapes, values, ways
 from autograder.question.draw import Draw
 from autograder.question.judges import inputs_unchanged
 from autograder.question.kinds import EQUAL
@@ -18,11 +20,11 @@ from autograder.question.laws.self_attention import (
 )
 from autograder.question.sized import MAIN, ODD, at, beyond, largest, several, these
 from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.question.specification import Case
+from autograder.question.specification import Both, Case
 
 # Attention, positions, the loss over a text.
 _MODULES = ("attention", "convolutional", "fast", "feedforward", "metrics", "positions", "training")
-question = closing(*(f"nlmcore.{name}" for name in _MODULES), "transformers")
+ask = functools.partial(question, closed=(*(f"nlmcore.{name}" for name in _MODULES), "transformers"))
 
 # --- 1. sinusoids, rotations, a bias for every distance --------------------------------------------------------
 
@@ -34,7 +36,7 @@ def sizes(draw: Draw, length: int, half: int) -> tuple[int, int]:
 UNUSUAL = these(
     at("one position", length=1, half=2), at("two columns", length=largest(2), half=1), at("long", length=60, half=3)
 )
-SINUSOIDS = question(
+SINUSOIDS = ask(
     "self_attention.sinusoids",
     returns=("table",),
     inputs=sizes,
@@ -79,7 +81,7 @@ def everywhere(draw: Draw, half: int) -> Case:
 
 
 SHIFTED = at("one query and one key at all positions", everywhere)
-ROTATE = question(
+ROTATE = ask(
     "self_attention.rotate",
     returns=("rotated",),
     inputs=vectors,
@@ -140,7 +142,7 @@ FAR = these(
     at("one position", reach=2, more=-1),
     at("one head", heads=1, more=2),
 )
-RELATIVE_BIAS = question(
+RELATIVE_BIAS = ask(
     "self_attention.relative_bias",
     returns=("bias",),
     inputs=biases,
@@ -181,7 +183,7 @@ WINDOWS = these(
     at("a window longer than the text", time=largest(), window=largest(3)),
     at("one position", time=1, window=2),
 )
-WINDOW_MASK = question(
+WINDOW_MASK = ask(
     "self_attention.window_mask",
     returns=("mask",),
     inputs=window,
@@ -235,7 +237,7 @@ TINY = these(
     at("a sentence of one token, with nothing to predict", time=4, lengths=(4, 1)),
 )
 WITH_A_LITTLE = "- torch.log_softmax(logits[:, :-1], dim=-1) → (torch.softmax(logits[:, :-1], dim=-1) + 1e-{}).log()"
-NEXT_TOKEN_LOSS = question(
+NEXT_TOKEN_LOSS = ask(
     "self_attention.next_token_loss",
     returns=("loss", "losses"),
     inputs=batch,
@@ -318,7 +320,7 @@ OUTPUTS = these(
 )
 EXTREMES = these(at("all heads share one", sets=1, group=4), at("every head has its own", sets=3, group=1))
 LARGE = these(at("scores of a hundred and more", sets=2, group=3, size=60.0), at("below minus a hundred", below))
-GROUPED_ATTENTION = question(
+GROUPED_ATTENTION = ask(
     "self_attention.grouped_attention",
     returns=("output", "weights"),
     inputs=qkv,
@@ -378,7 +380,7 @@ largest score of each row.
 # --- 4 to 6. a rotary score as a formula, a colleague's step with kept keys, and what is left at a distance ----
 
 points = at_points(a=(-2.0, -0.5), b=(0.5, 2.0), c=(0.5, 2.0), e=(-2.0, -0.5), r=(2, 30), w=(0.1, 1.5))
-ROTATED_SCORE = question(
+ROTATED_SCORE = ask(
     "self_attention.rotated_score",
     returns=("score", "largest"),
     properties=[
@@ -416,7 +418,7 @@ def step(draw: Draw, heads: int, time: int, d: int) -> tuple[Tensor, ...]:
 
 
 EDGES = these(at("one earlier token", heads=2, time=1, d=5), at("a single head", heads=1, time=4, d=3))
-NEXT_TOKEN = question(
+NEXT_TOKEN = ask(
     "self_attention.next_token",
     returns=("output",),
     inputs=step,
@@ -453,9 +455,10 @@ sum-suspected: Line {weights, values} is right: it adds up the values of each he
 """,
 )
 
-page, seeds = over_seeds(count=3)
+page, fresh = over_seeds(count=3)
+seeds = Both((page, fresh))
 NEAR = [["lower", 1, 0], ["lower", 4, 3]]
-FADING = question(
+FADING = ask(
     "self_attention.fading",
     returns=("prediction", "left", "conclusion"),
     properties=[

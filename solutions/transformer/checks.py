@@ -4,24 +4,24 @@ The functions differ in form from `nlmcore.transformer`, whose parts are modules
 matrices (in, out), and a cache is one tensor.
 """
 
+import functools
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder.question.declare import closing, exercises_in, frugal, holds, inputs_too, judged, shapes, values
+from autograder.question.declare import exercises_in, frugal, holds, inputs_too, judged, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.judges import inputs_unchanged, same_shapes
 from autograder.question.kinds import EQUAL
 from autograder.question.laws.self_attention import output_of_shared_values
 from autograder.question.sized import MAIN, ODD, at, beyond, largest, several, these
 from autograder.question.special import concluded, formula, over_seeds, predicted, wrong_line
-from autograder.question.specification import Case, Exercise, case
+from autograder.question.specification import Both, Case, Exercise, case
 from solutions.transformer.laws import lengths_are_kept, whole_equals_chunks
 
-question = closing(  # the parts of a Transformer, and everything built on them
-    *("nlmcore.attention", "nlmcore.decoding", "nlmcore.fast", "nlmcore.norms", "nlmcore.positions", "transformers")
-)
+_MODULES = ("attention", "decoding", "fast", "norms", "positions")  # a Transformer's parts, and what is built on them
+ask = functools.partial(question, closed=(*(f"nlmcore.{name}" for name in _MODULES), "transformers"))
 
 
 def sizes_of(heads: int, sets: int, base: float = 100.0, eps: float = 1e-8) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def even(draw: Draw, d: int) -> tuple:
     return x[..., :1].expand(x.shape).contiguous(), *gain_and_shift, 1e-3
 
 
-LAYER_NORM_QUESTION = question(
+LAYER_NORM_QUESTION = ask(
     "transformer.layer_norm",
     returns=("normed",),
     inputs=vectors,
@@ -126,7 +126,7 @@ def with_zeros(draw: Draw, d: int, part: bool = False) -> tuple:
 PART = at("usual vectors, the first k", part=True)
 DAMPED = at("an ε as large as the variance", eps=2.0)
 HALF = these(at("float16, entries of several hundred", halves), at("float16, the first k", halves, part=True))
-RMS_NORM_QUESTION = question(
+RMS_NORM_QUESTION = ask(
     "transformer.rms_norm",
     returns=("normed",),
     inputs=for_rms,
@@ -179,7 +179,7 @@ def upstream(draw: Draw, d: int, eps: float, scale: float = 1.0) -> tuple:
     return x, arriving, eps
 
 
-RMS_NORM_BACKWARD = question(
+RMS_NORM_BACKWARD = ask(
     "transformer.rms_norm_backward",
     returns=("slope", "gradient"),
     inputs=upstream,
@@ -224,7 +224,7 @@ def network(draw: Draw, batch: int, time: int, d_model: int, d_ff: int, size: fl
     return size * draw.normal(batch, time, d_model), network_weights(draw, d_model, d_ff)
 
 
-FEED_FORWARD = question(
+FEED_FORWARD = ask(
     "transformer.feed_forward",
     returns=("result",),
     inputs=network,
@@ -271,7 +271,7 @@ def alike(draw: Draw, heads: int, time: int, half: int) -> tuple:
 
 
 ALIKE = at("one vector at several positions", alike)
-ROTATE = question(
+ROTATE = ask(
     "transformer.rotate",
     returns=("rotated",),
     inputs=placed,
@@ -366,7 +366,7 @@ LARGE = these(
     at("all scores far below zero", below),
 )
 # With the scores: PyTorch's own attention returns the output and, in some forms, the weights, but never these.
-ATTEND = question(
+ATTEND = ask(
     "transformer.attend",
     returns=("output", "weights", "scores"),
     inputs=qkv,
@@ -463,7 +463,7 @@ SQUARE = these(
     at("one token and one set", batch=1, time=1, past=4, heads=3, sets=1),
     at("a text of one token", time=1, heads=3, sets=1),
 )
-ATTENTION = question(
+ATTENTION = ask(
     "transformer.attention",
     returns=("output", "cache"),
     inputs=layer,
@@ -538,7 +538,7 @@ def residual(draw: Draw, batch: int, time: int, half: int, d_ff: int, past=-1, e
 
 
 WITH_A_PAST = these(at("a past", past=3), at("square matrices, a large ε", half=1, d_ff=8, width=8))
-BLOCK = question(
+BLOCK = ask(
     "transformer.block",
     returns=("x", "cache"),
     inputs=residual,
@@ -616,7 +616,7 @@ FEW = these(
     at("a vocabulary as large as d_model", batch=2, time=6, d=5, d_ff=6, vocab=6),
     at("one token, one block, a large ε", batch=1, time=1, past=2, blocks=1, sets=1, eps=0.1),
 )
-LANGUAGE_MODEL = question(
+LANGUAGE_MODEL = ask(
     "transformer.language_model",
     returns=("logits", "state"),
     inputs=text,
@@ -720,7 +720,7 @@ def equal(draw: Draw) -> tuple:
 EDGES = these(
     at("n = 1", n=1), at("a prompt of one token", prompt=1, n=4), at("a given state", with_a_state), at(EQUAL, equal)
 )
-GENERATE = question(
+GENERATE = ask(
     "transformer.generate",
     returns=("written", "state"),
     inputs=writer,
@@ -786,7 +786,7 @@ UNEVEN = these(
     at("a last piece that is shorter", pieces=2, length=3, rest=1),
     at("two pieces, the last shorter", pieces=1, length=4, rest=2),
 )
-LOSS_IN_PIECES = question(
+LOSS_IN_PIECES = ask(
     "transformer.loss_in_pieces",
     returns=("loss",),
     inputs=read,
@@ -860,7 +860,7 @@ MANY = these(
     at("square matrices", more=11, d_head=8, d_ff=16, heads=2, sets=2, blocks=3, number=2),
     at("block 1 of eleven", more=1, d_head=4, d_ff=5, heads=2, sets=1, blocks=11),
 )
-LOAD_BLOCK = question(
+LOAD_BLOCK = ask(
     "transformer.load_block",
     returns=NAMES,
     inputs=file,
@@ -916,8 +916,9 @@ always-block-0: You always load block 0. The number of the block is part of each
 """,
 )
 
-page, seeds = over_seeds(32, fresh=lambda draw: [16 + 8 * draw.integer(0, 1)])
-PATHWAY = question(
+page, fresh = over_seeds(32, fresh=lambda draw: [16 + 8 * draw.integer(0, 1)])
+seeds = Both((page, fresh))
+PATHWAY = ask(
     "transformer.pathway",
     returns=("prediction", "rms", "conclusion"),
     properties=[

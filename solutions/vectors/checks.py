@@ -15,7 +15,7 @@ from autograder.question.draw import Draw
 from autograder.question.kinds import EQUAL
 from autograder.question.laws.lists import same_pairs
 from autograder.question.sized import ODD, at, these
-from autograder.question.special import at_points, experiment, formula, wrong_line
+from autograder.question.special import at_points, experiment, formula, over_seeds, wrong_line
 
 CLOSED = ("nlmcore.word2vec", "nlmcore.feedforward", "nlmcore.seq2seq", "gensim", "sklearn")
 """Closed in every question with PyTorch: word vectors, what learns them, what compares them."""
@@ -596,6 +596,7 @@ STEP_OR_NEIGHBOUR = experiment(
     table="shares",
     points=(0.5, 4.5, 3),
     claims=["0 < 1, 2 < 3", "1 < 0, 2 < 3", "0 ~ 1, 2 < 3", "0 ~ 1, 2 ~ 3"],
+    fresh=over_seeds(count=3)[1],
     closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
