@@ -25,9 +25,8 @@ heading above the solution, and the solution. A mistake is an edit of that solut
 Several edits may follow one another. For text of several lines, repeat the mark on each line and put the replacement
 on lines with a `+` instead of the arrow; `+` lines alone are a whole new solution. A line `or` starts a different way
 of making the same mistake. A line `after: id` applies the edits of that mistake first. A line `looks like: id, id`
-names mistakes that give the same answers everywhere. A line after these that is
-none of them begins the next mistake. An edit that does not apply is an
-error when the declaration is imported.'''
+names mistakes that give the same answers everywhere. A line after these that is none of them begins the next mistake.
+An edit that does not apply is an error when the declaration is imported.'''
 
 import importlib
 import pkgutil
@@ -156,12 +155,14 @@ def question(
     may be the row of `MAIN` itself. `planted`: the edit that makes the bug which students get to find and mend, in one
     line. `chosen`: results that they choose, `CHOSEN` unless given. `together`: the question with which this one
     counts. All three: `autograder.question.special`. `numpy`: the function gets and returns NumPy arrays, and so do the
-    solution and its edits; it runs where only Python and NumPy are, so nothing is closed. `counted`: what the matrix
-    products of a call cost is counted, for `frugal`.
+    solution and its edits; it runs where only Python and NumPy are, so there is nothing to close. `counted`: what the
+    matrix products of a call cost is counted, for `frugal`.
 
     Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
     it.
     """
+    if numpy and closed:
+        raise ValueError(f"{name}: with numpy=True there is nothing to close")
     if isinstance(inputs, At):
         main, inputs = inputs, inputs.inputs
     own: dict[Cases, Cases] = {}
@@ -186,7 +187,7 @@ def question(
         reference=master.make(function),
         properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
-        closed=() if numpy else with_what_is_built_on(closed),
+        closed=with_what_is_built_on(closed),
         numpy=numpy,
         planted=_planted(planted, master, name),
         chosen=chosen or tuple(name for name in CHOSEN if name in returns),

@@ -81,9 +81,11 @@ class Master:
 
     def estimate(self, function: str) -> tuple[int, str]:
         """(minutes, difficulty) as the heading says, `[[assignment.function, 15 minutes, easy]]`."""
-        found = re.search(rf"\[\[\w+\.{function}, (\d+) minutes, (\w+)\]\]$", "\n".join(self._lines), re.M)
+        found = re.search(rf"\[\[\w+\.{function}, (\d+) minutes, (easy|medium|hard)\]\]$", "\n".join(self._lines), re.M)
         if found is None:
-            raise EditError(f"{self.path.name}: the heading of {function} does not say how long it takes")
+            raise EditError(
+                f"{self.path.name}: the heading of {function} should end in “, 15 minutes, easy]]”, medium or hard"
+            )
         return int(found[1]), found[2]
 
     def solution(self, function: str) -> str:

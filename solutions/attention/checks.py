@@ -214,7 +214,7 @@ MASKED = these(
     at("a mask that allows everything", nothing_hidden),
 )
 EMPTY = at("a query with no key allowed", empty_row)
-ATTEND = ask(
+ATTEND = question(
     "attention.attend",
     returns=("context", "weights"),
     inputs=scores,
@@ -339,7 +339,7 @@ BATCHES = these(at("a batch", leading=(2,)), at("a batch with heads, float64", l
 QKV_SUMS = these(at("a batch", other_queries), at("a batch with a mask", leading=(2,), mask=True))
 QKV_MASKED = these(at("one sentence", masked_qkv), at("one mask for a whole batch", masked_qkv, leading=(2,)))
 QKV_EMPTY = at("a query with no key allowed", empty_row_qkv)
-SCALED_DOT_PRODUCT_ATTENTION = ask(
+SCALED_DOT_PRODUCT_ATTENTION = question(
     "attention.scaled_dot_product_attention",
     returns=("output", "weights"),
     inputs=qkv,
@@ -599,7 +599,7 @@ HEADS_MASKED = these(
 HEADS_EMPTY = at("a word with no key allowed", empty_row_heads)
 TOGETHER = at("a sentence alone and in a batch", alone_and_together)
 zero_weights = zero_where_nothing_is_allowed(6, output_too=False)
-MULTI_HEAD_ATTENTION = ask(
+MULTI_HEAD_ATTENTION = question(
     "attention.multi_head_attention",
     returns=("output", "weights"),
     inputs=heads,

@@ -615,7 +615,7 @@ def text(draw: Draw, time: int, d: int, d_v: int, window: int = 2) -> tuple:
     return draw.normal(time, d), draw.normal(time, d), draw.normal(time, d_v), window
 
 
-BAND_ATTENTION = ask(
+BAND_ATTENTION = question(
     "efficient_attention.band_attention",
     returns=("output",),
     inputs=text,

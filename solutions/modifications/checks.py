@@ -223,7 +223,7 @@ def router(draw: Draw, tokens: int, experts: int) -> tuple[Tensor, Tensor]:
     return p, share / share.sum()
 
 
-BALANCE_GRADIENT = ask(
+BALANCE_GRADIENT = question(
     "modifications.balance_gradient",
     returns=("slope", "gradient"),
     inputs=router,

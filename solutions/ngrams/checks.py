@@ -415,7 +415,7 @@ or
 )
 
 _points = at_points(n_1=(400, 900), n_2=(5, 190), D=(0.05, 0.95))
-BEST_DISCOUNT = ask(
+BEST_DISCOUNT = question(
     "ngrams.best_discount",
     returns=("slope", "best"),
     numpy=True,

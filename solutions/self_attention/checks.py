@@ -320,7 +320,7 @@ OUTPUTS = these(
 )
 EXTREMES = these(at("all heads share one", sets=1, group=4), at("every head has its own", sets=3, group=1))
 LARGE = these(at("scores of a hundred and more", sets=2, group=3, size=60.0), at("below minus a hundred", below))
-GROUPED_ATTENTION = ask(
+GROUPED_ATTENTION = question(
     "self_attention.grouped_attention",
     returns=("output", "weights"),
     inputs=qkv,

@@ -64,7 +64,7 @@ def even(draw: Draw, d: int) -> tuple:
     return x[..., :1].expand(x.shape).contiguous(), *gain_and_shift, 1e-3
 
 
-LAYER_NORM_QUESTION = ask(
+LAYER_NORM_QUESTION = question(
     "transformer.layer_norm",
     returns=("normed",),
     inputs=vectors,
@@ -179,7 +179,7 @@ def upstream(draw: Draw, d: int, eps: float, scale: float = 1.0) -> tuple:
     return x, arriving, eps
 
 
-RMS_NORM_BACKWARD = ask(
+RMS_NORM_BACKWARD = question(
     "transformer.rms_norm_backward",
     returns=("slope", "gradient"),
     inputs=upstream,

@@ -267,7 +267,7 @@ costs the same however confident it is. `logsigmoid` needs neither.
     + ways(GRAIN, 6, 8, 9, 10, 12, 15, 20),
 )
 
-PAIR_GRADIENTS = ask(
+PAIR_GRADIENTS = question(
     "vectors.pair_gradients",
     returns=("d_centre", "d_context", "d_noise"),
     numpy=True,
@@ -506,7 +506,7 @@ here you sum the original vectors and take the cosines afterwards.
 # --- 4 and 5. what a dot product becomes, and the wrong line of a friend's positive PMI ------------------------
 
 _points = at_points(n=(20, 90), m=(0.5, 8.0), k=(2, 15), x=(-2.0, 2.0))
-BEST_SCORE = ask(
+BEST_SCORE = question(
     "vectors.best_score",
     returns=("slope", "best"),
     numpy=True,

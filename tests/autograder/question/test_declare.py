@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.question.declare import _misconceptions
+from autograder.question.declare import _misconceptions, question
 from autograder.question.edits import EditError, Master
 
 MASTER = '''# %% [markdown]
@@ -148,3 +148,17 @@ def test_a_function_without_a_solution_is_named(tmp_path):
         Master(path).make("f")
     with pytest.raises(EditError, match="defines no function 'h'; there are f, g"):
         Master(path).make("h")
+
+
+def test_the_heading_says_how_long_and_how_hard(master):
+    assert master.estimate("double") == (15, "easy")
+    with pytest.raises(EditError, match="the heading of half should end in"):
+        master.estimate("half")
+    master.path.write_text(MASTER.replace("easy]]", "esay]]"))
+    with pytest.raises(EditError, match="the heading of double should end in"):
+        Master(master.path).estimate("double")
+
+
+def test_without_pytorch_nothing_can_be_closed():
+    with pytest.raises(ValueError, match="with numpy=True there is nothing to close"):
+        question("gates.leaky", returns=("states", "left"), properties=[], mistakes="", closed=["nlmcore"], numpy=True)
