@@ -51,9 +51,7 @@ class Range(NamedTuple):
         return high_enough and (number <= self.high if self.closed else number < self.high)
 
     def __str__(self) -> str:
-        if self.high < math.inf:
-            return f"lie in {'(' if self.above else '['}{self.low:g}, {self.high:g}{']' if self.closed else ')'}"
-        return f"be {'above' if self.above else 'at least'} {self.low:g}"
+        return f"lie {self!r}" if self.high < math.inf else f"be {'above' if self.above else 'at least'} {self.low:g}"
 
     def __repr__(self) -> str:
         """As `help` shows it in a signature: Annotated[int, ≥ 1]."""
@@ -114,35 +112,21 @@ def checked(function: Any = None, *, like: str | None = None) -> Any:
     positional = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
     method, weight = "self" in positional, attrgetter(like) if like else None
 
-    fitted: set[Any] = set()  # a call like one that fitted is not checked again: with small tensors, half the time
-
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        like_this = None if method else (*map(_alike, given), *named, *map(_alike, named.values()))
-        if like_this not in fitted:
-            me = given[0] if method and given else None
-            axes: dict[str, tuple[Any, str]] = {}
-            dtype = (weight(me).dtype, "the weights") if weight else None
-            for name, value in chain(zip(positional, given, strict=False), named.items()):
-                if name in checks:
-                    checks[name](name, value, axes, me)
-                    if isinstance(value, Tensor) and value.is_floating_point():
-                        dtype = dtype or (value.dtype, name)
-                        if value.dtype != dtype[0] and not torch.is_autocast_enabled(value.device.type):
-                            raise TypeError(f"{name} must have the dtype of {dtype[1]}, {dtype[0]}, got {value.dtype}")
-            if like_this and not torch.is_autocast_enabled() and len(fitted) < 10_000:
-                fitted.add(like_this)
+        me = given[0] if method and given else None
+        axes: dict[str, tuple[Any, str]] = {}
+        dtype = (weight(me).dtype, "the weights") if weight else None
+        for name, value in chain(zip(positional, given, strict=False), named.items()):
+            if name in checks:
+                checks[name](name, value, axes, me)
+                if isinstance(value, Tensor) and value.is_floating_point():
+                    dtype = dtype or (value.dtype, name)
+                    if value.dtype != dtype[0] and not torch.is_autocast_enabled(value.device.type):
+                        raise TypeError(f"{name} must have the dtype of {dtype[1]}, {dtype[0]}, got {value.dtype}")
         return function(*given, **named)
 
     return call
-
-
-def _alike(value: Any) -> Any:
-    """What checks look at: if one value passes, so does another that agrees in it."""
-    if isinstance(value, Tensor):
-        return type(value), value.shape, value.dtype
-    short = isinstance(value, str) and len(value) < 50
-    return (type(value), value) if short or isinstance(value, (int, float)) else type(value)
 
 
 def check_fields(config: Any) -> None:
