@@ -30,6 +30,7 @@ seeds.
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -188,7 +189,8 @@ def experiment(
     `table`: the result with a row for each seed, right to `tolerance`. `points`: for the prediction, the table and the
     conclusion. `page` and `fresh`: what is asked on the page, and what else. `more`: cases of the table only.
     `claims`: one for each conclusion; “0 < 1, 2 ~ 3” is that column 0 is lower than column 1 and that 2 and 3 are
-    undecided, “1.1 * 0 < 1” that column 0 is lower even when it is 1.1 times as large. `within`: see `concluded`.
+    undecided, “1.1 * 0 < 1” that column 0 is lower even when it is 1.1 times as large (or “1/3 * …”). `within`: see
+    `concluded`.
     """
     both = Both((page, fresh))
     every = both if more is None else Both((page, fresh, more))
@@ -209,7 +211,7 @@ def experiment(
     )
 
 
-CLAIM = re.compile(r"(?:([\d.]+) \* )?(\d+) ([<~]) (\d+)")
+CLAIM = re.compile(r"(?:([\d./]+) \* )?(\d+) ([<~]) (\d+)")
 
 
 def _claim(text: str) -> Claim:
@@ -217,5 +219,5 @@ def _claim(text: str) -> Claim:
     if not all(found):
         raise ValueError(f"a claim has the form “0 < 1” or “0 ~ 1”, several with a comma between them, got {text!r}")
     kinds = {"<": "lower", "~": "undecided"}
-    made = [[kinds[m[3]], int(m[2]), int(m[4]), *([float(m[1])] if m[1] else [])] for m in found if m]
+    made = [[kinds[m[3]], int(m[2]), int(m[4]), *([float(Fraction(m[1]))] if m[1] else [])] for m in found if m]
     return made[0] if len(made) == 1 else made

@@ -22,11 +22,21 @@ from autograder.question.laws.attention import (
     zero_where_nothing_is_allowed,
 )
 from autograder.question.sized import MAIN, ODD, at, several, these
-from autograder.question.special import at_points, columns, concluded, formula, over_seeds, predicted, wrong_line
+from autograder.question.special import (
+    at_points,
+    columns,
+    concluded,
+    experiment,
+    formula,
+    over_seeds,
+    predicted,
+    wrong_line,
+)
 from autograder.question.specification import Both, Case, case
 
 # Attention, and rooms with an attention of their own.
-ask = functools.partial(question, closed=("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast", "transformers"))
+CLOSED = ("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast", "transformers")
+ask = functools.partial(question, closed=CLOSED)
 
 # --- 1. one query against n keys: the dot product, a bilinear form, a small network ----------------------------
 
@@ -781,22 +791,15 @@ divisor-suspected: Line {total / real.sum()} is right: it divides by the number 
 )
 
 page, fresh = over_seeds(count=3)
-seeds = Both((page, fresh))
-HARDENING = ask(
+HARDENING = experiment(
     "attention.hardening",
-    returns=("prediction", "largest", "conclusion"),
-    properties=[
-        predicted(0.5, page, 4),
-        values("the largest weights of every seed", 3.5, seeds, "largest"),
-        concluded(
-            2,
-            seeds,
-            [["lower", 0, 2], ["undecided", 1, 3]],
-            [["lower", 0, 2], ["lower", 1, 3]],
-            [["lower", 0, 2], ["lower", 3, 1]],
-            [["undecided", 0, 2], ["undecided", 1, 3]],
-        ),
-    ],
+    table="largest",
+    points=(0.5, 3.5, 2),
+    claims=["0 < 2, 1 ~ 3", "0 < 2, 1 < 3", "0 < 2, 3 < 1", "0 ~ 2, 1 ~ 3"],
+    page=page,
+    fresh=fresh,
+    rows="the largest weights of every seed",
+    closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - sample(d, seed) → sample(d, seeds[0])
@@ -822,9 +825,6 @@ is for some seeds; one seed would have misled you.
 against-the-numbers: Without the division your own numbers decide it: for every seed the largest weight is larger at
 width 128.
 - conclusion = 1 → conclusion = 4
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
-everything looks as if you had known it.
-- prediction = 1 → prediction = 0
 """,
 )
 

@@ -15,11 +15,12 @@ from autograder.question.declare import exercises_in, frugal, holds, inputs_too,
 from autograder.question.draw import Draw
 from autograder.question.kinds import EQUAL
 from autograder.question.sized import ODD, at, between, beyond, largest, several, these
-from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.question.specification import Both, Case, case
+from autograder.question.special import at_points, experiment, formula, over_seeds, wrong_line
+from autograder.question.specification import Case, case
 from solutions.efficient_attention.laws import random_blocks_are_added, sampled_anew
 
-ask = functools.partial(question, closed=("nlmcore.attention", "transformers"))  # attention, and everything built on it
+CLOSED = ("nlmcore.attention", "transformers")
+ask = functools.partial(question, closed=CLOSED)  # attention, and everything built on it
 
 
 def positive(draw: Draw, *shape: int) -> Tensor:
@@ -669,22 +670,14 @@ values of the same tokens as the keys?
 )
 
 page, fresh = over_seeds(96, fresh=lambda draw: [64 + 8 * draw.integer(0, 1)])
-seeds = Both((page, fresh))
-WHICH_MEMORY = ask(
+WHICH_MEMORY = experiment(
     "efficient_attention.which_memory",
-    returns=("prediction", "shares", "conclusion"),
-    properties=[
-        predicted(0.5, page, 4),
-        values("the shares of every seed", 2.5, seeds, "shares"),
-        concluded(
-            2,
-            seeds,
-            [["lower", 1, 0], ["lower", 5, 4]],
-            [["lower", 1, 0], ["undecided", 4, 5], ["lower", 2, 4, 1.5], ["lower", 3, 5, 1.5]],
-            [["lower", 1, 0], ["undecided", 4, 5], ["undecided", 2, 4], ["undecided", 3, 5]],
-            ["undecided", 0, 5],
-        ),
-    ],
+    table="shares",
+    points=(0.5, 2.5, 2),
+    claims=["1 < 0, 5 < 4", "1 < 0, 4 ~ 5, 1.5 * 2 < 4, 1.5 * 3 < 5", "1 < 0, 4 ~ 5, 2 ~ 4, 3 ~ 5", "0 ~ 5"],
+    page=page,
+    fresh=fresh,
+    closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - k, v = haystack(n, seed) → k, v = haystack(n, seeds[0])

@@ -19,12 +19,13 @@ from autograder.question.laws.self_attention import (
     scores_depend_on_the_distance,
 )
 from autograder.question.sized import MAIN, ODD, at, beyond, largest, several, these
-from autograder.question.special import at_points, concluded, formula, over_seeds, predicted, wrong_line
-from autograder.question.specification import Both, Case
+from autograder.question.special import at_points, experiment, formula, over_seeds, wrong_line
+from autograder.question.specification import Case
 
 # Attention, positions, the loss over a text.
 _MODULES = ("attention", "convolutional", "fast", "feedforward", "metrics", "positions", "training")
-ask = functools.partial(question, closed=(*(f"nlmcore.{name}" for name in _MODULES), "transformers"))
+CLOSED = (*(f"nlmcore.{name}" for name in _MODULES), "transformers")
+ask = functools.partial(question, closed=CLOSED)
 
 # --- 1. sinusoids, rotations, a bias for every distance --------------------------------------------------------
 
@@ -456,23 +457,16 @@ sum-suspected: Line {weights, values} is right: it adds up the values of each he
 )
 
 page, fresh = over_seeds(count=3)
-seeds = Both((page, fresh))
-NEAR = [["lower", 1, 0], ["lower", 4, 3]]
-FADING = ask(
+NEAR = "1 < 0, 4 < 3"
+FADING = experiment(
     "self_attention.fading",
-    returns=("prediction", "left", "conclusion"),
-    properties=[
-        predicted(0.5, page, 4),
-        values("what is left for every seed", 4.5, seeds, "left"),
-        concluded(
-            3,
-            seeds,
-            [*NEAR, ["lower", 2, 1], ["lower", 5, 4]],
-            [*NEAR, ["undecided", 2, 1], ["undecided", 5, 4]],
-            [*NEAR, ["lower", 2, 1], ["undecided", 5, 4]],
-            [["undecided", 0, 1], ["undecided", 1, 2], ["undecided", 3, 4], ["undecided", 4, 5]],
-        ),
-    ],
+    table="left",
+    points=(0.5, 4.5, 3),
+    claims=[f"{NEAR}, 2 < 1, 5 < 4", f"{NEAR}, 2 ~ 1, 5 ~ 4", f"{NEAR}, 2 < 1, 5 ~ 4", "0 ~ 1, 1 ~ 2, 3 ~ 4, 4 ~ 5"],
+    page=page,
+    fresh=fresh,
+    rows="what is left for every seed",
+    closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - vector(seed) → vector(seeds[0])
@@ -496,9 +490,6 @@ difference is within what chance explains.
 - conclusion = 2 → conclusion = 3
 nothing-seen: From 4 to 16 your own numbers decide it: the score falls for every seed, with both bases.
 - conclusion = 2 → conclusion = 4
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
-everything looks as if you had known it.
-- prediction = 1 → prediction = 0
 """,
 )
 

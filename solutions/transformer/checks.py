@@ -16,12 +16,13 @@ from autograder.question.judges import inputs_unchanged, same_shapes
 from autograder.question.kinds import EQUAL
 from autograder.question.laws.self_attention import output_of_shared_values
 from autograder.question.sized import MAIN, ODD, at, beyond, largest, several, these
-from autograder.question.special import concluded, formula, over_seeds, predicted, wrong_line
-from autograder.question.specification import Both, Case, Exercise, case
+from autograder.question.special import experiment, formula, over_seeds, wrong_line
+from autograder.question.specification import Case, Exercise, case
 from solutions.transformer.laws import lengths_are_kept, whole_equals_chunks
 
 _MODULES = ("attention", "decoding", "fast", "norms", "positions")  # a Transformer's parts, and what is built on them
-ask = functools.partial(question, closed=(*(f"nlmcore.{name}" for name in _MODULES), "transformers"))
+CLOSED = (*(f"nlmcore.{name}" for name in _MODULES), "transformers")
+ask = functools.partial(question, closed=CLOSED)
 
 
 def sizes_of(heads: int, sets: int, base: float = 100.0, eps: float = 1e-8) -> dict[str, Any]:
@@ -917,22 +918,20 @@ always-block-0: You always load block 0. The number of the block is part of each
 )
 
 page, fresh = over_seeds(32, fresh=lambda draw: [16 + 8 * draw.integer(0, 1)])
-seeds = Both((page, fresh))
-PATHWAY = ask(
+PATHWAY = experiment(
     "transformer.pathway",
-    returns=("prediction", "rms", "conclusion"),
-    properties=[
-        predicted(0.5, page, 4),
-        values("the sizes of every seed", 4, seeds, "rms"),
-        concluded(
-            2.5,
-            seeds,
-            [["lower", 1, 0, 0.75], ["lower", 3, 2, 0.75]],
-            [["lower", 0, 1, 3.0], ["lower", 3, 2, 0.75]],
-            [["lower", 0, 1, 1.5], ["lower", 1, 0, 1 / 3], ["lower", 2, 3, 0.75], ["lower", 3, 2, 0.75]],
-            [["lower", 0, 1, 1.5], ["lower", 1, 0, 1 / 3], ["lower", 3, 2, 1.5]],
-        ),
+    table="rms",
+    points=(0.5, 4, 2.5),
+    claims=[
+        "0.75 * 1 < 0, 0.75 * 3 < 2",
+        "3 * 0 < 1, 0.75 * 3 < 2",
+        "1.5 * 0 < 1, 1/3 * 1 < 0, 0.75 * 2 < 3, 0.75 * 3 < 2",
+        "1.5 * 0 < 1, 1/3 * 1 < 0, 1.5 * 3 < 2",
     ],
+    page=page,
+    fresh=fresh,
+    rows="the sizes of every seed",
+    closed=CLOSED,
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - random_start(seed, width) → random_start(seeds[0], width)
