@@ -880,7 +880,7 @@ show.predict(
     "After the same 300 steps, with 60,000 parameters each: which has the lower loss on held-out plays?",
     choices=["the Transformer", "the LSTM", "neither: the seeds overlap"],
     answer=next((name for name, clear in apart.items() if clear), "neither: the seeds overlap"),
-    why="Section 9 has a surprise for you, though: there an LSTM in the place of attention has the lower loss.",
+    why="At our two rates, that is; the list below says more. In section 9 an LSTM in the place of attention has the lower loss.",
     reveals=[by_size, widgets.race_explorer(why)],
 )
 
@@ -892,13 +892,15 @@ show.predict(
 # - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, so here the LSTM gains more from size. After 300 steps this is not yet a limit of capacity.
 # - At some ten thousand times these sizes it may be otherwise. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
 #   parameters 23.5 (Dai et al. 2019, table 4).
-# - **Optimisation.** Per *step* the Transformer learns faster: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->.
+# - **Optimisation.** At these rates the Transformer learns faster per *step*: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->.
+# - But the best rate of an LSTM of this width is 0.08<!--[[stored("ladder")["rates"]["LSTM"]["48"]]]-->, far above our two. In [lecture 22](22_scale.ipynb) each kind has a tuned rate, and there the LSTM is ahead after as short a training<!--[[? max(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("lstm", 48, 262_144)) < min(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("ladder", 48, 262_144))]]-->. So our rates, and
+#   not the networks, may make the difference.
 # - Per *second* the LSTM wins a longer training at equal parameters and time (`char_gpt`, one run). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays, the GPT 2.42<!--[[bits["GPT"]:.2f]]-->.
 # - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
 #
 # So at sizes that we can train in minutes, none of the three is clear, and the LSTM even wins some. [Lecture 22](22_scale.ipynb) lets both grow.
-# (Both prefer the higher of our two rates, so a still higher one may be better for either, and passages of 64 characters ask little of a memory.)
+# (Both prefer the higher of our two rates, so these runs do not show the best of either, and passages of 64 characters ask little of a memory.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Collect the room's answers to the title question on the board before you show the table, then cross them out in turn. What goes wrong: they generalise
