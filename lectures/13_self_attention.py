@@ -777,7 +777,7 @@ show.predict(
         "nearly none": 0.0,
     },
     answer=ablated["20"]["strongest"],
-    why="A random twenty never does as much harm. For fewer heads the answer is less clear: look at the table of ranks.",
+    why="None of our 20 random draws does as much harm. For fewer heads the answer is less clear: look at the table of ranks.",
     reveals=[
         ranks,
         HTML(
@@ -804,10 +804,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Twenty** heads carry the word forward: without them 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> is left. Every random set of twenty leaves more<!--[[? lower["20"] == 0]]-->, at least 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
+# - The model needs these **twenty** heads: without them 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> is left. Every random set of twenty leaves more<!--[[? lower["20"] == 0]]-->, at least 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
 # - *One* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 20<!--[[len(ablated["1"]["random"])]]--> random heads does as much harm<!--[[? lower["1"] == 0]]-->.
 # - With **five** the evidence is weaker: one<!--[[words(lower["5"])]]--> of the 20 random sets lowers the probability further, to 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->; the top five only to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
 #   the draws would have hidden this, so report the *rank* among them.
+# - The ten<!--[[words(len(looking["strongest"]))]]--> strongest heads are all in layers 18 to 25<!--[[? {one["layer"] for one in looking["strongest"]} <= set(range(18, 26))]]-->; the random ones may be in any layer. Perhaps any heads of these
+#   layers would matter as much. We did not test that.
 # - Ablating heads can also raise the probability: the highest random draw is 0.64<!--[[max(max(at["random"]) for at in ablated.values()):.2f]]-->.
 # - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing. A high weight
 #   may or may not matter, so ablate the head, and compare with a control.

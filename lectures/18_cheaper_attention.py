@@ -217,7 +217,7 @@ show.predict(
     "Put these in order: which of them needs the fewest singular values for 90 % of the squares, and which the most? (Means over heads and passages.)",
     order=list(reversed(called)),
     answer=sorted(called, key=called.get),
-    why="The heads need far fewer than their own weights in random order, so what they have learned lowers the rank. But a causal mask with even weights needs fewer still: a low rank by itself is no sign of learning.",
+    why="The heads need far fewer than their own weights in random order, so the places of the weights lower the rank. But a causal mask with even weights needs fewer still: a low rank by itself is no sign of learning.",
     reveals=ranks_told,
 )
 
@@ -540,7 +540,7 @@ def by_path(name, layers):
 # - **More keys do not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
 # - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed its difference to *window + random* has an interval that contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
 # - **BigBird's pattern closes the gap**: random and global together find 99<!--[[found(everything):.0f]]--> %, as in the paper's table 1.
-# - **Linformer learns late.** After 500 steps it finds 13<!--[[found("Linformer"):.0f]]--> %, and with as many keys as positions 14<!--[[found("Linformer, k = n"):.0f]]--> %, so the number of keys is not the cause. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
+# - **Linformer learns late.** After 500 steps it finds 13<!--[[found("Linformer"):.0f]]--> %, and with as many keys as positions 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys alone do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
 # - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. Whether four global tokens could hold twenty cards we have not tested.
 # </details>
 #
@@ -648,7 +648,7 @@ in_every_passage = all(
 #
 # - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the five passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
-# - **It is not what they say.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)), whatever the tokens are.
+# - **It is not what they say.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
 # - One model and short texts; a text that depends on something further back would lose more.
 # </details>
 #

@@ -928,10 +928,10 @@ show.predict(
 # | weights that depend on the words | | fixed mixing does as well on digits, not on letters | 4 |
 # | the order | | not decided by our runs | 5 |
 # | positional encodings | | a mask and two layers tell something about order | 6 |
-# | the norm's position | | pre-norm starts at 100 layers; post-norm needs DeepNorm and a low rate | 7 |
+# | the norm's position | | pre-norm starts at 100 layers; post-norm started only with DeepNorm and a low rate | 7 |
 # | different weights in each layer | | not decided by our runs | 8 |
 #
-# Skips and norms hold the stack up: they keep tokens apart and let a gradient start. The other parts decide what the stack can compute.
+# In these tests skips hold the stack up: without them the tokens collapse. In SmolLM2 the networks keep tokens apart as well. Where the norm stands decided whether a deep stack started to learn.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and let the room fill it in. What goes wrong: "not decided" is read as "does not matter".*

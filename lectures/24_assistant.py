@@ -356,7 +356,7 @@ widgets.beta_player(preferring)
 # - For β = 0.1 *preferred* answers became **less** probable: their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. For β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
 # - For both β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
 # - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token instead of 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
-# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So for this habit, where we can write down the answer that we want, tuning on it is better.
+# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on it was better. Only two rates of DPO were tried.
 # - With a learning rate of 0.003 instead of 0.002 the habit looks even better, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. Read the replies: of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
 # </details>
 
@@ -445,7 +445,7 @@ widgets.pattern_player(walked)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without a tool, with the answer begun (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
+# - Without a tool, with the answer begun (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24<!--[[tuning["held_out"]["sums"]]]--> sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - Freely, with the rules in its prompt, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
 # - The tuned model makes 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % of the right calls freely, and 92<!--[[pc(by_tool["tuned, under the pattern"]["right call"])]]--> % under the pattern. So here the grammar does more than tuning the last two layers; tuning more layers may do better (section 2).
 # - What no pattern decides is *whether* to call. The loop above always asks for a call.
@@ -601,7 +601,7 @@ show.predict(
     f"The window of SmolLM2 has {model.config.max_length:,} tokens. In a text of 500 it always writes the right number. Now there are four more such sentences, about a mill, a bridge, a harbour and a tower, and the lighthouse comes first. How often is its number still right?",
     choices={"nearly never": 0.05, "about 60 %": 0.6, "always": 1.0},
     answer=crowded["beginning"][0],
-    why="The number is in the window, and so are four sentences that look alike. What fails is the choice.",
+    why="The number is in the window, and so are four sentences that look alike. We did not count how often a wrong answer is one of their numbers.",
     reveals=recalled,
 )
 
@@ -637,7 +637,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - *Letters*: right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
-# - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, no better than a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
+# - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, which so few countries cannot tell from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
 # - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %, so with *not* in the question this model finds *yes* more probable.
 # - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals by the wording. All four wordings bring out 8<!--[[pc(alike["all"])]]--> %, at most what the one odd wording allows. A benchmark with one wording measures the wording as well.
 # - Compare section 8: there it copies a number of four digits perfectly, until there are others like it. Limits are not where you expect them, so measure.
