@@ -25,7 +25,7 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 13 | 15 | 6 | 14 | 5 | 8 | 8 |
 #
-# The minutes are those in front of a class. Alone, with all predictions and widgets, plan 100. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 100 minutes. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
 # at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -535,7 +535,7 @@ show.predict(
 #   to the right of each position.
 # - Nothing follows the last of the 16 positions, so the model must guess there. This costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
 # - **A loss below the possible minimum is not a triumph but a leak**, because in some way the model sees its targets. On real text nobody
-#   knows the lowest possible loss. A forgotten mask still shows there, but a leak at a few positions is only a curve that looks a little
+#   knows the lowest possible loss. A forgotten mask is still obvious there, but a leak at a few positions only makes the curve look a little
 #   too good.
 # </details>
 
@@ -804,7 +804,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The model needs these **twenty** heads: without them 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> is left. Every random set of twenty leaves more<!--[[? lower["20"] == 0]]-->, at least 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
+# - The model needs these **twenty** heads: without them the probability falls to 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->. Every random set of twenty leaves more<!--[[? lower["20"] == 0]]-->, at least 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
 # - *One* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 20<!--[[len(ablated["1"]["random"])]]--> random heads does as much harm<!--[[? lower["1"] == 0]]-->.
 # - With **five** the evidence is weaker: one<!--[[words(lower["5"])]]--> of the 20 random sets lowers the probability further, to 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->; the top five only to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
 #   the draws would have hidden this, so report the *rank* among them.
@@ -817,7 +817,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Before the picture, give only the means of the control. They are about 0.45 throughout, which looks convincing. Then show
-# the ranks and ask what the mean has hidden. A rank of 0 among 20 draws is a chance of about 1 in 21, and no less, if the heads were like
+# the ranks and ask what the mean has hidden. A rank of 0 among 20 draws has a probability of about 1 in 21, and no less, if the heads are like
 # any others.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -25,7 +25,7 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 8 | 15 | 7 | 4 | 18 | 14 | 6 |
 #
-# The minutes are those in front of a class. Alone, with all predictions and widgets, plan 110. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
 # at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -423,9 +423,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **ALiBi and buckets by hand.** Both add a number that depends only on the distance. ALiBi's heads have the slopes ½, ¼, ⅛, … With slope ½
 # a key 3 words back loses 1.5; with slope ¼ it loses 0.75. T5 learns its numbers, one per *bucket*. With 8 buckets for the keys behind,
-# the distances 0 to 3 have a bucket each. The other four widen by a factor of about 1.7 each, and the last one takes all longer distances.
+# the distances 0 to 3 have a bucket each. Each of the other four is about 1.7 times as wide as the previous one, and the last one takes all longer distances.
 #
-# > **Ask yourself.** Which of the two can learn that the word exactly three back matters, and which that everything far away matters?
+# > **Ask yourself.** Which of the two can learn that the word exactly three back matters, and which can learn that everything far away matters?
 
 # %% slideshow={"slide_type": "fragment"}
 print("ALiBi, four words, head 1 and head 2 of 8:")
@@ -532,7 +532,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **What goes wrong, too.** You rotate the values as well. They then carry the absolute position into the output<!--[[? sorted(differs.values())[1] > 0.1]]-->.
+# > **What also goes wrong.** You rotate the values as well. They then carry the absolute position into the output<!--[[? sorted(differs.values())[1] > 0.1]]-->.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Side by side.** The panels show how much each method adds to a score (for rotary, the resulting score) as a function of the key's
@@ -650,7 +650,7 @@ show.predict(
 # - **Rotary** positions are second best within 48 characters<!--[[? sorted(at_48, key=at_48.get)[:2] == ["Transformer-XL", "rotary"]]]-->. They hold until about position 80 and then fail worse than any other<!--[[? max(at_192, key=at_192.get) == "rotary"]]-->.
 # - With **sinusoids** the loss jumps from 2.38<!--[[at_48["sinusoids"]:.2f]]--> to 2.57<!--[[beyond["sinusoids"][:, 3].mean():.2f]]--> as soon as the trained length ends, and stays there. So they did not extrapolate here.
 # - **ALiBi** and **Transformer-XL** hardly change (by 0.04<!--[[rise["ALiBi"]:.2f]]--> and 0.02<!--[[rise["Transformer-XL"]:.2f]]-->). ALiBi has nothing that training
-#   fits to a distance. Why Transformer-XL's learned reading of waves also holds at new distances, we do not know.
+#   fits to a distance. We do not know why what Transformer-XL learned about the waves also holds at new distances.
 # - Without positional encodings, with just the causal mask, the loss rises by 0.07<!--[[rise["none"]:.2f]]-->. But this model is the worst within the trained length<!--[[? max(at_48, key=at_48.get) == "none"]]-->.
 # </details>
 #
@@ -665,7 +665,7 @@ show.predict(
 # - **a window**: no query reads a key more than 47 characters back.
 #
 # Chen et al. also train for a short while after the change. We do so for 30 steps, a tenth of the training, and as a control train the unchanged
-# model as long on the same longer texts (`python -m lectures.recipes longer_rotary`).
+# model for the same 30 steps on the same longer texts (`python -m lectures.recipes longer_rotary`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 repaired = {

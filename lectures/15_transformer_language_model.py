@@ -26,7 +26,7 @@
 # |---|---|---|---|---|---|---|---|---|---|
 # | minutes | 5 | 9 | 11 | 11 | 7 | 11 | 8 | 8 | 5 |
 #
-# The minutes are those in front of a class. Alone, with all predictions and widgets, plan 130. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 130 minutes. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
 # at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -145,7 +145,7 @@ show.predict(
 # together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
 #
 # Geva et al. (2021) read this network as a *memory*. Its output is $\sum_j \varphi(x \cdot k_j)\, v_j$ (without biases), where $k_j$ is a column of $W_1$ and $v_j$ a row of $W_2$:
-# each $k_j$ is a pattern, and as far as $x$ matches it, $v_j$ is added to the pathway.
+# each $k_j$ is a pattern, and to the extent that $x$ matches it, $v_j$ is added to the pathway.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -384,7 +384,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Paris* becomes the likeliest word only after layer 30<!--[[first_right]]-->, the last one. It enters the first hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
+# - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the first hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
 # - Layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as what it reads, the middle layers about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> of it, the last one 0.62<!--[[adds[-1]:.2f]]--> of it.
 #   (The right-hand picture of the widget has a logarithmic axis.)
 # - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
@@ -395,7 +395,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Which layer raised the score?** The pathway is a sum, so every score is a sum as well. Let $u$ be the unembedding vector of a word, centred over the
-# vocabulary, and $g$ the gain of the final norm, whose division by the size $s$ we keep fixed at its final value. Then
+# vocabulary, and $g$ the gain of the final norm. This norm divides by the size $s$ of the vector; we keep $s$ fixed at its final value. Then
 #
 # $$\text{score} = \frac{u \odot g}{s} \cdot \Big( x_0 + \sum_\ell A_\ell + \sum_\ell F_\ell \Big),$$
 #
@@ -544,12 +544,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With pre-norm the deeper pathway ends 3.0<!--[[larger:.1f]]--> times as large. The final norm divides the gradient by this size, so the last layer's falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
+# - With pre-norm the deeper pathway ends 3.0<!--[[larger:.1f]]--> times as large. The final norm divides the gradient by this size, so the last layer's gradient falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
 # - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient is about as large at any depth (0.50<!--[[at_top["post", 4].mean():.2f]]--> and 0.67<!--[[at_top["post", 32].mean():.2f]]-->).
-# - Xiong et al. (2020) derive both laws. They explain with them why post-norm needs a **warm-up** of the learning rate: at the start, its last layers are pulled hard.
+# - Xiong et al. (2020) derive both laws. They use them to explain why post-norm needs a **warm-up** of the learning rate: at the start, its last layers are pulled hard.
 # </details>
-#
-# # %% [markdown] slideshow={"slide_type": "subslide"}
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does a warm-up help?** A large gradient by itself need not do harm: Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). So train: 12 layers,
 # three learning rates, with and without a warm-up of 100 steps, one run each (`python -m lectures.recipes warmup`). At the middle rate we repeat post-norm with
 # three seeds, and with GPT-2's first weights (`warmup_again`).
@@ -578,7 +578,7 @@ for initial, by in again.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. At none of the three did a warm-up help it<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
-# - Post-norm needs the warm-up at 0.001: it ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, which is about the loss of the bare frequencies of characters (3.3<!--[[torch.distributions.Categorical(plays.bincount().float()).entropy():.1f]]-->).
+# - Post-norm needs the warm-up at 0.001: it ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about the loss of a model that knows only character frequencies (3.3<!--[[torch.distributions.Categorical(plays.bincount().float()).entropy():.1f]]-->).
 # - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
 # - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
 # - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three with it.
@@ -826,7 +826,7 @@ for name, cosine in kings.items():
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Three answers that may hold: capacity, optimisation, generalisation.** We trained a Transformer and an LSTM of the *same* number of parameters on the
-# *same* text, at two sizes, with five seeds each and the better of two rates (`python -m lectures.recipes why_transformer`). A training step of both we timed at
+# *same* text, at two sizes, with five seeds each and the better of two rates (`python -m lectures.recipes why_transformer`). We timed a training step of each at
 # four sizes (`python -m lectures.recipes step_time`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -910,7 +910,7 @@ show.predict(
 # ## 9. 2017's changes, one at a time
 #
 # The Transformer of 2017 made many changes at once (Mausam's slide lists them). Which of them matter? We take its decoder as a small language model and
-# remove one change at a time, five seeds each. Everything else stays unchanged, the learning rate too, which was tuned for none of the rows (`python -m lectures.recipes changes_of_2017`).
+# remove one change at a time, five seeds each. Everything else stays unchanged, including the learning rate, which was not tuned for any row (`python -m lectures.recipes changes_of_2017`).
 
 # %% slideshow={"slide_type": "fragment"}
 changes = stored("changes_of_2017")["rows"]

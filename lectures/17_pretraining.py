@@ -23,7 +23,7 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 11 | 9 | 9 | 12 | 12 | 14 | 5 |
 #
-# These are minutes in front of a class. Alone, with the predictions and the questions, plan an hour and a half.
+# The minutes are for a class. If you work alone, with the predictions and the questions, plan an hour and a half.
 #
 # Every cell runs in a few seconds on a laptop, without a network connection. What takes longer was measured before, on one core, and is stored with the command
 # that repeats it.
@@ -137,7 +137,7 @@ widgets.family_playground(
 #
 # Two questions tell the branches apart: what is hidden, and who sees whom?
 #
-# | branch | part of 2017 | hidden | who sees whom | typical use |
+# | branch | part of the 2017 model | hidden | who sees whom | typical use |
 # |---|---|---|---|---|
 # | encoder | the encoder | some tokens | all see all | classify, compare, search |
 # | decoder | the decoder without cross-attention | the next token | each sees its past | write, and with prompts everything |
@@ -343,7 +343,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points<!--[[? pretrained["500"][1] > 0]]-->. It is more than additional updates: with the same updates on both sides 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left. It is more than the table: the model with all pretrained weights is 3.1<!--[[over_table["500"][0]:.1f]]--> points ahead of the one with the table only<!--[[? both_over_longer["500"][1] > 0 and over_table["500"][1] > 0]]-->.
+# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points<!--[[? pretrained["500"][1] > 0]]-->. Additional updates do not explain all of this gain: with the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left. It is more than the table: the model with all pretrained weights is 3.1<!--[[over_table["500"][0]:.1f]]--> points ahead of the one with the table only<!--[[? both_over_longer["500"][1] > 0 and over_table["500"][1] > 0]]-->.
 # - **With 5,000 labels it brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there: more of them bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
 # - **With 50 labels five seeds cannot say why it helps.** The gain is 4.2<!--[[pretrained["50"][0]:.1f]]--> points, but against equal updates, and against the table, the intervals contain 0<!--[[? both_over_longer["50"][1] < 0 and over_table["50"][1] < 0]]-->.
 # - **Masked or causal?** Every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the objectives apart.
@@ -471,7 +471,7 @@ show.predict(
 # | **LoRA** | two thin matrices per weight matrix | $W' = W + \frac{\alpha}{r} B A$ |
 # | **prompting** | nothing | $P(\text{“ question”} \mid \text{examples, sentence})$ |
 #
-# **LoRA** (Hu et al. 2021) assumes that fine-tuning changes a weight matrix by a matrix of low rank. It freezes $W$ and learns this change, $A$ with $r$ rows and $B$ with $r$ columns: an **adapter**. At the start $B = 0$, so nothing changes.
+# **LoRA** (Hu et al. 2021) assumes that fine-tuning changes a weight matrix by a matrix of low rank. It freezes $W$ and learns this change as a product $BA$, where $A$ has $r$ rows and $B$ has $r$ columns. Together they are an **adapter**. At the start $B = 0$, so nothing changes.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -575,7 +575,7 @@ behind, behind_half = mean_interval(
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, in the chat form | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
-# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and no bias changes it. Text prompts know more than their answers show.
+# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and no bias changes it. With a text prompt, the model knows more than its answers show.
 # - Calibrated, the prompt with 64<!--[[n]]--> examples cannot be told from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
 # - The chat form is not the remedy here: the model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
 #
@@ -591,7 +591,7 @@ behind, behind_half = mean_interval(
 # | claim | at our scale |
 # |---|---|
 # | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["50"][0]:.0f]]--> points at 50 and 500<!--[[? round(pretrained["500"][0]) == round(pretrained["50"][0])]]--> labels (section 4). |
-# | It is more than additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50 five seeds do not tell. |
+# | It is more than additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
 # | It is more than an embedding table. | Yes at 500 and 5,000<!--[[? over_table["500"][1] > 0 and over_table["5000"][1] > 0]]--> labels; not shown at 50. |
 # | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them as well, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |

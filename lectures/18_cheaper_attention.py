@@ -27,7 +27,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 10 | 6 | 11 | 7 | 11 | 11 | 8 |
 #
-# These are minutes in front of a class. Alone, with the predictions and the questions, plan an hour and three quarters.
+# The minutes are for a class. If you work alone, with the predictions and the questions, plan an hour and three quarters.
 #
 # Every cell runs in a few seconds on a laptop, without a network connection. What takes longer was measured before, on one core, and is stored with the command
 # that repeats it. A table at the end translates the papers' notation.
@@ -62,7 +62,7 @@ torch.set_num_threads(1)  # the times below are those of one core
 #
 # $$\mathrm{softmax}\Big(\frac{Q K^\top}{\sqrt{d_{\mathrm{head}}}}\Big)\, V .$$
 #
-# Its two products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. Below it is the one part in colour: the norms, the feed-forward
+# Its two products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. In the picture below it is the only coloured part, because the norms, the feed-forward
 # network and the tables work on each position by itself, so their cost grows like $n$.
 
 # %% slideshow={"slide_type": "subslide"}
@@ -222,7 +222,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One head at a time.** Left a head's weights, beside them the best matrix of rank $k$ (by the singular value decomposition), right how fast the sum of squares grows.
+# **One head at a time.** On the left are a head's weights, next to them the best matrix of rank $k$ (by the singular value decomposition), and on the right how fast the sum of squares grows.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 captured = {
@@ -448,7 +448,7 @@ show.predict(
 # | MB at 16,384 tokens | 139<!--[[layer["bytes"]["full, fused"]["16384"] / 1e6:.0f]]--> | 429<!--[[layer["bytes"]["Longformer"]["16384"] / 1e6:.0f]]--> | 907<!--[[layer["bytes"]["BigBird"]["16384"] / 1e6:.0f]]--> | 139<!--[[layer["bytes"]["Linformer"]["16384"] / 1e6:.0f]]--> |
 # | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
-# - **Where ours lose time.** In short texts the full kernel is the fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
+# - **Where ours lose time.** On short texts the full kernel is the fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
 # - **Where ours lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel avoids the copies; ours is made of PyTorch's operations.
 # - At 16,384 tokens BigBird has 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times fewer multiply-adds than the full layer, but is only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as fast.
 # - One core, one text, no mask, one machine that was shared. Other machines have other crossings.
@@ -544,7 +544,7 @@ def by_path(name, layers):
 # - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. Whether four global tokens could hold twenty cards we have not tested.
 # </details>
 #
-# **Reachable is not learned.** A pattern decides what a model *can* find. Whether it does find it after the training that you can pay for is a second question: had we stopped at
+# **Reachable is not learned.** A pattern decides what a model *can* find. Whether it does find it within your training budget is a second question: had we stopped at
 # 500 steps and one seed, we would have called Linformer a failure.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -576,7 +576,7 @@ widgets.memory_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive, so that $\varphi(q_t)\,\varphi(k_i)^\top$ is the weight of token $i$ ($q$, $k$ and $v$ are rows). Then the query comes out of the
+# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive, so that $\varphi(q_t)\,\varphi(k_i)^\top$ is the weight of token $i$ ($q$, $k$ and $v$ are rows). Then you can factor the query out of the
 # sum over all earlier tokens:
 #
 # $$\sum_{i \le t} \varphi(q_t)\,\varphi(k_i)^\top v_i = \varphi(q_t)\, S_t, \qquad S_t = S_{t-1} + \varphi(k_t)^\top v_t .$$
@@ -648,7 +648,7 @@ in_every_passage = all(
 #
 # - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the five passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
-# - **It is not what they say.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
+# - **What these tokens say does not matter.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
 # - One model and short texts; a text that depends on something further back would lose more.
 # </details>
 #

@@ -23,7 +23,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 7 | 10 | 10 | 7 | 10 | 8 |
 #
-# The minutes are those of a class; alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored, each with the command that repeats it. A table at the end translates the papers' terms.
+# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored, each with the command that repeats it. A table at the end translates the papers' terms.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip sections 6 and 8. Sections 2 and 3 belong together: a theorem, and real models. Section 5 needs ten minutes in any case.*
@@ -204,7 +204,7 @@ show.predict(
 # $$\lVert \mathrm{res}(X_L) \rVert \le \Big( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \Big)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
 #
 # The exponent triples with every layer. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
-# queries gives every row the same weights. Only $R\, W_{QK} R^{\top}$ makes the rows of weights differ from each other: by about $R^2$. What these weights average differs by $R$. So what is left of the differences is about $R^3$, layer after layer.
+# queries gives every row the same weights. Only $R\, W_{QK} R^{\top}$ makes the rows of weights differ from each other: by about $R^2$. The vectors that these weights average differ by $R$. So what is left of the differences is about $R^3$, layer after layer.
 #
 # But look at the base: the bound says something only if it is below 1 (for a residual of 1), and that needs **small weights**.
 
@@ -599,7 +599,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The right question**: is the best of 20 random orders better than the best of 20 seeds, and does it stay better when you train it *again*? We gave each of 20 random orders five seeds. The first seed plays the search; the other four were not used to choose.
 #
-# **Read this first.** Our stored runs have 200 steps, and that is too short to compare orders. A table of character pairs, counted on eight<!--[[? floors["characters"] == 8 * 200 * 8 * 49]]--> times as much text, has 2.46<!--[[floor_of_pairs:.2f]]--> nats; all our runs of 200 steps are above it<!--[[? min(min(of) for of in searched["losses"].values()) > floor_of_pairs]]-->. In runs of the same length (`python -m lectures.recipes.stacks`), we give the plain order the current character with another text's earlier ones.
+# **Read this first.** Our stored runs have 200 steps, and that is too short to compare orders. A table of character pairs, counted on eight<!--[[? floors["characters"] == 8 * 200 * 8 * 49]]--> times as much text, has 2.46<!--[[floor_of_pairs:.2f]]--> nats; all our runs of 200 steps are above it<!--[[? min(min(of) for of in searched["losses"].values()) > floor_of_pairs]]-->. In runs of the same length (`python -m lectures.recipes.stacks`), we give the plain-order model the current character, but replace all earlier characters by those of another text.
 # The loss then rises by only 0.03<!--[[context_cost[searched["plain"]]:.2f]]--> nats. These models hardly use their context, so their order can hardly matter *as it does in the paper*. They suit another question: **what does a search report where there is next to nothing to find?**
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -662,7 +662,7 @@ HTML(listed(order_findings))
 # - **A search would have reported a gain.** Its winner has 2.534<!--[[by_order[chosen][0]:.3f]]-->, the plain order with the same seed 2.546<!--[[our_plain[0]:.3f]]-->. But the best of 20 plain seeds has 2.518<!--[[min(our_plain):.3f]]-->, and with fresh seeds the winner is level with the plain order<!--[[? abs(retest.difference) < 0.002]]-->.
 # - No random order is better or worse than the plain one<!--[[? not better and not worse and between < within]]-->: their means differ less from each other than two seeds of one order do. Change the seed of the search: each seed has a different winner<!--[[? len({min(by_order, key=lambda row: by_order[row][seed]) for seed in range(5)}) == 5]]-->.
 # - The sandwich is behind by 0.016<!--[[by_pairs[named_orders[1]][0]:.3f]]--> after 200 steps. In the paper it is ahead. We draw no conclusion: an order of two models can reverse with the length of the training, and these runs have hardly begun.
-# - `python -m lectures.recipes.stacks` trains all orders eight times as long. It refuses unless the plain order beats the table of pairs and loses at least 0.5 nats by another text's context. Its runs are not finished.
+# - `python -m lectures.recipes.stacks` trains all orders eight times as long. It refuses to go further unless the plain order beats the table of pairs and its loss rises by at least 0.5 nats when it is given another text's context. Its runs are not finished.
 # - The sandwich was not found by the search alone. The authors saw that good orders have attention low and networks high, and tested this idea with new runs: test perplexity 17.96, where the baseline has 18.70. This is the right way to use a search: as a source of a hypothesis.
 # - On translation they report no gain.
 # </details>
@@ -845,7 +845,7 @@ show.predict(
 # - At 0.004 DeepNorm does not start either, in the one seed that we tried<!--[[? deep["longer"]["DeepNorm"]["0.004"][0] > 3.3 and len(deep["longer"]["DeepNorm"]["0.004"]) == 1]]-->. The rate that looked best after 100 steps was the wrong one.
 # - One run of pre-norm has 2.61<!--[[deep["longer"]["pre-norm"]["0.004"][0]:.2f]]--> after 400 steps. Its known weakness, late layers that do little, is not tested here. None of these runs beats a table of character pairs, so they show which rule can *start*, not which is better in the end.
 # - **One step**: at 100 layers DeepNorm moves the logits by 11<!--[[steps["DeepNorm"]["100"]:.0f]]-->, post-norm by 66<!--[[steps["post-norm"]["100"]:.0f]]-->. But DeepNorm's move also grows with the depth, from 0.8<!--[[steps["DeepNorm"]["3"]:.1f]]--> at 3 layers. We measure a plain gradient step of all parameters, embeddings included; the paper's bound does not promise this number.
-# - The paper trains 1,000 layers. On 7,482 directions of translation its 200 layers beat 48 layers with nearly four times the parameters<!--[[? 3.5 < 12 / 3.2 < 4]]--> by 5 BLEU.
+# - The paper trains 1,000 layers. On 7,482 translation directions its 200 layers beat 48 layers with nearly four times the parameters<!--[[? 3.5 < 12 / 3.2 < 4]]--> by 5 BLEU.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -911,7 +911,7 @@ show.predict(
 # - **The two axes are sound, the losses are not.** Like the orders of section 5, these nine rows were trained for 200 steps. Their means are all above the table of character pairs<!--[[? min(mean_of.values()) > floor_of_pairs]]-->, so their differences do not say what deeper, wider, shared or expert layers are worth. The same command as in section 5 trains them longer.
 # - **WideNet is several changes at once**, so the third group has its controls: a network as wide as the two experts that a token meets (equal operations), and a block with all the parameters of six (equal parameters). A comparison with the plain model alone cannot say which change helped.
 # - One block has a fifth<!--[[? abs(fraction - 20) < 2]]--> of the parameters of six and the same operations<!--[[? wide["one block"]["multiply_adds"] == wide["6 layers"]["multiply_adds"]]]-->.
-# - In the papers: Lan et al. (2020) share all layers of BERT and lose little at a fraction of the parameters. Narang et al. find all four shapes near vanilla.
+# - In the papers: Lan et al. (2020) share all layers of BERT and lose little at a fraction of the parameters. Narang et al. find that all four shapes perform about as well as the vanilla Transformer.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -24,7 +24,7 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 8 | 10 | 8 | 7 | 10 | 9 | 18 |
 #
-# These are minutes in front of a class. Alone, with the predictions and the questions, plan an hour and three quarters.
+# The minutes are for a class. If you work alone, with the predictions and the questions, plan an hour and three quarters.
 #
 # Every cell runs in a few seconds on a laptop, without a network connection. Longer trainings are stored with the command that repeats them. A table at the end translates the papers' notation.
 
@@ -391,7 +391,7 @@ trained_longer = card["figures"]["test"]
 # - The heads are described here, not explained. No head was ablated.
 # </details>
 #
-# **In a short training a model with relative positions learns first what all must learn, to copy its own voice.** Whether it also ends better, these runs do not say.
+# **In a short training, the model with relative positions is the first to learn what all of them must learn, to copy the pitch of the same voice.** These runs do not say whether it also ends better.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. The measure "changed pitches" is the one that a musician cares about: it is where something happens. What goes wrong: students compare our nats with the paper's. Say what differs: edition, split, size, steps, and how sinusoids enter. The heads are described, not explained: no head was ablated.*

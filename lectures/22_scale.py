@@ -24,7 +24,7 @@
 # |---|---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 8 | 9 | 11 | 9 | 6 | 7 | 9 | 8 |
 #
-# The minutes are those of a class; alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. The ladder took about an hour on one core and is stored with the command that repeats it. A table at the end translates the papers' terms.
+# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. The ladder took about an hour on one core and is stored with the command that repeats it. A table at the end translates the papers' terms.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip sections 7 and 9. Sections 2 to 5 belong together: a law, its test, its use, and two papers that disagree.*
@@ -293,7 +293,7 @@ closed(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# OpenAI (2023) reports such a prediction for GPT-4: the loss on code of its own, foretold by models with at most a ten-thousandth of the compute. The report shows the curve that worked. Ask of every such curve what a forecast without a law would have said.
+# OpenAI (2023) reports such a prediction for GPT-4: the loss on its own code, predicted from models with at most a ten-thousandth of the compute. The report shows the curve that worked. Ask of every such curve what a forecast without a law would have said.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask for the prediction as a number before you reveal it. Move the fit down to the fewest sizes and watch the interval. What goes wrong: the interval is taken for a guarantee.*
@@ -518,7 +518,7 @@ closed(
 # | Transformer-XL | 0.46 billion | 23.5 | Dai et al. (2019), table 4 |
 # | Transformer-XL | 0.8 billion | 21.8 | the same |
 #
-# Slides show these rows to say that an LSTM gains nothing from size. They do not say it: the larger LSTM has one layer less. Nearly all of its additional parameters are in its two tables of 793,471 words, which are 1,024 dimensions wider and so have 1.6<!--[[2 * 793_471 * 1_024 / 1e9:.1f]]--> billion parameters more.
+# Slides show these rows as evidence that an LSTM gains nothing from size. They are not, because the larger LSTM has one layer fewer. Nearly all of its additional parameters are in its two tables of 793,471 words, which are 1,024 dimensions wider and so have 1.6<!--[[2 * 793_471 * 1_024 / 1e9:.1f]]--> billion parameters more.
 # In the same paper LSTMs of one layer do improve with size; one with 8,192 units reaches 32.2. On our ladder both kinds have the same parameters, text and steps, and each its own learning rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}

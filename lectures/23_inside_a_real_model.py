@@ -25,7 +25,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 9 | 9 | 10 | 10 | 8 | 10 | 9 |
 #
-# The minutes are those of a class; alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Long measurements are stored; each is rebuilt by the command
+# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Long measurements are stored; each is rebuilt by the command
 # beside it. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -469,7 +469,7 @@ show.predict(
 #
 # - Over six draws of tokens, a copied token costs 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
 # - Without the eight heads, a copied token costs 7.01<!--[[rise:.2f]]--> nats more. All 20<!--[[len(controls)]]--> sets of random heads rank below, with at most 0.57<!--[[max(controls):.2f]]-->.
-# - Two other explanations: *zero is an unusual output*, but our 7.01 is with means; zeros cost a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage there does it*, but on verses the loss changes by 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
+# - Two other explanations: *zero is an unusual output*, but the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage there does it*, but on verses the loss changes by 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
 # - One head alone, 18.6<!--[[heads_measured["order"][0]]]-->, costs 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
 # </details>
 
@@ -528,7 +528,7 @@ show.predict(
 # - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places, 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named ones 93<!--[[named["first token"]]]--> park their weight on the first token, and their name says that they do little.
 # - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Without them copying does not get worse than without
 #   their neighbours. Perhaps others replace them; the test cannot tell.
-# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]--> and is the composition of section 5: without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
+# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]--> and is the composition of section 5: without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
 #   as strictly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->) and changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
 # - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
 # </details>

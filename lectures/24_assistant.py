@@ -23,7 +23,7 @@
 # |---|---|---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 10 | 6 | 9 | 8 | 6 | 8 | 8 | 7 | 7 |
 #
-# The minutes are those of a class; alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored; each is repeated by the command beside it.
+# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored; the command next to each repeats it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 6 and the widget of section 8. Sections 2, 3 and 9 carry the message: for each habit that you teach, measure where it does not belong.*
@@ -316,7 +316,7 @@ for ask in asks:
 # For many habits nobody can write the one right answer, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
 #
 # *With a reward model.* Suppose that each answer has a reward $r$, and that people prefer $y^+$ with probability $\sigma(r(y^+) - r(y^-))$ (Bradley & Terry 1952). Ouyang et al. (2022) fit $r$ to the comparisons. Then they train the model $\pi$ by
-# reinforcement learning: a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was tuned so as well (OpenAI 2023).
+# reinforcement learning: a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023).
 #
 # *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve it for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
 # What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs neither a reward model nor sampling:
@@ -562,7 +562,7 @@ widgets.library_workbench(library, examples)
 # <details><summary><b>What to notice</b></summary>
 #
 # - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 12<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 38<!--[[pc(retrieval["the right one"])]]--> % with the right entry alone. So here the model fails at reading, not the retriever at finding.
-# - Without a passage, and with three random entries, none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Not any text about neural networks helps, only the right one.
+# - Without a passage, and with three random entries, none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
 # - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find as many<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
 # - The questions were written by people with the glossary in front of them. Yours will look more like the second kind.
 # </details>
@@ -639,7 +639,7 @@ show.predict(
 # - *Letters*: right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
 # - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, which so few countries cannot tell from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
 # - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %, so with *not* in the question this model finds *yes* more probable.
-# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals by the wording. All four wordings bring out 8<!--[[pc(alike["all"])]]--> %, at most what the one odd wording allows. A benchmark with one wording measures the wording as well.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings, a share that cannot exceed that of the one odd wording. A benchmark with one wording measures the wording as well.
 # - Compare section 8: there it copies a number of four digits perfectly, until there are others like it. Limits are not where you expect them, so measure.
 #
 # *Leaderboards*, such as GLUE's (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Put each question of the checklist to a leaderboard as well.

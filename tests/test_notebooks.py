@@ -27,6 +27,7 @@ def name(path: Path) -> str:
 def test_a_source_comes_back_byte_for_byte(source: Path) -> None:
     written = source.read_text(encoding="utf-8")
     assert text.canonical(written, ROOT) == written, f"run `make sync`: it puts {name(source)} in order"
+    assert "\n# # %%" not in written, "the beginning of a cell has become a text"
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)

@@ -1,7 +1,7 @@
 """Figure: what helps rotary positions beyond the length of training? The models of `positions`, repaired.
 
-At distances that training never had, a pair has rotated by angles that it never had (Chen et al. 2023, section 2.3). So either
-the angles or the distances must stay among the known ones:
+At distances that training never had, a pair has rotated by angles that it never had (Chen et al. 2023, section 2.3). Two
+of these repairs keep the angles or the distances among the known ones; the larger base does so for the slowest pair alone:
 
     interpolation   position m counts as m / 4, so that 192 characters fill the angles of 48    Chen et al. (2023), section 3
     larger base     the slowest pair rotates 4 times more slowly, the fastest as before: base · 4^(d / (d − 2))
