@@ -107,7 +107,7 @@ def test_fragments_come_one_by_one_and_a_reload_stays(site: Path, opened: Any) -
     shown = page.locator("main > .nlm-shown")
     before = shown.count()
     page.keyboard.press("PageDown")
-    assert shown.count() == before + 1
+    assert shown.count() > before  # one part at a time, with what belongs to it
     assert re.search(r"\?present#slide-3\.\d$", page.url)
     says = page.locator("body > [role=status]")
     assert says.inner_text() == f"Slide 3 of {last_slide(page)}, part 2. 1. One vector is not enough"
@@ -141,6 +141,9 @@ def test_widgets_and_predictions_answer_on_their_slides(site: Path, opened: Any)
 def test_d_opens_answers_c_shows_code_and_o_all_screens(site: Path, opened: Any) -> None:
     page = present(opened, site / shared.LECTURE)
     go_to(page, "details:not(.fold):not(.nlm-predict details)")
+    while page.locator(".nlm-shown .nlm-predict").count():  # where a question is on the screen, d answers it
+        page.keyboard.press("ArrowRight")
+        go_to(page, "details:not(.fold):not(.nlm-predict details)")
     page.keyboard.press("d")
     assert page.locator(".nlm-shown details[open]").count() > 0
     page.keyboard.press("d")

@@ -157,10 +157,12 @@ export class Slides extends Deck {
     this.place.dataset.running = this.due.size;
   }
 
-  /* A clicker does not pass by a question or a picture that is still on its way, unless it is pressed twice; → does. */
+  /* A clicker does not pass by a question or a picture that is still on its way, unless it is pressed twice; → does. For code
+     that is skipped it does not wait: nothing of it will be seen. */
   goOn() {
     const { part } = this.place.dataset;
-    const waits = this.shownCells().some(index => this.due.has(index)) && this.waitedAt !== part;
+    const comes = index => this.due.has(index) && slideType(this.notebook.widgets[index]) !== 'skip';
+    const waits = this.shownCells().some(comes) && this.waitedAt !== part;
     this.waitedAt = part;
     if (!waits) super.goOn();
   }
