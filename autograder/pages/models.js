@@ -1,4 +1,4 @@
-// The course's own models and tokenizers in plain JavaScript, for the page "Try the models". Every model is the function that it is in
+// The course's own models and tokenizers in plain JavaScript, for the pages on which they run. Every model is the function that it is in
 // nlmcore, `{ logits, state } = model(tokens, state)`: logits[t] scores the token after tokens[t], and a state is a value, so
 // reading on twice from one state gives the same both times. Weights are stored as float16; everything is computed in double
 // precision. See nlmcore/recurrent, nlmcore/transformer, nlmcore/ngram and nlmcore/tokens for the equations and their sources.
@@ -81,7 +81,7 @@ function layerNorm(x, scale, shift) {
 }
 
 // Pre-norm, rotary positions, a window of keys and values. Besides, `weights[t]`: for each layer and head, the attention of
-// tokens[t] to the last tokens up to itself.
+// tokens[t] to the last tokens up to itself. Heads that are off, `layer * n_heads + head`, look but add nothing.
 function transformer(w, { d_model: d, n_heads, n_layers, window }) {
   const part = (layer, name) => [w[`layers.${layer}.${name}.weight`], w[`layers.${layer}.${name}.bias`]];
   const parts = Array.from({ length: n_layers }, (_, layer) => Object.fromEntries(
@@ -98,7 +98,7 @@ function transformer(w, { d_model: d, n_heads, n_layers, window }) {
     return x;
   }
 
-  function attend(q, keys, values) {
+  function attend(q, keys, values, isOff) {
     const mixed = new Float64Array(d), maps = [];
     for (let first = 0; first < d; first += width) {
       const map = softmax(Float64Array.from(keys, key => {
@@ -106,13 +106,13 @@ function transformer(w, { d_model: d, n_heads, n_layers, window }) {
         for (let i = first; i < first + width; i++) score += q[i] * key[i];
         return score / Math.sqrt(width);
       }));
-      map.forEach((weight, at) => { for (let i = first; i < first + width; i++) mixed[i] += weight * values[at][i]; });
+      if (!isOff(maps.length)) map.forEach((weight, at) => { for (let i = first; i < first + width; i++) mixed[i] += weight * values[at][i]; });
       maps.push(map);
     }
     return { mixed, maps };
   }
 
-  return (tokens, state) => {
+  return (tokens, state, off = new Set()) => {
     let { position, layers } = state || { position: 0, layers: parts.map(() => ({ keys: [], values: [] })) };
     const logits = [], weights = [];
     for (const token of tokens) {
@@ -123,7 +123,7 @@ function transformer(w, { d_model: d, n_heads, n_layers, window }) {
         const q = rotate(projected.slice(0, d), position), k = rotate(projected.slice(d, 2 * d), position);
         keys = [...keys.slice(-(window - 1)), k];
         values = [...values.slice(-(window - 1)), projected.slice(2 * d)];
-        const { mixed, maps } = attend(q, keys, values);
+        const { mixed, maps } = attend(q, keys, values, head => off.has(l * n_heads + head));
         x = plus(x, apply(p['attention.output'], mixed));
         x = plus(x, apply(p['feed_forward.outer'], apply(p['feed_forward.inner'], layerNorm(x, ...p['residual_feed_forward.norm'])).map(gelu)));
         seen.push(maps);
@@ -179,8 +179,8 @@ function ngrams({ vocab_size, levels }) {
 
 // --- tokenizers -------------------------------------------------------------------------------------
 
-// What is in no vocabulary is <unk>, the fourth special token.
-const UNKNOWN = 3;
+// What is in no vocabulary is <unk>, the fourth special token; a text begins with <bos>, the second.
+const UNKNOWN = 3, BOS = 1;
 
 function characterTokenizer(vocabulary) {
   const ids = new Map(vocabulary.map((character, id) => [character, id]));
@@ -236,6 +236,24 @@ function byteTokenizer({ special, bytes, merges }) {
     }
   };
   return { vocabulary, encode: text => (text.match(pattern) || []).flatMap(merged) };
+}
+
+// --- reading a text -----------------------------------------------------------------------------------
+
+// A text, token by token. What it has read of the same beginning is kept, so that one more token is one step. What else the model is
+// told, such as the heads that are off, holds for the tokens that are read from then on.
+class Reader {
+  constructor(model) { this.model = model; this.steps = []; }
+
+  read(tokens, ...told) {
+    const other = tokens.findIndex((token, i) => this.steps[i]?.token !== token);
+    this.steps.length = Math.min(this.steps.length, other < 0 ? tokens.length : other);
+    for (const token of tokens.slice(this.steps.length)) {
+      const { logits: [logits], state, weights } = this.model([token], this.steps.at(-1)?.state, ...told);
+      this.steps.push({ token, logits, p: softmax(logits), state, weights: weights?.[0] });
+    }
+    return this.steps;
+  }
 }
 
 // --- from logits to a token ---------------------------------------------------------------------------

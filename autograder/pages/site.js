@@ -384,11 +384,22 @@ function predict(section) {
   open(earlier.guess);
 }
 
+// How far a reader is, for the front page: predictions by lecture, and the lecture that was open last.
+const progress = {
+  all() { try { return JSON.parse(localStorage.getItem('nlm-progress') || '{}'); } catch { return {}; } },
+  keep(asked, answered, right) {
+    const { page } = document.body.dataset, { of = {} } = progress.all(), title = document.querySelector('h1').textContent;
+    const entry = { of: { ...of, [page]: { asked, answered, right } }, last: { page, title } };
+    try { localStorage.setItem('nlm-progress', JSON.stringify(entry)); } catch { /* a private window */ }
+  },
+};
+
 function score() {
   const asked = [...document.querySelectorAll('.nlm-predict')].map(section => JSON.parse(section.dataset.told).question);
   const kept = guesses.all(), mine = asked.filter(question => question in kept);
-  document.querySelector('#score')?.replaceChildren(
-    mine.length ? say('Your first guesses in this lecture: {0} of {1} right.', mine.filter(q => kept[q].right).length, mine.length) : '');
+  const right = mine.filter(question => kept[question].right).length;
+  if (asked.length) progress.keep(asked.length, mine.length, right);
+  document.querySelector('#score')?.replaceChildren(mine.length ? say('Your first guesses in this lecture: {0} of {1} right.', right, mine.length) : '');
 }
 
 // --- search -----------------------------------------------------------------------------------------

@@ -38,21 +38,6 @@ function number(label, value, attributes, change = () => {}) {
   return { node: make('div', { class: 'control' }, make('label', { for: id }, label), input, output), input, show, get value() { return Number(input.value); } };
 }
 
-// A text, character by character. What it has read of the same beginning is kept, so that one more character is one step.
-class Reader {
-  constructor(model) { this.model = model; this.steps = []; }
-
-  read(tokens) {
-    const other = tokens.findIndex((token, i) => this.steps[i]?.token !== token);
-    this.steps.length = Math.min(this.steps.length, other < 0 ? tokens.length : other);
-    for (const token of tokens.slice(this.steps.length)) {
-      const { logits: [logits], state, weights } = this.model([token], this.steps.at(-1)?.state);
-      this.steps.push({ token, logits, p: softmax(logits), state, weights: weights?.[0] });
-    }
-    return this.steps;
-  }
-}
-
 // --- what the panels share ----------------------------------------------------------------------------
 
 class Panel {

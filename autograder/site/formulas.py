@@ -27,7 +27,8 @@ _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
 def formulas(root: Path) -> set[str]:
     """The LaTeX of lectures, assignments, translations and lists: in their Markdown, and in strings of their code."""
     found: set[str] = set()
-    for pattern in ("lectures/**/*.py", "lectures/**/*.po", "lectures/*.md", "solutions/*/*.py", "exercises/*.md"):
+    texts = ("lectures/*.md", "exercises/*.md", "autograder/pages/*.md")
+    for pattern in ("lectures/**/*.py", "lectures/**/*.po", "solutions/*/*.py", *texts):
         for path in root.glob(pattern):
             for part in re.split(r"\n(?=# %%)", path.read_text(encoding="utf-8")):
                 if part.startswith("# %% [markdown]") or path.suffix == ".md":

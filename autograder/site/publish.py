@@ -41,6 +41,7 @@ LISTS = {
     "README.md": "install.html",
     "autograder/pages/accessibility.md": "accessibility.html",
     "autograder/pages/try.md": "try.html",
+    "autograder/pages/beat.md": tried.GAME,
 }
 MENU = {
     "Lectures": "index.html",
@@ -55,23 +56,30 @@ MENU = {
     "Search": "search.html",
 }
 CONTENTS = """\
-# Neural language models, from counting to Transformers
+# How does a program learn to write?
 
-How does a program learn to write? In {count} lectures you build language models, from counting words to the
-Transformers behind today's assistants, and look inside each of them. You need vectors, matrices, derivatives and some
-Python.
+<p class="lead">In {count} lectures you build language models, from counting words to the Transformers behind today's
+assistants, and look inside each of them. You need vectors, matrices, derivatives and some Python; to read and try, a
+browser is enough.</p>
+
+<section class="front" aria-label="A model writes"><p class="note">A Transformer of this course writes here, in your
+browser. This needs JavaScript.</p></section>
 
 <p class="start"><a href="{first}">Start with the first lecture: {title}</a></p>
 
 A lecture takes {least} to {most} minutes. Move the controls of its pictures, and predict results before you see them;
 your predictions stay in this browser. To run and change the code, and to work on the
-[assignments](../exercises/README.md), [install the course](../README.md) on your own computer.
-On [Try the models](../autograder/pages/try.md) you can type text for the course's own small models{real}.
+[assignments](../exercises/README.md), [install the course](../README.md) on your own computer. You can also
+[beat the model](../autograder/pages/beat.md) at guessing the next letter, or type text for
+[the course's own small models](../autograder/pages/try.md){real}. Text and code are free, under the Apache licence 2.0.
 
 ## Lectures
 
-<div class="contents">
-
+<ol class="cards">
+"""
+CARD = """\
+<li><a href="{to}"><img alt="" loading="lazy" src="{figure}"><b>{number}. {title}</b>
+<span>{about}.</span> <small>{minutes} minutes</small></a></li>
 """
 ASSIGNMENTS = """\
 # Assignments
@@ -88,9 +96,7 @@ work on one, [install the course](../README.md) and open its notebook in Jupyter
 No assignment belongs to {without}. Each ends with a part of code to change (*Now you*) and with questions and their
 answers (*Check yourself*).
 """
-REAL_MODEL = (
-    ", and on [A real model](../autograder/site/llm.py) for SmolLM2, a language model of 135 million parameters"
-)
+REAL_MODEL = " or for SmolLM2, [a real model](../autograder/site/llm.py) of 135 million parameters"
 SEARCH = """<h1>Search</h1>
 <p>Finds words and symbols in all lectures, lists and assignments.</p>
 <noscript><p>The search needs JavaScript.</p></noscript>
@@ -104,7 +110,10 @@ _PHOTOGRAPHS = (
 )
 """In the dark the site's style inverts a picture but reaches nothing inside its file, which knows the page's scheme."""
 
-FILES = ("site.css", "site.js", "models.js", "try.js", "present.css", "icon.svg", "math.woff", "math-OFL.txt")
+FILES = (
+    *("site.css", "present.css", "icon.svg", "math.woff", "math-OFL.txt"),
+    *("site.js", "models.js", "try.js", "front.js", "beat.js"),
+)
 LOST = "There is no such page"
 NOT_FOUND = f"""<h1>{LOST}</h1>
 <p>It may have moved. Go to the <a href="index.html">list of lectures</a>, or <a href="search.html">search</a>.</p>"""
@@ -187,15 +196,16 @@ class Site:
             parts = (("You need Python", "**As an instructor.**"), ("### Without make", "## Licence"))
             kept = (text[text.index(start) : text.index(end)] for start, end in parts)
             text = "# Install the course\n\n" + "".join(kept).replace("\n### ", "\n## ")
-        if to == tried.PAGE:
+        if to in (tried.PAGE, tried.GAME):
             text = tried.sized(text, self.tried)
         body = writer.markdown(text)
+        scripts = ("models.js", "front.js") if to == "index.html" else ()
         if to == "lectures/glossary.html":
             taken: set[str] = set()
             body = re.sub(
                 "<td>(?=<strong>(.*?)</strong>)", lambda word: f'<td id="{slug(plain(word[1]), taken)}">', body
             )
-        self.page(to, body, writer.headings)
+        self.page(to, body, writer.headings, scripts=scripts)
 
     def translated(self) -> str:
         """Links to the lectures in other languages, in Markdown."""
@@ -228,7 +238,7 @@ class Site:
         sheet = Sheet(writer, told["html"] if told else {}, f"{beside.name}/", scripts=scripts)
         if language != "en":
             sheet.translate(translation(self.root, self.root / source, language))
-        body = tried.linked(sheet.body(cells), Path(source).stem, relative(tried.PAGE, to))
+        body = tried.linked(sheet.body(cells), Path(source).stem, "../" * to.count("/"))
         self.page(to, body, writer.headings, before, after, language, spoken, slides=sheet.slides)
         shutil.rmtree(self.out / beside, ignore_errors=True)
         for number, content in {**scripts, **sheet.translated}.items():
@@ -260,16 +270,7 @@ class Site:
         write_whole(self.out / "search-index.js", script(self.index))
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
-        for name in (
-            "icon.svg",
-            "site.css",
-            "site.js",
-            "models.js",
-            "try.js",
-            "present.css",
-            "math.woff",
-            "math-OFL.txt",
-        ):
+        for name in FILES:
             shutil.copy(templates.FOLDER / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
@@ -285,7 +286,7 @@ def translation(root: Path, lecture: Path, language: str) -> Translation:
 
 
 def contents(root: Path, table: str, real: bool) -> str:
-    """The front page in Markdown: what the course is, where to start, and the table of the lectures as a list."""
+    """The front page in Markdown: the course, a model that writes, where to start, the lectures as cards."""
     rows = re.findall(r"^\| \d+ \| \[(.+?)\]\((.+?)\): (.+) \|$", table, re.M)
     minutes = [_minutes(root / "lectures" / to) for _, to, _ in rows]
     title, first, _ = rows[0]
@@ -297,14 +298,18 @@ def contents(root: Path, table: str, real: bool) -> str:
         most=max(minutes),
         real=REAL_MODEL if real else "",
     )
-    return (
-        told
-        + "".join(
-            f"1. [{title}]({to})<br>{about[0].upper()}{about[1:]}. <small>{long} minutes</small>\n"
-            for (title, to, about), long in zip(rows, minutes, strict=True)
+    cards = (
+        CARD.format(
+            to=to,
+            figure=_figure(root / "lectures" / to),
+            number=number,
+            title=html.escape(title),
+            about=html.escape(about[0].upper() + about[1:]),
+            minutes=long,
         )
-        + "\n</div>\n"
+        for number, ((title, to, about), long) in enumerate(zip(rows, minutes, strict=True), start=1)
     )
+    return f"{told}{''.join(cards)}</ol>\n"
 
 
 def assignments(root: Path, table: str) -> str:
@@ -333,6 +338,11 @@ def _minutes(lecture: Path) -> int:
     """What the table at the head of a lecture promises."""
     row = re.search(r"^# \| minutes \|(.*)$", lecture.read_text(encoding="utf-8"), re.M)
     return sum(map(int, re.findall(r"\d+", row[1]))) if row else 0
+
+
+def _figure(lecture: Path) -> str:
+    """The drawing with which a lecture opens."""
+    return re.search(r"figures/\w+\.svg", lecture.read_text(encoding="utf-8"))[0]  # type: ignore[index]
 
 
 def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str]]:

@@ -1,7 +1,7 @@
-"""The models that run in the browser, for the page "Try the models": their weights, counts and tokenizers as scripts.
+"""The models that run in the browser: their weights, counts and tokenizers as scripts.
 
-`autograder/pages/models.js` computes with them, `try.js` has the panels, `try.md` the words. Weights are the files of
-`lectures/checkpoints` as they are. Of the n-gram models of the first lecture only counts are written: Kneser-Ney's
+`autograder/pages/models.js` computes with them, on three pages: the front page (`front.js`), "Try the models"
+(`try.js`, `try.md`) and "Beat the model" (`beat.js`, `beat.md`). Weights are the files of `lectures/checkpoints`. Of the n-gram models of the first lecture only counts are written: Kneser-Ney's
 probabilities follow from them by the lecture's own equation.
 """
 
@@ -18,28 +18,33 @@ from autograder.files import write_whole
 from autograder.site.kept import digest
 from autograder.site.packed import script
 
-PAGE = "try.html"
-"""The page; its scripts are in the folder `try`."""
+PAGE, GAME = "try.html", "beat.html"
+"""The pages with text of their own; the models' scripts are in the folder `try`."""
 NETWORKS = ("char_lstm", "char_gpt")
 ORDERS, WORDS = 3, 5000
 """The n-gram models of the first lecture: orders 1 to 3 over its vocabulary."""
+LETTERS = 4
+"""The order of the n-gram model of the game, over characters."""
+PASSAGES, GIVEN, GUESSED = 40, 160, 60
+"""Of the game: how many passages of the test plays, and how many characters of each are given and guessed."""
 PANELS = {
-    ("01_language_models", "model typed"): "the-next-word",
-    ("02_tokens_and_vectors", "text own"): "tokens",
-    ("10_training_a_generator", "place seed letter"): "the-next-character",
-    ("13_self_attention", "sentence own layer head selected"): "attention",
-    ("15_transformer_language_model", "model read layer head"): "attention",
+    ("01_language_models", "model typed"): f"{PAGE}#the-next-word",
+    ("01_language_models", "passage typed"): GAME,
+    ("02_tokens_and_vectors", "text own"): f"{PAGE}#tokens",
+    ("10_training_a_generator", "place seed letter"): f"{PAGE}#the-next-character",
+    ("13_self_attention", "sentence own layer head selected"): f"{PAGE}#attention",
+    ("15_transformer_language_model", "model read layer head"): f"{PAGE}#attention",
 }
-"""Which panel takes text for a widget of a lecture: (lecture, names of its controls) -> the anchor of a heading."""
+"""Where one can type for a widget of a lecture: (lecture, names of its controls) -> page and heading."""
 
 
-def linked(body: str, lecture: str, page: str) -> str:
-    """A lecture's page, on which each widget that a panel fits says so."""
+def linked(body: str, lecture: str, root: str) -> str:
+    """A lecture's page, on which each widget that a panel fits says so. `root` leads from it to the front page."""
 
     def link(found: re.Match[str]) -> str:
         names = " ".join(control["name"] for control in json.loads(html.unescape(found[1]))["controls"])
         panel = PANELS.get((lecture, names))
-        return f'data-try="{page}#{panel}" {found[0]}' if panel else found[0]
+        return f'data-try="{root}{panel}" {found[0]}' if panel else found[0]
 
     return re.sub(r'data-told="([^"]*)"(?=><div class="nlm-controls")', link, body)
 
@@ -78,6 +83,7 @@ def exported(root: Path) -> dict[str, str]:
             }
         ),
         "ngrams": script(trie(models)),
+        "letters": script({**trie(letter_models()), "passages": passages()}),
         **{name: binary((folder / f"{name}.safetensors").read_bytes()) for name in NETWORKS},
     }
 
@@ -116,6 +122,36 @@ def ngram_models() -> tuple[Any, list[Any]]:
     tokenizer = WordTokenizer.fit(texts, vocab_size=WORDS)
     read = [[tokenizer.bos, *tokenizer.encode(text), tokenizer.eos] for text in texts]
     return tokenizer, [NGramLM(n, tokenizer.vocab_size).fit(read) for n in range(1, ORDERS + 1)]
+
+
+def letter_models() -> list[Any]:
+    """N-gram models of characters, the unigram first, with the vocabulary of the networks."""
+    from lectures.trained import checkpoint
+    from nlmcore.corpora import load
+    from nlmcore.ngram import NGramLM
+
+    tokenizer = checkpoint("char_gpt").tokenizer
+    read = [[tokenizer.bos, *tokenizer.encode(text), tokenizer.eos] for text in load("shakespeare").texts("train")]
+    return [NGramLM(n, tokenizer.vocab_size).fit(read) for n in range(1, LETTERS + 1)]
+
+
+def passages() -> list[tuple[str, str]]:
+    """From speeches of the test plays: what is given, to the end of a word, and what is to be guessed."""
+    import random
+
+    from nlmcore.corpora import load
+
+    rng, found = random.Random(0), list[tuple[str, str]]()
+    texts = load("shakespeare").texts("test")
+    while len(found) < PASSAGES:
+        text = rng.choice(texts)
+        begin = text.find(" ", rng.randrange(len(text) - 2 * (GIVEN + GUESSED))) + 1
+        middle = text.find(" ", begin + GIVEN) + 1
+        given, guessed = text[begin:middle], text[middle : middle + GUESSED]
+        one_speech = "\n\n" not in given + guessed and not re.search(r"[A-Z]{3}|[\[\]\d]", given + guessed)
+        if one_speech:
+            found.append((given, guessed))
+    return found
 
 
 def trie(models: list[Any]) -> dict[str, Any]:
