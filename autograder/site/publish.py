@@ -112,6 +112,7 @@ _PHOTOGRAPHS = (
 
 FILES = (
     *("site.css", "present.css", "icon.svg", "math.woff", "math-OFL.txt"),
+    *("fonts/text.woff2", "fonts/text-italic.woff2", "fonts/controls.woff2", "fonts/OFL.txt"),
     *("site.js", "models.js", "try.js", "front.js", "beat.js"),
 )
 LOST = "There is no such page"
@@ -170,6 +171,7 @@ class Site:
             "root": root,
             "slides": slides,
             "page": to,
+            "number": int(found[1]) if (found := re.search(r"lectures/(\d+)_", to)) else None,
             "here": relative(to, to),
             "menu": [(say(name), relative(target, to)) for name, target in MENU.items() if self.has(target)],
             "headings": sections if len(sections) > 2 else [],
@@ -271,6 +273,7 @@ class Site:
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
         for name in FILES:
+            (self.out / name).parent.mkdir(exist_ok=True)
             shutil.copy(templates.FOLDER / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):

@@ -1,7 +1,8 @@
 """The models that run in the browser: their weights, counts and tokenizers as scripts.
 
 `autograder/pages/models.js` computes with them, on three pages: the front page (`front.js`), "Try the models"
-(`try.js`, `try.md`) and "Beat the model" (`beat.js`, `beat.md`). Weights are the files of `lectures/checkpoints`. Of the n-gram models of the first lecture only counts are written: Kneser-Ney's
+(`try.js`, `try.md`) and "Beat the model" (`beat.js`, `beat.md`). Weights are the files of `lectures/checkpoints`. Of
+the n-gram models only counts are written: Kneser-Ney's
 probabilities follow from them by the lecture's own equation.
 """
 

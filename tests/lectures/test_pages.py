@@ -38,5 +38,5 @@ def test_its_page_is_for_everyone(published: list[Path]) -> None:
             assert_for_everyone(page)
             panels = {panel for (name, _), panel in tried.PANELS.items() if name == path.stem}
             linked = {part.get_attribute("data-try") for part in page.query_selector_all("[data-try]")}
-            assert {to.partition("#")[2] for to in linked} == panels
+            assert {to.rpartition("/")[2] for to in linked} == panels
             page.close()
