@@ -19,14 +19,14 @@ def _when(text: str) -> datetime:
         text = f"{text.strip()}T{time(23, 59)}"
     found = moment(text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; write 2026-11-20T23:59, or the day alone")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write 2026-11-20T23:59, or the day alone")
     return found
 
 
 def _longer(text: str) -> timedelta:
     parts = re.fullmatch(r"\+((?:\d+[wdhm])+|0)", text.strip())
     if parts is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no extension; write +2d, +36h or +1d12h, or +0 to take it back")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an extension; write +2d, +36h or +1d12h, +0 to take it back")
     found = re.findall(r"(\d+)([wdhm])", parts[1])
     return sum((timedelta(**{UNITS[unit]: int(number)}) for number, unit in found), timedelta())
 
