@@ -5,6 +5,7 @@
     site          the course as static pages: lectures executed, the states of their widgets drawn
     present       what JupyterLab loads of the course: the presenter's view
     scaffold      a new assignment, with two questions that work
+    guide         the instructors' pages, and what writes their tables
     release       source notebooks -> what students get
     race          the capstone: language models trained within a time limit, and their board
     instructor    after grading: the table of marks, what to teach again, which students need attention

@@ -44,7 +44,8 @@ def prose(root: Path) -> Iterator[tuple[Path, str]]:
     """Every file that holds prose, with its prose."""
     for path in sorted([*root.glob("lectures/*.py"), *root.glob("solutions/*/*.py")]):
         yield path, _cells(path.read_text(encoding="utf-8"))
-    for path in sorted([*root.glob("*.md"), *root.glob("*/*.md"), *root.glob("solutions/*/*.md")]):
+    pages = ("*.md", "*/*.md", "autograder/guide/*.md", "solutions/*/*.md")
+    for path in sorted(path for page in pages for path in root.glob(page)):
         yield path, path.read_text(encoding="utf-8")
     declared = (path for part in CODE for path in root.glob(f"solutions/*/{part}"))
     for path in sorted([*root.glob("nlmcore/**/*.py"), *root.glob("autograder/**/*.py"), *declared]):

@@ -227,6 +227,7 @@ GRADER = {
         "release",
     },
     "scaffold": {"commands", "launcher"},
+    "guide": {"launcher", "question"},
     "__main__": {"launcher"},
     "__init__": set(),
     "assignments": set(),

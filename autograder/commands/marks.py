@@ -1,5 +1,6 @@
 """`report`: the marks as a table, for a person, a program or a learning management system; and the overview."""
 
+import argparse
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,16 +16,40 @@ if TYPE_CHECKING:
 MOST = 40  # names in a line
 
 
+def _weight(text: str) -> tuple[str, float]:
+    name, _, number = text.rpartition("=")
+    try:
+        weight = float(number)
+    except ValueError:
+        weight = -1.0
+    if not name or not 0 <= weight < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a weight; write capstone=3")
+    return name, weight
+
+
 @shared.command(
     "report",
     "Write the marks per student and question (what is ungraded stays empty), and the overview; or, with --lms or "
-    "--into, the final marks as another system takes them.",
+    "--into, the final marks as another system takes them; or, with --all, everybody's total.",
     "report attention                         grading/attention/report.csv and overview.html",
     "report attention --automatic             the points that no person has to give, before essays are read",
     "report attention --into canvas-export.csv --column 'Attention'",
     "report attention --lms moodle --out marks.csv",
     "report attention --format json",
+    "report --all --drop 1 --weight capstone=3    the whole course: grading/course.csv",
     options=[
+        option("assignment", metavar="ASSIGNMENT", nargs="?", help="its name, as in solutions/ASSIGNMENT"),
+        option("--all", action="store_true", help="percentages of all assignments handed in so far, and a total"),
+        option("--drop", type=int, default=0, metavar="N", help="with --all: leave out each student's N lowest"),
+        option(
+            "--weight",
+            type=_weight,
+            action="append",
+            default=[],
+            metavar="ASSIGNMENT=W",
+            help="with --all: counts W times, and is never dropped (default: 1; 0 leaves it out)",
+        ),
+        option("--zero", action="store_true", help="with --all: nothing handed in counts as zero"),
         option("--format", choices=("csv", "json"), default="csv"),
         option("--automatic", action="store_true", help="automatic points alone, before late penalties"),
         option("--lms", choices=("canvas", "moodle", "gradescope"), help="a new file with columns as this system's"),
@@ -37,11 +62,18 @@ MOST = 40  # names in a line
         shared.STALE,
         option("--json", action="store_true", help="the files that were written, for a program"),
     ],
+    with_assignment=False,
 )
 def report(course: "shared.Course", given: Given) -> int:
     from autograder.instructor import write_overview, write_report
     from autograder.instructor.rows import rows_asked_for, stale_in
 
+    if (given.assignment is None) != given.all:
+        raise shared.Misuse("give an assignment, or --all")
+    if given.all:
+        return _whole(course, given)
+    if given.drop or given.weight or given.zero:
+        raise shared.Misuse("--drop, --weight and --zero are for the whole course: --all")
     leaves = given.lms or given.into
     if leaves and given.format != "csv":
         raise shared.Misuse(f"other systems take CSV, and not {given.format}")
@@ -71,6 +103,35 @@ def report(course: "shared.Course", given: Given) -> int:
         print(f"  {old[0].upper()}{old[1:]}.")
     if any(row.state == "waiting" for row in rows):
         print(f"  For those waiting: python3 -m autograder mark {assignment} (for marks on code: Formgrader).")
+    return 0
+
+
+def _whole(course: "shared.Course", given: Given) -> int:
+    import json
+    from dataclasses import asdict
+
+    from autograder.files import write_whole
+    from autograder.instructor.table import as_csv
+    from autograder.instructor.totals import as_table, totals
+
+    if given.lms or given.into or given.column or given.out_of or given.automatic:
+        raise shared.Misuse("with --all there is a table of our own, from final marks; other systems add up their own")
+    if given.drop < 0:
+        raise shared.Misuse(f"--drop must not be negative, got {given.drop}")
+    found, rows = totals(course, dict(given.weight), given.drop, given.zero)
+    path = given.out or course.root / "grading" / f"course.{given.format}"
+    json_ = json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False) + "\n"
+    write_whole(path, json_ if given.format == "json" else as_csv(as_table(found)))
+    if given.json:
+        shared.as_json({"table": str(path)})
+        return 0
+    print(f"{path}: {count(len(found), 'student')}, {count(len(found[0].parts), 'assignment')}.")
+    shared.names(
+        "  Not final, because a mark is still to be given: {}.", [one.student for one in found if one.open], MOST
+    )
+    shared.names("  Without any final mark: {}.", [one.student for one in found if one.percent is None], MOST)
+    if any(row.stale for row in rows):
+        print("  Some marks were given before their assignment changed: see report ASSIGNMENT.")
     return 0
 
 

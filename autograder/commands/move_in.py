@@ -106,7 +106,7 @@ def lines(assignment: str, table: "Table") -> list[str]:
             f"Still to be had by a cheat here: {', '.join(open_)}.",
             "Their tests run in the student's process, where nothing can be proved. To close such a question, declare",
             f"it: inputs, properties and mistakes in solutions/{assignment}/checks/, and in the master a heading that",
-            f"ends in [[{assignment}.FUNCTION]] instead of the test cell (INSTRUCTORS.md, “An assignment in an hour”).",
+            f"ends in [[{assignment}.FUNCTION]] instead of the test cell (autograder/guide/writing-an-assignment.md).",
             "Its answers are then judged outside.",
         ]
     return said

@@ -89,7 +89,7 @@ def _must_be_nbgraders(url: str) -> None:
         if names and "assignment" not in names:
             raise GradebookFault(
                 f"{path} is a database of another program, and no gradebook. The gradebook's own is named by"
-                " c.CourseDirectory.db_url in nbgrader_config.py, or by --db"
+                " c.CourseDirectory.db_url in course_config.py, or by --db"
             )
 
 

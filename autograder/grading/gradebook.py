@@ -8,6 +8,7 @@ marks or the new ones, never a mixture.
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbgrader import utils
@@ -21,10 +22,12 @@ from nbgrader.api import (
     SubmittedAssignment,
     SubmittedNotebook,
 )
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
+from autograder.grading import deadlines
 from autograder.grading.database import patiently
 
 Scores = dict[str, dict[str, float | None]]  # by notebook and cell: the automatic marks; None is no mark
@@ -50,6 +53,7 @@ def save_marks(
     submission = _submission(gradebook.db, about, student, shape)
     if timestamp:
         submission.timestamp = utils.parse_utc(timestamp)
+    deadlines.apply(submission, deadlines.kept(_root(config)))
     scores: Scores = {}
     for submitted in submission.notebooks:
         notebook, names = shape[submitted.notebook_id]
@@ -143,15 +147,22 @@ def renew_penalties(gradebook: Any, assignment: str, config: Any, students: Coll
         SubmittedNotebook.late_submission_penalty.is_not(None)
     )
 
+    extensions = deadlines.kept(_root(config))
+
     def work() -> None:
         known = set(gradebook.db.scalars(penalised))
         for submission in gradebook.assignment_submissions(assignment):
+            deadlines.apply(submission, extensions)
             chosen = students is None or submission.student_id in students
             if chosen and (submission.total_seconds_late > 0 or submission.id in known):
                 _penalise(gradebook, submission, config)
         gradebook.db.commit()
 
     patiently(gradebook, work)
+
+
+def _root(config: Any) -> Path:
+    return Path(CourseDirectory(config=config).root)
 
 
 def _penalise(gradebook: Any, submission: Any, config: Any) -> None:

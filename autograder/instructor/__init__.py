@@ -2,6 +2,7 @@
 
 rows          one row per student, from the gradebook and the records; an unmarked question is not a zero
 table         the rows as CSV or JSON; lms: as another system takes them; ags: sent to it; results: to Gradescope
+totals        the whole course: weights, and the lowest dropped
 lessons       what to teach again: questions, properties, misconceptions; submissions that need attention
 likeness      the students' texts; answers that are nearly the same (winnowing, indexed): a hint, never a mark
 overview      all of it on one page

@@ -57,7 +57,7 @@ class Settings:
     def read(cls, path: Path) -> "Settings":
         """Raises ValueError, which says what is missing; OSError."""
         if not path.exists():
-            raise ValueError(f"there is no {path}; it needs {', '.join(NEEDED)}: see INSTRUCTORS.md, section 6")
+            raise ValueError(f"there is no {path}; it needs {', '.join(NEEDED)}: see autograder/guide/returning.md")
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
             facts = {**{name: facts.get(claim, {}).get(key) for name, (claim, key) in CLAIMS.items()}, **facts}

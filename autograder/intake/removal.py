@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from autograder.files import plain_files, write_whole
+from autograder.grading import deadlines
 from autograder.grading.course import Course
 from autograder.grading.database import patiently
 from autograder.grading.run import only_one
@@ -84,6 +85,9 @@ def _shared(grading: Path, student: str) -> Iterator[tuple[Path, str]]:
         numbers: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if numbers.pop(student, None) is not None:
             yield path, json.dumps(numbers, indent=1)
+    extensions = deadlines.kept(grading.parent)
+    if any([extended.pop(student, None) is not None for extended in extensions.values()]):
+        yield grading.parent / deadlines.KEPT, json.dumps(extensions, indent=1) + "\n"
     tokens = grading / "desk" / "tokens.csv"
     lines = tokens.read_text(encoding="utf-8").splitlines(keepends=True) if tokens.is_file() else []
     kept = [line for line in lines if line.rpartition(",")[0].strip('"') != student]

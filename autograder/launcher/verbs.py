@@ -62,6 +62,8 @@ BY_WHOM = {
     },
     "instructors, in the order of a semester": {
         "roster": Verb("put a class list into the gradebook", "commands.students:roster", reads=0, more=DATABASE),
+        "due": Verb("set due dates, and say who has longer", "commands.dates:due", more=DATABASE),
+        "extend": Verb("give a student longer, before or after hand-in", "commands.dates:extend", more=DATABASE),
         "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
         "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
         "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
@@ -78,6 +80,8 @@ BY_WHOM = {
         "feedback": Verb("a page for every student", "commands.around:feedback", more=DATABASE),
         "report": Verb("marks as a table, and what to teach again", "commands.marks:report", more=DATABASE),
         "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
+        "backup": Verb("a zip with everything about a semester", "commands.backups:backup", more=DATABASE),
+        "restore": Verb("put a backup into a new checkout", "commands.backups:restore", reads=0, more=DATABASE),
         "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", more=DATABASE),
         "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",)),
         "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope"),

@@ -56,7 +56,7 @@ def main(place: "Environment", given: Given) -> int:
         f"  1. change the question in {written[0]} and its declaration in {written[1]}\n"
         f"  2. python3 -m autograder test -- tests/autograder/test_checks.py -k {given.name}\n"
         "  3. python3 -m autograder build, then work through the exercise as a student would\n"
-        "The guide: INSTRUCTORS.md"
+        "The guide: autograder/guide/writing-an-assignment.md"
     )
     return 0
 

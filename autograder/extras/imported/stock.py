@@ -64,7 +64,7 @@ def settings(folder: Path, notes: Notes) -> dict[str, str]:
     if others:
         notes.add(
             f"settings of {found}: {', '.join(sorted(set(others))[:8])}",
-            "write into this course's nbgrader_config.py what still applies (late penalties, headers)",
+            "write into this course's course_config.py what still applies (late penalties, headers)",
         )
     return {own: usual for own, usual in marks.items() if own != usual}
 

@@ -1,4 +1,4 @@
-"""The recipe for several machines in INSTRUCTORS.md, by its own commands: PostgreSQL, a scheduler, workers."""
+"""The recipe for several machines in the guide, by its own commands: PostgreSQL, a scheduler, workers."""
 
 import json
 import os
@@ -63,8 +63,7 @@ def test_two_workers_and_postgresql_give_the_marks_of_one_process_and_sqlite(ser
     shutil.copy(one / "grading" / "secret", several / "grading" / "secret")  # the same hidden inputs
 
     url = database(server, "gradebook").replace("://", "+psycopg2://")
-    config = several / "nbgrader_config.py"
-    config.write_text(config.read_text() + f"\nget_config().CourseDirectory.db_url = {url!r}\n")
+    (several / "course_config.py").write_text(f"get_config().CourseDirectory.db_url = {url!r}\n")
     say(several, "build")
     say(several, "roster", "roster.csv")
     here = tmp_path / "scheduler.json"

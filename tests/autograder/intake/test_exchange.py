@@ -1,4 +1,4 @@
-"""nbgrader's exchange as INSTRUCTORS.md sets it up: two people, with homes of their own, on one machine.
+"""nbgrader's exchange as the guide sets it up: two people, with homes of their own, on one machine.
 
 nbgrader's own commands run in this process; who somebody is to them is the account, which is put in.
 """

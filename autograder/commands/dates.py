@@ -1,0 +1,101 @@
+"""`due` and `extend`: when an assignment is due, and who has longer."""
+
+import argparse
+import re
+from datetime import datetime, time, timedelta
+
+from autograder.commands import shared
+from autograder.commands.shared import Given, option
+from autograder.launcher.say import count
+
+UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
+
+
+def _when(text: str) -> datetime:
+    """A moment; a day without a time ends at 23:59."""
+    from autograder.intake.when import moment
+
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text.strip()):
+        text = f"{text.strip()}T{time(23, 59)}"
+    found = moment(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write 2026-11-20T23:59, or the day alone")
+    return found
+
+
+def _longer(text: str) -> timedelta:
+    parts = re.fullmatch(r"\+((?:\d+[wdhm])+|0)", text.strip())
+    if parts is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an extension; write +2d, +36h or +1d12h, +0 to take it back")
+    found = re.findall(r"(\d+)([wdhm])", parts[1])
+    return sum((timedelta(**{UNITS[unit]: int(number)}) for number, unit in found), timedelta())
+
+
+@shared.command(
+    "due",
+    "Set when an assignment is due, in this machine's time zone; without a time, say when each is due, and who has\n"
+    "longer. What comes later is late: it is listed, and loses points if the course has a rule for that.",
+    "due                                  all due dates and extensions",
+    "due attention 2026-11-20T23:59",
+    "due attention 2026-11-20             at the end of that day, 23:59",
+    "due attention --none                 nobody is late",
+    options=[
+        option("assignment", metavar="ASSIGNMENT", nargs="?", help="its name, as in solutions/ASSIGNMENT"),
+        option("when", metavar="WHEN", nargs="?", type=_when, help="a day, or a day and a time"),
+        option("--none", action="store_true", help="remove the due date"),
+    ],
+    with_assignment=False,
+)
+def due(course: "shared.Course", given: Given) -> int:
+    from autograder.grading import deadlines
+
+    if given.assignment is None:
+        return _all(course)
+    if (given.when is None) != given.none:
+        raise shared.Misuse("give a time, such as 2026-11-20T23:59, or --none")
+    deadlines.set_due(course, given.assignment, given.when)
+    if given.none:
+        print(f"{given.assignment} has no due date, so nobody is late.")
+    else:
+        print(f"{given.assignment} is due on {_shown(deadlines.due_dates(course)[given.assignment])}.")
+    return 0
+
+
+def _all(course: "shared.Course") -> int:
+    from autograder.grading import deadlines
+
+    extensions, found = deadlines.kept(course.root), deadlines.due_dates(course)
+    for name, when in found.items():
+        if when is not None:
+            print(f"{name:24}{_shown(when)}")
+            for student, seconds in sorted(extensions.get(name, {}).items()):
+                print(f"    {student:20}{_shown(when + timedelta(seconds=seconds))}")
+    shared.names("Without a due date: {}.", [name for name, when in found.items() if when is None], 30)
+    return 0
+
+
+def _shown(when: datetime | None) -> str:
+    return "" if when is None else when.strftime("%A, %d %B %Y, %H:%M (%Z)").replace(" 0", " ")
+
+
+@shared.command(
+    "extend",
+    "Give students longer for an assignment, before or after they hand in. Extensions do not add up: a new one\n"
+    "replaces the old one. Points for being late follow in the next report, without grading again.",
+    "extend attention ada +2d",
+    "extend attention ada bob +1d12h      weeks w, days d, hours h, minutes m",
+    "extend attention ada +0              take it back",
+    options=[
+        option("students", metavar="STUDENT", nargs="+", help="an id, as in the gradebook"),
+        option("by", metavar="+TIME", type=_longer, help="how much longer than everybody else"),
+    ],
+)
+def extend(course: "shared.Course", given: Given) -> int:
+    from autograder.grading import deadlines
+
+    new = deadlines.extend(course, given.assignment, given.students, given.by)
+    who = ", ".join(given.students)
+    print(f"{given.assignment} is due on {_shown(new)} for {who}{'' if given.by else ', as for everybody'}.")
+    if not given.by:
+        print(f"{count(len(given.students), 'extension')} taken back.")
+    return 0

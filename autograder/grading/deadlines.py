@@ -1,0 +1,103 @@
+"""Due dates, and extensions for single students.
+
+Both are nbgrader's: a date of the assignment, and a time that is added to it for one submission. nbgrader can extend
+only a submission that is there already, so extensions are kept in a file of the course, and every command that writes
+or shows marks copies them to the submissions that have come since.
+"""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from autograder.files import write_whole
+from autograder.grading.course import Course, NotACourse
+from autograder.grading.database import patiently
+
+KEPT = "grading/extensions.json"  # by assignment and student: seconds
+
+
+def kept(root: Path) -> dict[str, dict[str, float]]:
+    """All extensions. Raises ValueError if the file cannot be read."""
+    try:
+        found: dict[str, dict[str, float]] = json.loads((root / KEPT).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ValueError(f"{root / KEPT} cannot be read ({error}). Mend it, or delete it and extend again") from None
+    return found
+
+
+def apply(submission: Any, extensions: dict[str, dict[str, float]]) -> None:
+    """Give a submission the extension that its student was granted, if any. Without a due date there is nothing to
+    extend, and nbgrader could not add the two up."""
+    seconds = extensions.get(submission.assignment.name, {}).get(submission.student_id)
+    if submission.assignment.duedate is None:
+        submission.extension = None
+    elif seconds is not None:
+        submission.extension = timedelta(seconds=seconds)
+
+
+def due_dates(course: Course) -> dict[str, datetime | None]:
+    """By assignment, in nbgrader's order; in this machine's time zone."""
+    with course.gradebook() as gradebook:
+        return {each.name: _here(each.duedate) for each in gradebook.assignments}
+
+
+def set_due(course: Course, assignment: str, when: datetime | None) -> None:
+    """Set or remove (None) a due date; a time without a zone is this machine's. Raises NotACourse, GradebookFault."""
+    extensions = kept(course.root)
+    with course.gradebook() as gradebook:
+        about = _assignment(gradebook, assignment)
+
+        def work() -> None:
+            about.duedate = None if when is None else when.astimezone(UTC).replace(tzinfo=None)
+            for submission in about.submissions:
+                apply(submission, extensions)
+            gradebook.db.commit()
+
+        patiently(gradebook, work)
+
+
+def extend(course: Course, assignment: str, students: Iterable[str], by: timedelta) -> datetime:
+    """Give students so much longer, instead of any earlier extension, whether they have handed in or not. Returns
+    their new due date. Raises NotACourse, ValueError, GradebookFault."""
+    chosen, extensions = list(students), kept(course.root)
+    with course.gradebook() as gradebook:
+        about = _assignment(gradebook, assignment)
+        if about.duedate is None:
+            raise ValueError(f"{assignment} has no due date; set one: python3 -m autograder due {assignment} WHEN")
+        unknown = sorted(set(chosen) - {student.id for student in gradebook.students})
+        if unknown:
+            raise ValueError(f"the gradebook knows no student {', '.join(unknown)}; see roster")
+        granted = extensions.setdefault(assignment, {})
+        for student in chosen:
+            granted[student] = by.total_seconds()
+            if not by:
+                del granted[student]
+        write_whole(course.root / KEPT, json.dumps({n: g for n, g in extensions.items() if g}, indent=1) + "\n")
+
+        def work() -> None:
+            for submission in about.submissions:
+                if submission.student_id in chosen:
+                    submission.extension = by or None
+            gradebook.db.commit()
+
+        patiently(gradebook, work)
+        new = _here(about.duedate + by)
+    assert new is not None
+    return new
+
+
+def _assignment(gradebook: Any, name: str) -> Any:
+    about = {each.name: each for each in gradebook.assignments}
+    if name not in about:
+        known = ", ".join(sorted(about)) or "none yet"
+        raise NotACourse(f"the gradebook knows no assignment {name!r}; it knows {known}")
+    return about[name]
+
+
+def _here(when: datetime | None) -> datetime | None:
+    """The gradebook has times in UTC, without saying so."""
+    return None if when is None else when.replace(tzinfo=UTC).astimezone()

@@ -1,0 +1,130 @@
+"""A semester in one file: everything about students and marks, except feedback pages, which can be made again.
+
+A gradebook in SQLite is copied by SQLite, so that the copy is sound even while somebody marks. A gradebook on a server
+is that server's to save.
+"""
+
+import os
+import shutil
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path, PurePosixPath
+
+from autograder.files import WRITING
+from autograder.grading.course import Course
+from autograder.grading.run import only_one
+from autograder.temporary import folder
+
+SETTINGS, GRADEBOOK = "course_config.py", "gradebook.db"
+OF_A_RUN = (".lock", ".graded-by")
+SQLITE = "sqlite:///"
+
+
+def save(course: Course, path: Path) -> int:
+    """Write the file, whole or not at all, and return how many files are in it. Raises FileExistsError, ValueError,
+    AlreadyRunning while something is graded, OSError."""
+    if path.exists():
+        raise FileExistsError(17, "it is there already, so give another name", str(path))
+    gradebook = _gradebook(course)
+    if gradebook is not None and not gradebook.is_file():
+        raise ValueError(f"{course.root} has no gradebook yet, so there is nothing to keep")
+    beside = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
+    try:
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with ExitStack() as open_now:
+            for lock in sorted((course.root / "grading").glob("*/.lock")):
+                open_now.enter_context(only_one(lock.parent))
+            made = open_now.enter_context(zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False))
+            if gradebook is not None:
+                copy = folder("backup") / GRADEBOOK
+                with closing(sqlite3.connect(gradebook)) as old, closing(sqlite3.connect(copy)) as new:
+                    old.backup(new)
+                made.write(copy, GRADEBOOK)
+            for one in _files(course):
+                made.write(one, one.relative_to(course.root).as_posix())
+            many = len(made.namelist())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return many
+
+
+def put_back(course: Course, path: Path) -> int:
+    """Write a backup's files into a course without marks, all of them or none, and return how many. Raises ValueError
+    for a file that is not a backup, and if anything of it is there already; OSError."""
+    try:
+        with zipfile.ZipFile(path) as kept:
+            broken = kept.testzip()
+            if broken is not None:
+                raise ValueError(f"{path} is damaged ({broken}): take another copy")
+            names = [name for name in kept.namelist() if not name.endswith("/")]
+            _refuse(course, path, names)
+            return _write(course, kept, names)
+    except (zipfile.BadZipFile, zlib.error):
+        raise ValueError(f"{path} is damaged, or no backup") from None
+
+
+def _refuse(course: Course, path: Path, names: list[str]) -> None:
+    tops = [(top,) for top in _folders(course)]
+    for name in names:
+        parts = PurePosixPath(name).parts
+        if name not in (GRADEBOOK, SETTINGS) and (parts[:1] not in tops or ".." in parts or "\\" in name):
+            raise ValueError(f"{path} is no backup of this course: it has {name}")
+    if GRADEBOOK not in names and _gradebook(course) is not None:
+        raise ValueError(f"{path} has no gradebook, as its course kept that on a server: say so in {SETTINGS} first")
+    there = [name for name in names if name != GRADEBOOK and (course.root / name).exists()]
+    if there:
+        raise ValueError(
+            f"nothing is put back, because {course.root / there[0]} is there already, as"
+            f" {len(there)} of its {len(names)} files are. Move what is there away, or take a new checkout"
+        )
+    if GRADEBOOK in names:
+        book = _gradebook(course)
+        if book is None:
+            raise ValueError(f"this course has its gradebook on a server, and {path} has a file: it would not be used")
+        if book.exists():
+            with course.gradebook() as gradebook:
+                if gradebook.students:
+                    raise ValueError(f"nothing is put back, because {book} has students already. Move it away")
+
+
+def _write(course: Course, kept: zipfile.ZipFile, names: list[str]) -> int:
+    beside = course.root / f".restore.{os.getpid()}{WRITING}"
+    try:
+        beside.mkdir(mode=0o700)
+        kept.extractall(beside, names)
+        for name in sorted(names, key=lambda name: name == GRADEBOOK):  # last: with it the course is there
+            book = _gradebook(course) if name == GRADEBOOK else None
+            target = book or course.root / name
+            top = course.root / PurePosixPath(name).parts[0]
+            if top != target and not top.exists():
+                top.mkdir(mode=0o700)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if book is not None:
+                (beside / name).chmod(0o600)
+            os.replace(beside / name, target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return len(names)
+
+
+def _gradebook(course: Course) -> Path | None:
+    url = str(course.directory.db_url)
+    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
+
+
+def _folders(course: Course) -> tuple[str, ...]:
+    return (course.directory.submitted_directory, course.directory.autograded_directory, "grading")
+
+
+def _files(course: Course) -> Iterator[Path]:
+    """Links are left out: a student may have made them, and they lead anywhere."""
+    if (course.root / SETTINGS).is_file():
+        yield course.root / SETTINGS
+    for top in _folders(course):
+        for path in sorted((course.root / top).rglob("*")):
+            if path.is_file() and not path.is_symlink() and path.name not in OF_A_RUN and WRITING not in path.name:
+                yield path

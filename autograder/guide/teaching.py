@@ -1,0 +1,306 @@
+"""The tables of TEACHING.md: what lectures and assignments say of themselves, and the plans that are made of them.
+
+A table is between `<!-- written: NAME -->` and `<!-- end -->`; everything else on the page is written by hand.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.launcher.glossary import lectures, markdown_cells
+from autograder.question.find import exercises_of
+from autograder.question.questions import WRITTEN, in_hours
+
+WHERE = "TEACHING.md"
+ROOT = Path(__file__).resolve().parents[2]
+SESSION = 80  # minutes
+BLOCK = re.compile(r"(<!-- written: (\w+) -->\n).*?(<!-- end -->)", re.S)
+ALONE = {"an hour and a half": 90, "an hour and three quarters": 105, "two hours": 120}
+
+Week = tuple[str, str, str]
+"""Two sessions, each a lecture's topic or what is done instead, and the assignment that is due at the end, if any."""
+PLANS: dict[str, tuple[Week, ...]] = {
+    "everything": (
+        ("language_models", "tokens_and_vectors", ""),
+        ("backpropagation", "windows_and_convolutions", "ngrams"),
+        ("training_well", "recurrent_networks", "subwords"),
+        ("vanishing_gradients", "gates", "backpropagation"),
+        ("decoding", "training_a_generator", "recurrence"),
+        ("sequence_to_sequence", "attention", "gates"),
+        ("self_attention", "positions", "decoding"),
+        ("transformer_language_model", "encoder_decoder_transformers", "attention"),
+        ("pretraining", "cheaper_attention", "self_attention"),
+        ("do_modifications_transfer", "what_if", "transformer"),
+        ("beyond_text", "scale", "capstone"),
+        ("inside_a_real_model", "assistant", "scale_and_insight"),
+    ),
+    "sequences": (
+        ("language_models", "tokens_and_vectors", ""),
+        ("backpropagation", "*workshop*", "ngrams"),
+        ("windows_and_convolutions", "training_well", "backpropagation"),
+        ("recurrent_networks", "vanishing_gradients", "convolutions"),
+        ("gates", "*workshop*", "recurrence"),
+        ("decoding", "sequence_to_sequence", "gates"),
+        ("training_a_generator", "*workshop*", "decoding"),
+        ("attention", "*workshop*", "sequences"),
+        ("self_attention", "positions", "attention"),
+        ("transformer_language_model", "encoder_decoder_transformers", ""),
+        ("*workshop*", "*the race, final entries*", "translation"),
+        ("*discussion of the race*", "*oral examinations*", "capstone"),
+    ),
+    "transformers": (
+        ("language_models", "tokens_and_vectors", ""),
+        ("backpropagation", "training_well", "ngrams"),
+        ("recurrent_networks", "gates", "backpropagation"),
+        ("decoding", "sequence_to_sequence", ""),
+        ("attention", "*workshop*", "decoding"),
+        ("self_attention", "positions", "attention"),
+        ("transformer_language_model", "*workshop*", "self_attention"),
+        ("encoder_decoder_transformers", "pretraining", "transformer"),
+        ("cheaper_attention", "*workshop*", ""),
+        ("scale", "inside_a_real_model", "efficient_attention"),
+        ("assistant", "*workshop*", "scale_and_insight"),
+        ("beyond_text", "*oral examinations*", "capstone"),
+    ),
+    "evaluation": (
+        ("language_models", "tokens_and_vectors", ""),
+        ("backpropagation", "training_well", "ngrams"),
+        ("recurrent_networks", "*workshop*", "training"),
+        ("decoding", "sequence_to_sequence", ""),
+        ("training_a_generator", "attention", "decoding"),
+        ("self_attention", "positions", "attention"),
+        ("transformer_language_model", "*workshop*", ""),
+        ("encoder_decoder_transformers", "pretraining", "transformer"),
+        ("do_modifications_transfer", "what_if", ""),
+        ("scale", "*workshop*", "modifications"),
+        ("inside_a_real_model", "*workshop*", ""),
+        ("assistant", "*oral examinations*", "scale_and_insight"),
+    ),
+    "short": (
+        ("language_models", "backpropagation", ""),
+        ("recurrent_networks", "decoding", "ngrams"),
+        ("attention", "self_attention", ""),
+        ("positions", "transformer_language_model", "attention"),
+        ("pretraining", "inside_a_real_model", ""),
+        ("assistant", "*oral examinations*", "transformer"),
+    ),
+}
+READING = {
+    "language_models": ("Shannon (1951)", "Chen & Goodman (1999)"),
+    "tokens_and_vectors": ("Sennrich", "Levy & Goldberg"),
+    "backpropagation": ("Rumelhart",),
+    "windows_and_convolutions": ("Bengio, Ducharme", "Kim (2014)"),
+    "training_well": ("Glorot & Bengio", "Kingma & Ba"),
+    "recurrent_networks": ("Elman", "Werbos"),
+    "vanishing_gradients": ("Bengio, Simard", "Pascanu"),
+    "gates": ("Hochreiter & Schmidhuber", "Greff"),
+    "decoding": ("Holtzman", "Stahlberg & Byrne"),
+    "training_a_generator": ("Bengio, Vinyals", "Huszár"),
+    "sequence_to_sequence": ("Sutskever",),
+    "attention": ("Bahdanau", "Luong"),
+    "self_attention": ("Vaswani", "Michel"),
+    "positions": ("Shaw", "Su et al."),
+    "transformer_language_model": ("Radford", "Xiong"),
+    "encoder_decoder_transformers": ("Raffel",),
+    "pretraining": ("Peters", "Devlin"),
+    "cheaper_attention": ("Beltagy", "Katharopoulos"),
+    "do_modifications_transfer": ("Narang",),
+    "what_if": ("Dong", "Press, Smith"),
+    "beyond_text": ("Dosovitskiy", "Huang"),
+    "scale": ("Kaplan", "Hoffmann", "Schaeffer"),
+    "inside_a_real_model": ("Elhage", "Meng", "Hase"),
+    "assistant": ("Ouyang", "Rafailov"),
+}
+"""One to three papers for each lecture, by how they begin among its sources."""
+
+
+@dataclass(frozen=True)
+class Lecture:
+    number: int
+    path: Path
+    title: str
+    minutes: int
+    alone: int | None
+    needs: tuple[int, ...]  # lectures that come before
+    outcomes: tuple[str, ...]
+    sources: tuple[str, ...]
+
+    @property
+    def topic(self) -> str:
+        return self.path.stem.partition("_")[2]
+
+    @property
+    def link(self) -> str:
+        return f"[{self.title}]({self.path.relative_to(ROOT).as_posix()})"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    name: str
+    lectures: tuple[int, ...]
+    minutes: int
+    questions: int
+    points: float
+    others: float  # points of written answers, and of the race
+    oral: tuple[str, ...]
+
+
+@cache
+def all_lectures() -> tuple[Lecture, ...]:
+    return tuple(map(_lecture, lectures(ROOT)))
+
+
+def _lecture(path: Path) -> Lecture:
+    """Raises ValueError if a lecture does not say what it should."""
+    cells = [_flat(cell) for cell in markdown_cells(path.read_text(encoding="utf-8"))]
+    number = int(path.name.split("_")[0])
+
+    def found(pattern: str) -> re.Match[str]:
+        there = next((match for cell in cells if (match := re.search(pattern, cell, re.M | re.S))), None)
+        if there is None:
+            raise ValueError(f"{path.name} has nothing of the form {pattern}")
+        return there
+
+    outcomes = found(r"\*\*After this lecture you can\*\*\n(.*?)\n\n")[1]
+    needs = {int(each) for each in re.findall(r"\]\((\d\d)_", found(r"\*\*You need\*\* (.*?)(?:\n\n|\Z)")[1])}
+    sources = found(r"\*\*Sources\.\*\* (.*?)(?:\n\n|\Z)")[1].replace("\n", " ")
+    alone = [match[1] for cell in cells if (match := re.search(r"If you work alone,.*? plan (?:about )?(.+?)\.", cell))]
+    return Lecture(
+        number=number,
+        path=path,
+        title=found(r"\A# (.+?)\n")[1],
+        minutes=sum(map(int, re.findall(r"\d+", found(r"^\| minutes \|(.*?)$")[1]))),
+        alone=_minutes(alone[0]) if alone else None,
+        needs=tuple(sorted(each for each in needs if each < number)),
+        outcomes=tuple(one.rstrip(";.") for one in re.findall(r"^- (.+)$", outcomes, re.M)),
+        sources=tuple(re.split(r"(?<=[.?]) (?=[A-Z][^.(]*?(?:et al\. )?\(\d{4})", sources)),
+    )
+
+
+def _flat(cell: str) -> str:
+    """Items of a list that go on in indented lines, in one line each; no formulas' line breaks are in these cells."""
+    return re.sub(r"\n {2,}(?=\S)", " ", cell)
+
+
+def _minutes(words: str) -> int:
+    return ALONE[words] if words in ALONE else int(words.removesuffix(" minutes"))
+
+
+@cache
+def all_assignments() -> tuple[Assignment, ...]:
+    """In the order of the course, as `exercises/README.md` lists them."""
+    table = (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", table, re.M)
+    return tuple(_assignment(name, tuple(map(int, re.findall(r"\[(\d+)\]", where)))) for name, where in rows)
+
+
+def _assignment(name: str, where: tuple[int, ...]) -> Assignment:
+    exercises = exercises_of(name)
+    source = (ROOT / "solutions" / name / f"{name}.py").read_text(encoding="utf-8")
+    written = WRITTEN.findall(source)
+    notes = (ROOT / "solutions" / name / "notes.md").read_text(encoding="utf-8").partition("**For the oral**")[2]
+    others = sum(float(points) for _, points in written)
+    others += sum(map(float, re.findall(r'^# %%.*"points": ([\d.]+)', source, re.M)))
+    return Assignment(
+        name=name,
+        lectures=where,
+        minutes=sum(each.minutes for each in exercises.values()) + sum(int(minutes) for minutes, _ in written),
+        questions=len(exercises) + len(written),
+        points=sum(each.points for each in exercises.values()) + others,
+        others=others,
+        oral=tuple(_question(item) for item in re.findall(r"^\d+\. (.*?)(?=^\d+\. |^\*\*|\Z)", notes, re.M | re.S)),
+    )
+
+
+def _question(item: str) -> str:
+    """What is asked, without the answers: the sentences in italics."""
+    italics = re.findall(r"(?<!\*)\*(?!\*)(.+?)\*", " ".join(item.split()))
+    return " … ".join(words for words in italics if words.endswith(("?", ".")))
+
+
+def _lectures_table() -> Iterator[str]:
+    yield "| | lecture | in class | alone | builds on |"
+    yield "|---|---|---|---|---|"
+    for one in all_lectures():
+        alone = f"{one.alone} min" if one.alone else ""
+        yield f"| {one.number} | {one.link} | {one.minutes} min | {alone} | {', '.join(map(str, one.needs))} |"
+
+
+def _outcomes() -> Iterator[str]:
+    for one in all_lectures():
+        yield f"- **{one.number}. {one.title}** {'; '.join(one.outcomes)}."
+
+
+def _assignments_table() -> Iterator[str]:
+    yield "| assignment | after lecture | time | questions | points | of them not by checks |"
+    yield "|---|---|---|---|---|---|"
+    for one in all_assignments():
+        after = ", ".join(map(str, one.lectures)) or "all"
+        time, points = in_hours(one.minutes), f"{one.points:g} | {one.others:g}"
+        yield f"| [`{one.name}`](exercises/{one.name}/) | {after} | {time} | {one.questions} | {points} |"
+
+
+def _oral() -> Iterator[str]:
+    titles = {one.number: one.title for one in all_lectures()}
+    for one in all_assignments():
+        about = "; ".join(f"{number}. {titles[number]}" for number in one.lectures) or "The whole course"
+        yield f"\n**{about}** (`{one.name}`)\n"
+        yield from (f"- {question}" for question in one.oral)
+
+
+def _reading() -> Iterator[str]:
+    for one in all_lectures():
+        chosen = [next((s for s in one.sources if s.startswith(key)), None) for key in READING[one.topic]]
+        if None in chosen:
+            raise ValueError(f"{one.path.name} does not cite one of {READING[one.topic]}")
+        yield f"- **{one.number}.** {' '.join(map(_cited, map(str, chosen)))}"
+
+
+def _cited(source: str) -> str:
+    """Authors, year, title and sections, without any words that follow."""
+    cited = re.match(r".*?\(\d{4}.*?\), .*?[.?](?= [A-Z]|$)", source)
+    return cited[0] if cited else source
+
+
+def plan(weeks: tuple[Week, ...]) -> Iterator[str]:
+    by_topic = {one.topic: one for one in all_lectures()}
+    by_name = {one.name: one for one in all_assignments()}
+    held, missing, total = set[int](), set[int](), 0
+    yield "| week | first session | second session | due at its end | hours |"
+    yield "|---|---|---|---|---|"
+    for number, (first, second, due) in enumerate(weeks, 1):
+        minutes = by_name[due].minutes if due else 0
+        cells = []
+        for session in (first, second):
+            lecture = by_topic.get(session)
+            minutes += lecture.minutes if lecture else SESSION
+            cells.append(f"{lecture.number}. {lecture.title}" if lecture else session)
+            if lecture:
+                missing |= {*lecture.needs} - held
+                held.add(lecture.number)
+        total += minutes
+        yield f"| {number} | {cells[0]} | {cells[1]} | {f'`{due}`' if due else ''} | {minutes / 60:.1f} |"
+    yield ""
+    said = f"On average {total / 60 / len(weeks):.1f} hours a week, in class and on assignments."
+    if missing:
+        others = ", ".join(map(str, sorted(missing)))
+        said += f" Some lectures build on others that are not held, which students can read: {others}."
+    left = [f"`{one.name}`" for one in all_assignments() if one.name not in {due for _, _, due in weeks}]
+    yield f"{said} Assignments left over: {', '.join(left)}."
+
+
+BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
+    "lectures": _lectures_table,
+    "outcomes": _outcomes,
+    "assignments": _assignments_table,
+    "oral": _oral,
+    "reading": _reading,
+    **{name: lambda weeks=weeks: plan(weeks) for name, weeks in PLANS.items()},  # type: ignore[misc]
+}
+
+
+def renewed(page: str) -> str:
+    """The page with all its tables written anew. Raises KeyError for a table that nobody can write."""
+    return BLOCK.sub(lambda block: f"{block[1]}\n" + "\n".join(BLOCKS[block[2]]()).strip() + f"\n\n{block[3]}", page)

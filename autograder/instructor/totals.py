@@ -1,0 +1,99 @@
+"""The marks of the whole course: a percentage for each assignment, and a total. A missing mark is not a zero.
+
+An assignment counts for everybody as soon as somebody has handed it in. A total is the weighted mean of the percentages
+that a student has, and provisional while a mark is still to be given. `drop` leaves out that many of the lowest
+percentages, first of all what the student has not handed in; an assignment with a weight of its own is never dropped.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.grading.course import Course, NotACourse
+from autograder.instructor.rows import Row, report_rows
+from autograder.instructor.table import Table
+
+NOTHING = "nothing handed in"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Total:
+    student: str
+    first_name: str
+    last_name: str
+    email: str
+    parts: Mapping[str, float | None]  # in percent, by assignment; None: no final mark
+    percent: float | None
+    dropped: tuple[str, ...]
+    open: tuple[str, ...]  # handed in, and without a final mark: the total will change
+
+
+def handed_in(course: Course) -> list[str]:
+    """The assignments that somebody has handed in, by due date and name."""
+    with course.gradebook() as gradebook:
+        known = [each.name for each in gradebook.assignments]
+    return [name for name in known if course.students(name)]
+
+
+def totals(course: Course, weights: Mapping[str, float], drop: int, zero: bool) -> tuple[list[Total], list[Row]]:
+    """Everybody's total, and all rows from which they come; `zero`: nothing handed in counts as zero. Raises
+    NotACourse, and ValueError for the weight of an assignment that nobody has handed in, or if no weight is left."""
+    names = handed_in(course)
+    if not names:
+        raise NotACourse("nobody has handed in anything yet, so there is nothing to add up")
+    unknown = sorted(set(weights) - set(names))
+    if unknown:
+        raise ValueError(f"nobody has handed in {', '.join(unknown)}; there are marks for {', '.join(names)}")
+    counted = {name: weights.get(name, 1.0) for name in names if weights.get(name, 1.0) > 0}
+    if not counted:
+        raise ValueError("every assignment has a weight of 0, so nothing is left to add up")
+    by_student: dict[str, dict[str, Row]] = {}
+    for name in counted:
+        for row in report_rows(course, name):
+            by_student.setdefault(row.student, {})[name] = row
+    made = [_total(rows, counted, weights, drop, zero) for _, rows in sorted(by_student.items())]
+    return made, [row for rows in by_student.values() for row in rows.values()]
+
+
+def _total(
+    rows: Mapping[str, Row], counted: Mapping[str, float], weights: Mapping[str, float], drop: int, zero: bool
+) -> Total:
+    parts: dict[str, float | None] = dict.fromkeys(counted)
+    for name, row in rows.items():
+        if row.state == "graded" and row.score is not None and row.of:
+            parts[name] = 100 * row.score / row.of
+        elif row.state == NOTHING and zero:
+            parts[name] = 0.0
+    open_ = tuple(name for name in counted if name in rows and rows[name].state not in ("graded", NOTHING))
+    missing = [name for name in counted if parts[name] is None and name not in open_]
+    have = {name: part for name, part in parts.items() if part is not None}
+    may = sorted((name for name in have if name not in weights), key=lambda name: have[name])
+    less = max(0, drop - sum(name not in weights for name in missing))
+    dropped = may[: min(less, len(have) - 1)] if have else []  # never everything
+    kept = [name for name in have if name not in dropped]
+    weight = sum(counted[name] for name in kept)
+    person = next(iter(rows.values()))
+    return Total(
+        student=person.student,
+        first_name=person.first_name,
+        last_name=person.last_name,
+        email=person.email,
+        parts=parts,
+        percent=sum(counted[name] * have[name] for name in kept) / weight if kept else None,
+        dropped=tuple(dropped),
+        open=open_,
+    )
+
+
+def as_table(found: Sequence[Total]) -> Table:
+    names = list(found[0].parts) if found else []
+    head = ["student", "first name", "last name", "email", "total (%)", *(f"{name} (%)" for name in names)]
+    made: Table = [[*head, "dropped", "without a final mark"]]
+    for one in found:
+        marks = [_rounded(one.percent), *(_rounded(one.parts[name]) for name in names)]
+        facts = [one.student, one.first_name, one.last_name, one.email]
+        made.append([*facts, *marks, ", ".join(one.dropped), ", ".join(one.open)])
+    return made
+
+
+def _rounded(percent: float | None) -> float | None:
+    return None if percent is None else round(percent, 2)

@@ -1,0 +1,155 @@
+"""`due` and `extend`, and what the three settings of the course's own rule take from late submissions."""
+
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from traitlets.config import Config
+
+import autograder.grading.run as run_module
+from autograder.commands.dates import due, extend
+from autograder.commands.grade import grade
+from autograder.commands.students import roster
+from autograder.grading.course import Course
+from autograder.grading.deadlines import KEPT
+from autograder.grading.gradebook import late_penalty
+from autograder.instructor.rows import report_rows
+from autograder.launcher.environment import Environment
+from tests.autograder.courses import ANSWERS, hand_in, writes
+from tests.autograder.grading import fake
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+POLICY = """
+c = get_config()
+c.AssignLatePenalties.plugin_class = "autograder.grading.late.LatePolicy"
+c.LatePolicy.percent_a_day = 20
+"""
+DAY = 86_400
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def place(plain, monkeypatch):
+    monkeypatch.setattr(run_module, "work", fake.work)
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    prefix = Path(sys.prefix)
+    with (plain / "nbgrader_config.py").open("a") as file:
+        file.write(POLICY)
+    yield Environment(plain, prefix, Path(sys.executable), prefix / "lib")
+    monkeypatch.undo()
+    time.tzset()
+
+
+def row(place, student):
+    return next(row for row in report_rows(Course.load(place.root), "plain") if row.student == student)
+
+
+def saved(place):
+    with Course.load(place.root).gradebook() as gradebook:
+        return gradebook.find_assignment("plain").duedate
+
+
+def test_a_due_date_is_of_this_machines_zone_and_a_day_ends_at_its_end(place, capsys):
+    assert due(place, ["plain"]) == 2
+    assert due(place, []) == 0
+    assert "Without a due date: plain." in capsys.readouterr().out
+    assert due(place, ["plain", "2025-11-20"]) == 0
+    assert "Thursday, 20 November 2025, 23:59 (CET)" in capsys.readouterr().out
+    assert saved(place) == datetime(2025, 11, 20, 22, 59)
+    assert due(place, ["plain", "2025-07-20T12:00"]) == 0
+    assert saved(place) == datetime(2025, 7, 20, 10, 0)
+    assert due(place, ["plain", "2025-07-20T12:00+00:00"]) == 0
+    assert saved(place) == datetime(2025, 7, 20, 12, 0)
+    assert due(place, ["plain", "--none"]) == 0
+    assert saved(place) is None
+    assert due(place, ["other", "2025-11-20"]) == 2
+    assert "knows no assignment 'other'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["plain", "soon"], ["plain", "2025-13-01"]])
+def test_no_time_is_refused(place, words):
+    with pytest.raises(SystemExit):
+        due(place, words)
+
+
+def test_extensions_before_and_after_hand_in_count_in_the_next_report(place, tmp_path, capsys):
+    (tmp_path / "class.csv").write_text("id,email\nada,a@x.y\nbob,b@x.y\ncyd,c@x.y\n")
+    assert roster(place, [str(tmp_path / "class.csv")]) == 0
+    assert extend(place, ["plain", "ada", "+1d"]) == 2
+    assert "has no due date" in capsys.readouterr().err
+    assert due(place, ["plain", "2025-11-20T13:00"]) == 0  # 12:00 in UTC
+    assert extend(place, ["plain", "ada", "eve", "+2d"]) == 2
+    assert "knows no student eve" in capsys.readouterr().err
+    assert extend(place, ["plain", "ada", "+2d"]) == 0  # before anything is handed in
+    for student in ("ada", "bob", "cyd"):
+        hand_in(place.root, "plain", student, writes(ANSWERS), "2025-11-22 11:00:00 UTC")  # 47 hours late
+    assert grade(place, ["plain"]) == 0
+    full = row(place, "ada").score
+    assert row(place, "ada").late == 0
+    assert full > 0
+    assert row(place, "bob").score == pytest.approx(0.6 * full)
+    assert extend(place, ["plain", "bob", "cyd", "+1d12h"]) == 0  # after it
+    assert row(place, "bob").late == 11 * 3600
+    assert row(place, "bob").score == row(place, "cyd").score == pytest.approx(0.8 * full)
+    assert grade(place, ["plain", "--again"]) == 0
+    assert row(place, "bob").score == pytest.approx(0.8 * full)
+    assert due(place, []) == 0
+    assert "bob                 Saturday, 22 November 2025, 1:00 (CET)" in capsys.readouterr().out
+    assert extend(place, ["plain", "bob", "+0"]) == 0
+    assert row(place, "bob").score == pytest.approx(0.6 * full)
+    assert due(place, ["plain", "--none"]) == 0
+    assert row(place, "cyd").score == full
+    assert due(place, ["plain", "2025-11-20T13:00"]) == 0  # extensions are kept
+    assert row(place, "cyd").score == pytest.approx(0.8 * full)
+    assert roster(place, ["--remove", "cyd"]) == 0
+    assert "cyd" not in (place.root / KEPT).read_text()
+
+
+@pytest.mark.parametrize("by", ["2d", "+2", "+2x", "+-2d", "-2d", "+"])
+def test_what_is_no_extension_is_refused(place, by):
+    with pytest.raises(SystemExit):
+        extend(place, ["plain", "ada", by])
+
+
+def test_a_file_of_extensions_that_cannot_be_read_stops_with_its_name(place, capsys):
+    due(place, ["plain", "2025-11-20"])
+    (place.root / KEPT).write_text("{")
+    assert extend(place, ["plain", "ada", "+1d"]) == 2
+    assert "extensions.json cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("late", "settings", "lost"),
+    [
+        (1, {}, 1.0),
+        (DAY, {}, 1.0),
+        (DAY + 1, {}, 2.0),
+        (30 * DAY, {}, 10.0),
+        (3600, {"grace_hours": 1}, 0.0),
+        (3601, {"grace_hours": 1}, 1.0),
+        (2 * DAY, {"percent_a_day": 0, "closed_after_days": 2}, 0.0),
+        (2 * DAY + 1, {"percent_a_day": 0, "closed_after_days": 2}, 10.0),
+    ],
+)
+def test_what_a_late_submission_loses(late, settings, lost):
+    config = Config({"LatePolicy": settings})
+    config.AssignLatePenalties.plugin_class = "autograder.grading.late.LatePolicy"
+    assert late_penalty(config, "ada", 10.0, late) == pytest.approx(lost)
+
+
+def test_a_courses_own_settings_are_in_a_file_beside(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_bytes((ROOT / "nbgrader_config.py").read_bytes())
+    before = Course.load(tmp_path).config
+    (tmp_path / "course_config.py").write_text(f"{POLICY}c.CourseDirectory.course_id = 'mine'\n")
+    after = Course.load(tmp_path).config
+    assert after.LatePolicy.percent_a_day == 20
+    assert after.CourseDirectory.course_id == "mine" != before.CourseDirectory.course_id
+    assert after.Autograde.autograde_preprocessors == before.Autograde.autograde_preprocessors
+
+
+def test_times_in_the_gradebook_are_utc(place):
+    due(place, ["plain", "2025-11-20T13:00"])
+    assert saved(place).replace(tzinfo=UTC) == datetime.fromisoformat("2025-11-20T13:00+01:00")

@@ -1,0 +1,121 @@
+"""The whole course: weights, the lowest dropped, and what a missing mark is worth."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import autograder.grading.run as run_module
+from autograder.commands.grade import grade
+from autograder.commands.marks import report
+from autograder.grading.course import Course
+from autograder.instructor import totals as module
+from autograder.instructor.rows import Row
+from autograder.launcher.environment import Environment
+from tests.autograder.courses import ANSWERS, hand_in, writes
+from tests.autograder.grading import fake
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+NOTHING, WAITING = "nothing handed in", "waiting"
+
+
+@pytest.fixture
+def course(monkeypatch):
+    """ada: 100, 50, 80 and 60 %. bob: 40 %, nothing, 90 % and 70 %. eve: nothing, then a mark that is still to come."""
+    marks = {
+        "one": {"ada": 10.0, "bob": 4.0, "eve": NOTHING},
+        "two": {"ada": 5.0, "bob": NOTHING, "eve": WAITING},
+        "three": {"ada": 8.0, "bob": 9.0, "eve": NOTHING},
+        "capstone": {"ada": 6.0, "bob": 7.0, "eve": NOTHING},
+    }
+
+    def rows(_, name):
+        return [
+            Row(student=who, state="graded", score=mark, of=10.0)
+            if isinstance(mark, float)
+            else Row(student=who, state=mark, score=3.0 if mark == WAITING else None, of=10.0)
+            for who, mark in marks[name].items()
+        ]
+
+    monkeypatch.setattr(module, "report_rows", rows)
+    monkeypatch.setattr(module, "handed_in", lambda _: list(marks))
+
+
+def percent(weights=None, drop=0, zero=False):
+    return {one.student: one.percent for one in module.totals(None, weights or {}, drop, zero)[0]}
+
+
+@pytest.mark.parametrize(
+    ("how", "ada", "bob"),
+    [
+        ({}, (100 + 50 + 80 + 60) / 4, (40 + 90 + 70) / 3),
+        ({"zero": True}, (100 + 50 + 80 + 60) / 4, (40 + 0 + 90 + 70) / 4),
+        ({"drop": 1}, (100 + 80 + 60) / 3, (40 + 90 + 70) / 3),  # what bob did not hand in is dropped first
+        ({"drop": 2}, (100 + 80) / 2, (90 + 70) / 2),
+        ({"drop": 1, "zero": True}, (100 + 80 + 60) / 3, (40 + 90 + 70) / 3),
+        ({"drop": 9}, 100, 90),  # never everything
+        ({"weights": {"capstone": 3}}, (100 + 50 + 80 + 3 * 60) / 6, (40 + 90 + 3 * 70) / 5),
+        ({"weights": {"two": 2}, "drop": 1}, (100 + 2 * 50 + 80) / 4, (90 + 70) / 2),  # neither dropped nor its place
+        ({"weights": {"one": 0, "two": 0}}, (80 + 60) / 2, (90 + 70) / 2),
+    ],
+)
+def test_a_total_is_the_weighted_mean_of_what_is_left(course, how, ada, bob):
+    found = percent(**how)
+    assert found["ada"] == pytest.approx(ada)
+    assert found["bob"] == pytest.approx(bob)
+
+
+def test_a_mark_that_is_still_to_come_is_no_zero_and_the_total_says_so(course):
+    eve = module.totals(None, {}, 1, False)[0][2]
+    assert (eve.percent, eve.open, dict(eve.parts)["two"]) == (None, ("two",), None)
+    assert module.totals(None, {}, 0, True)[0][2].percent == 0
+
+
+@pytest.mark.parametrize(("weights", "said"), [({"four": 1}, "nobody has handed in four"), ({"one": 0}, None)])
+def test_a_weight_is_of_something_that_was_handed_in(course, weights, said):
+    if said is None:
+        weights = dict.fromkeys(["one", "two", "three", "capstone"], 0.0)
+        said = "every assignment has a weight of 0"
+    with pytest.raises(ValueError, match=said):
+        percent(weights)
+
+
+def test_the_command_writes_a_table(plain, monkeypatch, capsys):
+    monkeypatch.setattr(run_module, "work", fake.work)
+    prefix = Path(sys.prefix)
+    place = Environment(plain, prefix, Path(sys.executable), prefix / "lib")
+    assert report(place, ["--all"]) == 2
+    assert "Nobody has handed in anything yet" in capsys.readouterr().err
+    hand_in(plain, "plain", "ada", writes(ANSWERS))
+    assert grade(place, ["plain"]) == 0
+    assert report(place, ["--all"]) == 0
+    assert "Not final, because a mark is still to be given: ada." in capsys.readouterr().out
+    with Course.load(plain).gradebook() as book:
+        for notebook in book.assignment_submissions("plain")[0].notebooks:
+            for one in notebook.grades:
+                one.manual_score, one.needs_manual_grade = one.max_score / 2, False
+        book.db.commit()
+    assert report(place, ["--all", "--weight", "plain=2"]) == 0
+    with (plain / "grading" / "course.csv").open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["student"], row["total (%)"], row["plain (%)"], row["dropped"]) == ("ada", "50.0", "50.0", "")
+    assert report(place, ["--all", "--format", "json"]) == 0
+    (one,) = json.loads((plain / "grading" / "course.json").read_text())
+    assert one["percent"] == 50
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["plain", "--all"], ["plain", "--drop", "1"], ["--all", "--lms", "moodle"], ["--all", "--drop", "-1"]]
+)
+def test_misuse_is_said(plain, words):
+    prefix = Path(sys.prefix)
+    assert report(Environment(plain, prefix, Path(sys.executable), prefix / "lib"), words) == 2
+
+
+@pytest.mark.parametrize("weight", ["capstone", "capstone=much", "=2", "capstone=-1", "capstone=inf", "capstone=nan"])
+def test_no_weight_is_refused(plain, weight):
+    prefix = Path(sys.prefix)
+    with pytest.raises(SystemExit):
+        report(Environment(plain, prefix, Path(sys.executable), prefix / "lib"), ["--all", "--weight", weight])
