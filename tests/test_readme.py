@@ -13,7 +13,7 @@ import torch
 from autograder.launcher import verbs
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "DOORS.md", "CHANGELOG.md")]
 PAGES += [ROOT / folder / "README.md" for folder in ("lectures", "exercises", "solutions")]
 TEXTS = {page: page.read_text(encoding="utf-8") for page in PAGES}
 ALL = "\n".join(TEXTS.values())

@@ -1,7 +1,7 @@
-"""python3 -m autograder notebooks: the lectures as notebooks with all their outputs, to look at without running anything.
+"""python3 -m autograder notebooks: the lectures with all their outputs, to look at without running anything.
 
-Every picture becomes an output that is a picture, widgets as they stand at their start: what shows notebooks on the web runs
-no scripts and drops drawings inside HTML. `--branch` puts the same files on a branch, where the hosting shows them.
+Every picture becomes an output that is a picture, widgets as they stand at their start: what shows notebooks on the web
+runs no scripts and drops drawings inside HTML. `--branch` puts the files on a branch, where the hosting shows them.
 """
 
 import argparse
@@ -88,8 +88,8 @@ def first_cell(root: Path, address: str) -> Any:
     carriers = [*map(str, wanted.no_deps), f"{wanted.name} @ git+{address}"]
     lines = {name: " ".join(f'"{each}"' for each in there) for name, there in
              (("packages", packages), ("carriers", carriers))}  # fmt: skip
-    code = {"cell_type": "code", "execution_count": None, "id": "on-colab", "metadata": {}, "outputs": []}
-    return {**code, "source": ON_COLAB.format(**lines)}
+    cell = {"cell_type": "code", "execution_count": None, "id": "on-colab", "metadata": {}}
+    return {**cell, "outputs": [], "source": ON_COLAB.format(**lines)}
 
 
 def to_look_at(root: Path, chosen: Iterable[Path], colab: str) -> dict[str, bytes]:
@@ -137,9 +137,7 @@ def commit(root: Path, branch: str, files: Mapping[str, bytes]) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="python3 -m autograder notebooks", description=(__doc__ or "").partition("\n")[0]
-    )
+    made = argparse.ArgumentParser(prog="python3 -m autograder notebooks", description=__doc__.partition("\n")[0])
     made.add_argument("--only", action="append", metavar="LECTURE", help="its number or its topic; by default all")
     made.add_argument("--out", type=Path, help="the zip (by default release/notebooks.zip)")
     made.add_argument("--branch", help="also put the files on this branch, which is made if need be")

@@ -1,4 +1,4 @@
-"""Lectures to look at: every output is something that is seen where nothing runs; on a branch, the working tree stays."""
+"""Lectures to look at: each output is seen where nothing runs; a branch of them leaves the working tree as it is."""
 
 import base64
 import subprocess
