@@ -85,7 +85,7 @@ def first_cell(root: Path, address: str) -> Any:
     """The cell that makes a lecture run on Colab. address: of the course's git repository."""
     wanted = requirements.read(root)
     packages = [str(each) for each in wanted.base if each.name not in NO_COLAB]
-    carriers = [*map(str, wanted.no_deps), f"{wanted.name} @ git+{address}"]
+    carriers = [*map(str, wanted.no_deps), f"git+{address}"]
     lines = {name: " ".join(f'"{each}"' for each in there) for name, there in
              (("packages", packages), ("carriers", carriers))}  # fmt: skip
     cell = {"cell_type": "code", "execution_count": None, "id": "on-colab", "metadata": {}}

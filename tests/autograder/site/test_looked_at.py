@@ -50,7 +50,7 @@ def test_the_cell_for_colab_installs_what_the_course_asks_for_there_alone(monkey
     for each in (*wanted.base, *wanted.no_deps):
         assert (f'"{each}"' in source) == (each.name not in looked_at.NO_COLAB)
     assert {each.name for each in wanted.base} >= looked_at.NO_COLAB
-    assert '"nlmcourse @ git+https://host/course.git"' in source
+    assert '"git+https://host/course.git"' in source
     from IPython.core.inputtransformer2 import TransformerManager
 
     code = compile(TransformerManager().transform_cell(source), "cell", "exec")
