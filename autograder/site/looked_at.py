@@ -39,6 +39,8 @@ _PART = re.compile(
     r'|<img\b[^>]*?src="data:image/(?P<kind>svg\+xml|png);base64,(?P<content>[^"]+)"[^>]*>',
     re.S,
 )
+_DRAWN = re.compile(r"<svg\b.*?</svg>|<img\b[^>]*>", re.S)
+_SAID = re.compile(r'\b(?:aria-label|alt)="([^"]*)"')
 _LAYOUT = re.compile(r"</?(?:div|section)\b[^>]*>|<template.*?</template>|<style.*?</style>", re.S)
 
 
@@ -50,7 +52,7 @@ def still(cells: Iterable[Any], widgets: Mapping[str, str]) -> None:
 
 
 def seen(output: Any, widgets: Mapping[str, str]) -> list[Any]:
-    """One output as several: words, pictures and folded answers in their order."""
+    """One output as several: words, pictures and folded answers in their order; an answer's pictures in words."""
     data = output.get("data", {})
     if LIVE in data:
         return pieces(widgets.get(data[LIVE]["model_id"], ""))
@@ -61,8 +63,8 @@ def pieces(markup: str) -> list[Any]:
     made, at = [], 0
     for found in [*_PART.finditer(markup), None]:
         words = _LAYOUT.sub("", markup[at : found.start() if found else None])
-        if found and found["folded"]:  # a picture in it stays there, or it would give the answer away
-            words += found["folded"]
+        if found and found["folded"]:  # a picture below it would give the answer away
+            words += _DRAWN.sub(lambda each: f"<p><em>{''.join(_SAID.findall(each[0])[:1])}</em></p>", found["folded"])
         if re.sub(r"<[^>]*>|\s", "", words):
             made.append(_shown("text/html", words))
         if found and found["drawing"]:
@@ -76,7 +78,7 @@ def pieces(markup: str) -> list[Any]:
 
 
 def _shown(kind: str, content: str) -> Any:
-    said = re.search(r'aria-label="([^"]*)"', content)
+    said = _SAID.search(content)
     plain = html.unescape(said[1]) if said else ""
     return {"output_type": "display_data", "metadata": {}, "data": {kind: content, "text/plain": plain}}
 

@@ -30,9 +30,9 @@ def test_pictures_in_html_become_pictures_in_their_order() -> None:
     assert made[3]["data"]["image/svg+xml"] == DRAWING
 
 
-def test_an_answer_stays_folded_with_its_picture() -> None:
-    (made,) = looked_at.pieces(f"<p>How many?</p><details>{DRAWING}</details>")
-    assert made["data"]["text/html"] == f"<p>How many?</p><details>{DRAWING}</details>"
+def test_an_answer_stays_folded_and_says_its_picture() -> None:
+    (made,) = looked_at.pieces(f"<p>How many?</p><details>2{DRAWING}</details>")
+    assert made["data"]["text/html"] == "<p>How many?</p><details>2<p><em>a &amp; b</em></p></details>"
 
 
 def test_a_widget_is_shown_as_it_stands_at_its_start_and_what_was_printed_stays() -> None:
