@@ -90,7 +90,7 @@ def first_cell(root: Path, address: str) -> Any:
     carriers = [*map(str, wanted.no_deps), f"git+{address}"]
     lines = {name: " ".join(f'"{each}"' for each in there) for name, there in
              (("packages", packages), ("carriers", carriers))}  # fmt: skip
-    cell = {"cell_type": "code", "execution_count": None, "id": "on-colab", "metadata": {}}
+    cell: dict[str, Any] = {"cell_type": "code", "execution_count": None, "id": "on-colab", "metadata": {}}
     return {**cell, "outputs": [], "source": ON_COLAB.format(**lines)}
 
 
