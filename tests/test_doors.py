@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 import nlmcore
 from autograder.launcher import lab, requirements, verbs
@@ -32,8 +33,8 @@ def test_all_doors_have_one_python_which_the_course_is_for() -> None:
     (container,) = re.findall(r"^ARG PYTHON=(3\.\d+)$", DOCKERFILE, re.M)
     binder = next(line for line in read("binder/environment.yml")["dependencies"] if line.startswith("python "))
     assert binder == f"python ={container}"
-    assert requirements.satisfies(container, requirements.read(ROOT).python)
-    assert requirements.release(container) <= NEWEST
+    assert container in SpecifierSet(requirements.read(ROOT).python)
+    assert tuple(map(int, container.split("."))) <= NEWEST
 
 
 def test_all_doors_set_up_with_the_courses_own_commands() -> None:

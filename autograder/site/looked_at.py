@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nbclient.exceptions import CellExecutionError
+from packaging.requirements import Requirement
 
 from autograder.launcher import glossary, requirements, say
 from autograder.launcher.environment import Environment
@@ -86,7 +87,7 @@ def _shown(kind: str, content: str) -> Any:
 def first_cell(root: Path, address: str) -> Any:
     """The cell that makes a lecture run on Colab. address: of the course's git repository."""
     wanted = requirements.read(root)
-    packages = [str(each) for each in wanted.base if each.name not in NO_COLAB]
+    packages = [str(each) for each in wanted.base if Requirement(str(each)).name not in NO_COLAB]
     carriers = [*map(str, wanted.no_deps), f"git+{address}"]
     lines = {name: " ".join(f'"{each}"' for each in there) for name, there in
              (("packages", packages), ("carriers", carriers))}  # fmt: skip
