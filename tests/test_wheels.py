@@ -18,7 +18,7 @@ COURSE, LIBRARY = (
     tomllib.loads((ROOT / place / "pyproject.toml").read_text(encoding="utf-8")) for place in ("", "nlmcore")
 )
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
-HEAVIEST = 400_000
+HEAVIEST = 400 * 1024
 """Bytes of the library's wheel."""
 BESIDE_THE_PACKAGE = {f"nlmcore/{name}" for name in ("pyproject.toml", "README.md", "LICENSE")}
 NOT_INSTALLED = re.compile(r".*/\.ruff\.toml")
