@@ -14,6 +14,8 @@ from packaging.specifiers import SpecifierSet
 
 import nlmcore
 from autograder.launcher import lab, requirements, verbs
+from tests import readme_picture
+from tests.autograder.site.browsing import reader, started
 from tests.bare_system import recipe
 from tests.test_workflows import NEWEST
 
@@ -107,3 +109,13 @@ def test_readmes_pictures_are_small_and_say_what_they_show() -> None:
     assert pictures
     assert all(len(said) > 40 for said, _ in pictures)
     assert sum((ROOT / name).stat().st_size for _, name in pictures) <= PICTURES
+
+
+@pytest.mark.browser
+@pytest.mark.everything
+def test_readmes_moving_picture_can_be_made_again(tmp_path: Path) -> None:
+    with started() as chromium, reader(chromium) as visit:
+        taken = readme_picture.pictures(visit(readme_picture.page(tmp_path), width=900, height=900))
+    assert len(taken) == len(readme_picture.TYPED) + 1
+    assert len({picture.size for picture in taken}) == 1
+    assert len({picture.tobytes() for picture in taken}) == len(taken)
