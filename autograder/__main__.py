@@ -18,7 +18,10 @@ if sys.version_info < (3, 11):  # before any import that an older Python would t
         )
     )
 
-from autograder.launcher.verbs import main
+from autograder.launcher.verbs import ROOT, main
+
+if not (ROOT / "pyproject.toml").is_file():
+    sys.exit("The course's commands need its folder, and here is only its installed package: run them in a checkout.")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -97,6 +97,7 @@ BY_WHOM = {
         "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
         "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
         "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
+        "notebooks": Verb("the lectures with all outputs, to look at and not run", "site.looked_at:write"),
         "translate": Verb("renew a lecture's translation; say what it lacks", "site.translate:translate"),
         "renumber": outside(
             "make links to lectures follow the numbers of their files", "launcher.numbering:program", None

@@ -1,0 +1,188 @@
+"""What can be installed: the library alone, light and typed; and the course, with every file that its code reads."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+COURSE, LIBRARY = (
+    tomllib.loads((ROOT / place / "pyproject.toml").read_text(encoding="utf-8")) for place in ("", "nlmcore")
+)
+BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+HEAVIEST = 400 * 1024
+"""Bytes of the library's wheel."""
+BESIDE_THE_PACKAGE = {f"nlmcore/{name}" for name in ("pyproject.toml", "README.md", "LICENSE")}
+NOT_INSTALLED = re.compile(r".*/\.ruff\.toml")
+
+
+def tracked(*folders: str) -> set[str]:
+    """The files of the checkout, without what git ignores."""
+    line = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *folders]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("no git here")
+    return {name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()}
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout as git has it: to build in it leaves nothing behind here."""
+    pytest.importorskip("setuptools", minversion="77")
+    copy = tmp_path_factory.mktemp("checkout")
+    for name in tracked("nlmcore", "lectures", "autograder", "pyproject.toml", "README.md", "LICENSE"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).hardlink_to(ROOT / name)
+    return copy
+
+
+def built(folder: Path, to: Path) -> Path:
+    line = [sys.executable, "-P", "-c", BUILD, str(to)]  # as pip does, but with the setuptools that are here
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = to.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def library(copied: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(copied / "nlmcore", tmp_path_factory.mktemp("library"))
+
+
+def contents(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def read(wheel: Path, name: str) -> str:
+    with zipfile.ZipFile(wheel) as archive:
+        (found,) = (path for path in archive.namelist() if path.endswith(f".dist-info/{name}"))
+        return archive.read(found).decode()
+
+
+def test_the_librarys_wheel_has_all_its_files_and_no_other(library: Path) -> None:
+    assert contents(library) == tracked("nlmcore") - BESIDE_THE_PACKAGE
+    assert "nlmcore/py.typed" in contents(library)
+    assert library.stat().st_size <= HEAVIEST
+
+
+def test_the_librarys_wheel_says_what_it_is(library: Path) -> None:
+    metadata = read(library, "METADATA")
+    assert re.search(r"^Version: (.+)$", metadata, re.M)[1] in (ROOT / "nlmcore/__init__.py").read_text(
+        encoding="utf-8"
+    )  # type: ignore[index]
+    assert (ROOT / "nlmcore/README.md").read_text(encoding="utf-8").strip() in metadata
+    assert read(library, "licenses/LICENSE") == (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_courses_wheel_has_all_its_files_and_its_commands_say_what_they_need(copied: Path, tmp_path: Path) -> None:
+    wheel = built(copied, tmp_path)
+    expected = tracked("nlmcore", "lectures", "autograder") - BESIDE_THE_PACKAGE
+    assert contents(wheel) == {name for name in expected if not NOT_INSTALLED.fullmatch(name)}
+    line = [sys.executable, "-m", "autograder", "doctor"]
+    done = subprocess.run(line, cwd=unpacked(wheel, tmp_path / "installed"), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert re.fullmatch(r".*run them in a checkout\.\n", done.stderr)
+
+
+# --- the library alone ------------------------------------------------------------------------------------
+
+
+def test_the_library_asks_for_a_part_of_what_the_course_asks_for_in_the_same_ranges() -> None:
+    extras = LIBRARY["project"]["optional-dependencies"].values()
+    for asked in (LIBRARY["project"]["dependencies"], *extras):
+        assert set(asked) <= set(COURSE["project"]["dependencies"])
+    assert LIBRARY["project"]["requires-python"] == COURSE["project"]["requires-python"]
+
+
+def names(lines: list[str]) -> set[str]:
+    return {canonicalize_name(Requirement(line).name) for line in lines}
+
+
+def with_what_they_need(asked: set[str]) -> set[str]:
+    """Distributions with all that they need in turn, as far as they are installed here."""
+    found: set[str] = set()
+    waiting = set(asked)
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        lines = [Requirement(line) for line in requires(name) or []]
+        here = [line for line in lines if line.marker is None or line.marker.evaluate({"extra": ""})]
+        waiting |= {canonicalize_name(line.name) for line in here} - found
+    return found
+
+
+def test_the_library_is_light() -> None:
+    asked = names(LIBRARY["project"]["dependencies"])
+    assert len(with_what_they_need(asked) - with_what_they_need({"torch"})) <= 15
+
+
+ALONE = """
+import importlib, pkgutil, sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in refused:
+            raise ModuleNotFoundError(f"{name} does not come with the library", name=name)
+
+wheel, *refused = sys.argv[1:]
+sys.meta_path.insert(0, Missing())
+sys.path.insert(0, wheel)
+import nlmcore
+assert nlmcore.__file__.startswith(wheel)
+for module in pkgutil.walk_packages(nlmcore.__path__, "nlmcore."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+        print(module.name)
+"""
+
+
+def unpacked(wheel: Path, to: Path) -> str:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(to)
+    return str(to)
+
+
+def test_every_module_of_the_library_loads_without_what_only_the_course_asks_for(library: Path, tmp_path: Path) -> None:
+    dear = names(COURSE["project"]["dependencies"]) - with_what_they_need(names(LIBRARY["project"]["dependencies"]))
+    assert {"gguf", "tokenizers", "matplotlib", "jupyterlab"} <= dear
+    modules = {
+        module
+        for module, owners in packages_distributions().items()
+        if {canonicalize_name(owner) for owner in owners} & dear
+    }
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    line = [
+        sys.executable,
+        "-P",
+        "-c",
+        ALONE,
+        unpacked(library, tmp_path / "wheel"),
+        "lectures",
+        "autograder",
+        *modules,
+    ]
+    done = subprocess.run(line, cwd=empty, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    files = {name.removesuffix(".py").removesuffix("/__init__") for name in contents(library) if name.endswith(".py")}
+    files -= {"nlmcore", *(name for name in files if name.endswith("__main__"))}
+    assert set(done.stdout.split()) == {name.replace("/", ".") for name in files}
+
+
+def test_the_example_of_the_librarys_page_runs_from_the_wheel(library: Path, tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "nlmcore/README.md").read_text(encoding="utf-8"), re.S)
+    ast.parse(example)
+    begin = f"import sys; sys.path.insert(0, {unpacked(library, tmp_path / 'wheel')!r})\n"
+    done = subprocess.run([sys.executable, "-P", "-c", begin + example], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
