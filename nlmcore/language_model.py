@@ -210,6 +210,8 @@ def evaluation_mode(model: object, training: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
+        if isinstance(model, nn.Module):
+            model.train(before[0][1])  # first as a whole: an adapter's model is none of its modules
         for module, mode in before:
             module.training = mode
 

@@ -33,7 +33,7 @@ def sizes_of(config: TransformerConfig) -> dict[str, Any] | None:
     sizes = ("vocab_size", "d_model", "n_heads", "n_layers", "max_length", "d_ff", "tie_embeddings")
     usual = TransformerConfig(**{size: getattr(config, size) for size in sizes})
     # What is left must be GPT-2's; how it was trained, and what only an encoder reads, does not matter.
-    free = {"norm": usual.norm, "feed_forward": usual.feed_forward, "initialise": usual.initialise}
+    free: Any = {"norm": usual.norm, "feed_forward": usual.feed_forward, "initialise": usual.initialise}
     same = replace(config, **free, dropout=0.0, tie_source=True, n_kv_heads=None, d_head=None) == usual
     if name is None or not same or config.n_kv_heads not in (None, config.n_heads):
         return None
@@ -106,7 +106,7 @@ def tokenizer_document(tokenizer: BPETokenizer | BytePairTokenizer) -> dict[str,
     split = document["pre_tokenizer"]["pretokenizers"]  # with digits, or GPT-2's words alone
     document["pre_tokenizer"] = split[0] if len(split) == 1 else document["pre_tokenizer"]
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    added = [{"id": i, "content": name, "special": True, **flags} for name, i in special.items()]
+    added: list[Any] = [{"id": i, "content": name, "special": True, **flags} for name, i in special.items()]
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     return document | {"added_tokens": sorted(added, key=lambda token: token["id"]), "decoder": level}
 

@@ -3,9 +3,10 @@
     save_model("mine", model, tokenizer)
     model, tokenizer = load_model("mine")           the same logits to the last bit, in evaluation mode
 
-    mine/nlmcore.json          what builds the model again, parts by the names under which they are imported; the tokenizer
+    mine/nlmcore.json          what builds the model again, parts by the names under which they are imported, and the
+                               tokenizer
     mine/model.safetensors     its weights
-    mine/config.json           and tokenizer.json: only for GPT-2's shape, and then the weights too are as Hugging Face has
+    mine/config.json           and tokenizer.json: only for GPT-2's shape. The weights too are then as Hugging Face has
                                them, so that its loaders read the folder
 
 **GPT-2's shape** is a `TransformerLM` of layer norm before each sublayer, learned positions, biases and a plain
@@ -121,13 +122,14 @@ def save_model(folder: str | Path, model: nn.Module, tokenizer: Tokenizer | None
             texts["config.json"] = sizes
     if (place / "config.json").exists() and not (place / DESCRIPTION).exists():
         raise FileExistsError(f"folder must be a new one or one that save_model wrote, got {place}, another program's")
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     place.mkdir(parents=True, exist_ok=True)
     (place / DESCRIPTION).unlink(missing_ok=True)  # last written, so a folder that has it is whole
     for name in {"config.json", "tokenizer.json", "tokenizer_config.json"} - texts.keys():
         (place / name).unlink(missing_ok=True)
-    save_file({name: w.detach().cpu().contiguous() for name, w in weights.items()}, place / WEIGHTS, {"format": "pt"})
+    whole = {name: w.detach().cpu().contiguous() for name, w in weights.items()}
+    (place / WEIGHTS).write_bytes(save(whole, {"format": "pt"}))
     for name, text in reversed(texts.items()):
         (place / name).write_text(json.dumps(text, indent=None if name == DESCRIPTION else 1), encoding="utf-8")
     return place
@@ -150,13 +152,13 @@ def load_model(folder: str | Path, base: Any = None) -> tuple[Any, Any]:
         if (place / "config.json").is_file():
             return gpt2_weights.gpt2(place)
         raise FileNotFoundError(
-            f"{place} has no {DESCRIPTION}: it is no folder of save_model, or writing it was interrupted. Save the model"
-            " again, or name the folder inside it that has one"
+            f"{place} has no {DESCRIPTION}: it is no folder of save_model, or writing it was interrupted. Save the"
+            " model again, or name the folder inside it that has one"
         )
     description = gpt2_weights.read_json(place / DESCRIPTION)
     if (version := description.get("nlmcore")) != VERSION:
         raise ValueError(
-            f"{DESCRIPTION} has version {version!r}; this nlmcore reads {VERSION}: install the one that saved it"
+            f"{DESCRIPTION} has version {version!r}; this nlmcore reads {VERSION}: use the one that saved it"
         )
     if not (place / WEIGHTS).is_file():
         raise FileNotFoundError(f"{place} has no {WEIGHTS}: copy it from where you have the folder")
@@ -170,6 +172,12 @@ def load_model(folder: str | Path, base: Any = None) -> tuple[Any, Any]:
         return built(description, weights), tokenizer
     except (KeyError, AttributeError, RuntimeError) as error:  # RuntimeError: weights of other shapes
         raise ValueError(f"{place} is damaged or was changed by hand: {error!r:.300}") from error
+
+
+def is_adapter(folder: str | Path) -> bool:
+    """Whether a folder holds an adapter alone, which needs its base."""
+    file = Path(folder).expanduser() / DESCRIPTION
+    return file.is_file() and "adapter" in gpt2_weights.read_json(file)
 
 
 def describe(model: nn.Module) -> dict[str, Any]:
@@ -232,7 +240,7 @@ def describe_adapter(adapter: LoRA) -> dict[str, Any]:
     """Which matrices it adapts, and how."""
     if adapter.merged:
         raise ValueError(
-            "model must be an adapter that is not merged, got one that is: unmerge() first, or save its model"
+            "model must be an adapter that is not merged, got one that is: unmerge() it, or save its model"
         )
     part: Any = adapter.parts[0]
     rank = part.A.shape[0]
