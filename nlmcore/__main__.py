@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = vars(_parser().parse_args(arguments))
     command, debug = options.pop("command"), options.pop("debug")
     try:
-        return {"train": _train, "write": _write, "chat": _chat}[command](**options)
+        return {"train": _train, "write": _write, "chat": _chat}[command](**options)  # type: ignore[operator]
     except KeyboardInterrupt:
         print()
         return 130
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--context", **whole, help="tokens that the model sees at once (default: 128)")
     train.add_argument("--batch", **whole, dest="batch_size", help="texts per step (default: 16)")
     train.add_argument("--rate", type=float, dest="learning_rate", metavar="R", help="learning rate (default: 0.002)")
-    train.add_argument("--dropout", type=float, metavar="P", help="more for a short text (default: 0.1)")
+    train.add_argument("--dropout", type=float, metavar="P", help="0.1 or 0.2 for a short text (default: 0)")
     train.add_argument("--seed", **whole, help="another one gives another model (default: 0)")
 
     write = commands.add_parser("write", help="a model writes on")

@@ -5,7 +5,7 @@
 The model has GPT-2's shape (Radford et al. 2019). Choices are nanoGPT's where it has them: betas (0.9, 0.95), matrices
 decay by 0.1, gradients are clipped at 1, the rate rises for 5 % of the steps and falls along half a cosine to a tenth.
 Departs from nanoGPT: byte pairs of the text itself, not GPT-2's; every epoch reads the whole text once, cut at a random
-offset, in random order; dropout, since a small text is read many times.
+offset, in random order.
 """
 
 import math
@@ -40,7 +40,7 @@ def train_file(
     context: Size = 128,
     batch_size: Size = 16,
     learning_rate: Positive = 2e-3,
-    dropout: Rate = 0.1,
+    dropout: Rate = 0.0,
     seed: int = 0,
     resume: bool = False,
     progress: bool = True,

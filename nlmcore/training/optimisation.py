@@ -55,7 +55,10 @@ def decay_groups(model: nn.Module, weight_decay: Amount) -> list[dict[str, Any]]
     decayed = [parameter for parameter in trained if parameter.ndim > 1 and id(parameter) not in spared]
     chosen = {id(parameter) for parameter in decayed}
     rest = [parameter for parameter in trained if id(parameter) not in chosen]
-    groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": rest, "weight_decay": 0.0}]
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": weight_decay},
+        {"params": rest, "weight_decay": 0.0},
+    ]
     return [group for group in groups if group["params"]]
 
 

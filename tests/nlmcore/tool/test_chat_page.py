@@ -12,6 +12,7 @@ import pytest
 
 from nlmcore.tokens import BPETokenizer
 from nlmcore.tool.chat_page import make_server
+from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
 from tests.nlmcore.tool.test_text import TEXT, Recites
 
 BYTES = BPETokenizer([])
@@ -116,3 +117,42 @@ def test_a_malformed_request_is_refused_with_why(port: int) -> None:
     assert ask(port, "POST", "/other", {"text": ""}).status == 400
     conversation = {"messages": [{"role": "user", "content": "x"}]}
     assert b"was not trained to chat" in ask(port, "POST", "/write", conversation).text
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_one_talks_to_it_by_the_keyboard_alone(port: int, model: Waits) -> None:
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=10_000 * PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS)
+        page = browser.new_page(viewport={"width": 390, "height": 700})
+        asked, errors = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"http://localhost:{port}/")
+        expect(page.get_by_role("heading")).to_have_text("mine")
+        expect(page.locator("textarea")).to_be_focused()
+        page.keyboard.type("Say:")
+        page.keyboard.press("Shift+Enter")
+        page.keyboard.type("it")
+        page.keyboard.press("Enter")
+        expect(page.locator(".user")).to_have_text("Say:\nit")
+        for _ in TEXT[:2]:
+            model.may_go.release()
+        expect(page.locator(".model")).to_have_text(TEXT[:2])  # while it is being written
+        for _ in TEXT.encode() + b".":
+            model.may_go.release()
+        expect(page.locator(".model")).to_have_text(TEXT.strip())
+        expect(page.get_by_role("button", name="Send")).to_be_enabled()
+        page.keyboard.type("Again")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Stop")).to_be_enabled()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("button", name="Send")).to_be_enabled()
+        expect(page.locator("textarea")).to_be_focused()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        browser.close()
+    assert not errors
+    assert {url.split("/")[2] for url in asked} == {f"localhost:{port}"}
