@@ -125,12 +125,11 @@ def save_model(folder: str | Path, model: nn.Module, tokenizer: Tokenizer | None
     from safetensors.torch import save
 
     place.mkdir(parents=True, exist_ok=True)
-    (place / DESCRIPTION).unlink(missing_ok=True)  # last written, so a folder that has it is whole
-    for name in {"config.json", "tokenizer.json", "tokenizer_config.json"} - texts.keys():
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", DESCRIPTION):
         (place / name).unlink(missing_ok=True)
     whole = {name: w.detach().cpu().contiguous() for name, w in weights.items()}
     (place / WEIGHTS).write_bytes(save(whole, {"format": "pt"}))
-    for name, text in reversed(texts.items()):
+    for name, text in texts.items():  # after the weights: a folder with a description is whole
         (place / name).write_text(json.dumps(text, indent=None if name == DESCRIPTION else 1), encoding="utf-8")
     return place
 

@@ -50,20 +50,21 @@ def train_file(
     Ctrl-C stops after the step that is running; what was trained until then is saved. `resume` goes on from there, with
     the other arguments as they were.
 
-    Raises ValueError for a text that is too short or not UTF-8, and FileExistsError for an unfinished training in the
-    folder unless it is resumed.
+    Raises ValueError for a text that is too short or not UTF-8, FileExistsError for an unfinished training in the
+    folder unless it is resumed, and FileNotFoundError if there is none to resume.
     """
     place = Path(folder).expanduser()
     checkpoint = place / CHECKPOINT
     if checkpoint.exists() and not resume:
         raise FileExistsError(f"{place} holds a training that was not finished: resume it, or name another folder")
+    if resume and not checkpoint.exists():
+        raise FileNotFoundError(f"{place} holds no training that was stopped: there is nothing to resume")
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"path must be a UTF-8 text file, got {path} ({error})") from error
-    end = (
-        text.rfind("\n", 0, len(text) * 95 // 100) + 1 or len(text) * 95 // 100
-    )  # at the end of a line, if there are any
+    end = len(text) * 95 // 100
+    end = text.rfind("\n", 0, end) + 1 or end  # at the end of a line, if there are any
     tokenizer = BPETokenizer.train(text[:end] or " ", max(vocab_size, 259))
     train, held_out = (torch.tensor(tokenizer.encode(part), dtype=torch.long) for part in (text[:end], text[end:]))
     if len(train) <= batch_size * context or len(held_out) < 2:

@@ -224,6 +224,7 @@ def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.Captur
     (text / "latin.txt").write_bytes("Füße".encode("latin-1"))
     for line, words in {
         "train nothing.txt": "No such file",
+        "train mine.txt --resume": "mine holds no training that was stopped",
         "train short.txt": "path must hold more text",
         "train latin.txt": "must be a UTF-8 text file",
         "write nothing": "there is no folder nothing",

@@ -215,6 +215,9 @@ def test_what_cannot_be_saved_is_refused_and_leaves_the_folder_alone(tmp_path: P
         with pytest.raises(error, match=words):
             save_model(whole, model, tokenizer)
     assert {path.name: path.read_bytes() for path in whole.iterdir()} == before
+    (tmp_path / "half").mkdir()  # a folder in which writing was interrupted is written again
+    (tmp_path / "half" / "model.safetensors").write_bytes(b"")
+    assert load_model(save_model(tmp_path / "half", made("GRU")))
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "config.json").write_text("{}")
     with pytest.raises(FileExistsError, match="another program's"):
