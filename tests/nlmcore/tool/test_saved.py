@@ -23,7 +23,8 @@ from nlmcore.pretrained import gpt2
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import BPETokenizer, CharTokenizer, Tokenizer, WordTokenizer
-from nlmcore.tool.saved import ARGUMENTS, load_model, save_model
+from nlmcore.tool.descriptions import ARGUMENTS
+from nlmcore.tool.saved import load_model, save_model
 from nlmcore.transfer import LoRA
 from nlmcore.transformer import FeedForward, GatedFeedForward, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
