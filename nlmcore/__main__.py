@@ -21,7 +21,8 @@ to answer, if its package is installed."""
 _TRAIN = """\
 Trains a GPT on a plain text file (UTF-8). With the defaults, on a text of 600 kB (a long novel), it takes five to six
 minutes of processor time, on two free cores about half of that. It then writes words and half sentences in the manner
-of the text; it does not become a model that knows or answers. Ctrl-C stops early and keeps what was learned so far; --resume goes on."""
+of the text; it does not become a model that knows or answers. Ctrl-C stops early and keeps what was learned so far;
+--resume goes on."""
 
 
 def main(arguments: list[str] | None = None) -> int:
