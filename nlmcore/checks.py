@@ -79,6 +79,18 @@ KINDS: dict[str, tuple[str, Callable[[Tensor], bool]]] = {
 }
 
 
+class ContextLengthError(ValueError):
+    """`first` tokens were read and `time` more are given, together more than the `max_length` positions of a model."""
+
+    def __init__(self, first: int, time: int, max_length: int) -> None:
+        self.first, self.max_length = first, max_length
+        before = f" ({first} before and {time} now)" if first else ""
+        super().__init__(
+            f"the text has {first + time} tokens{before}, this model knows {max_length} positions: cut the text,"
+            " or build the model with a larger max_length"
+        )
+
+
 def described(value: object) -> str:
     """A value in a few words, for a message."""
     if isinstance(value, Tensor):

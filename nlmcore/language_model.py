@@ -49,6 +49,7 @@ __all__ = [
     "check_model",
     "check_source_state",
     "check_state",
+    "context_length",
     "evaluation_mode",
     "leaves",
     "map_leaves",
@@ -209,8 +210,16 @@ def evaluation_mode(model: object, training: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
+        if isinstance(model, nn.Module):
+            model.train(before[0][1])  # first as a whole: an adapter's model is none of its modules
         for module, mode in before:
             module.training = mode
+
+
+def context_length(model: object) -> int | None:
+    """The most tokens that a model can read, the `max_length` of its own, or its decoder's, `positions`; None: any."""
+    length = getattr(getattr(getattr(model, "decoder", model), "positions", None), "max_length", None)
+    return length if isinstance(length, int) else None
 
 
 def check_id(token: SupportsIndex | None, vocab_size: int, name: str) -> int | None:

@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ALONE = {"tokens", "corpora", "autodiff", "language_model"}
 MODELS = {"ngram", "feedforward", "convolutional", "recurrent", "transformer", "seq2seq", "word2vec"}
 FOR_ANY_MODEL = {"decoding", "training", "metrics", "diagnostics"}
-NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "transfer", "vision"}
+TOOLS = ("tool", "__main__")  # on top of everything
+NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "transfer", "vision", *TOOLS}
 HEAVY = {"matplotlib", "ipywidgets", "IPython", "transformers", "pandas", "sklearn", "nltk", "gensim"}
 
 
@@ -40,7 +41,9 @@ def allowed(room: str) -> set[str]:
     if room in MODELS:
         return leaves() | {"language_model", "recurrent"}  # the recurrent cells are leaves
     if room in FOR_ANY_MODEL:
-        return {"language_model"}
+        return {"language_model", "pictures"}
+    if room in TOOLS:
+        return rooms()
     return {
         "variants": MODELS | leaves(),
         "vision": MODELS | leaves(),

@@ -61,7 +61,7 @@ def beam_search(
 
     length_penalty 0 ranks by probability; 1 by probability per token; a larger one favours longer texts.
     """
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, max_new_tokens)
     check_length_penalty(length_penalty, max_new_tokens)
     if num_hypotheses is not None and num_hypotheses > beam_size:
         raise ValueError(f"num_hypotheses must be at most beam_size={beam_size}, got {num_hypotheses}")
@@ -87,7 +87,7 @@ def diverse_beam_search(
     trace: bool = False,
 ) -> Ranked | tuple[Ranked, SearchTree]:
     """The texts that all groups found, up to `beam_size`, best first, for each prompt. The beam is split evenly."""
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, max_new_tokens)
     check_length_penalty(length_penalty, max_new_tokens)
     if beam_size % groups:
         raise ValueError(f"groups must divide beam_size, got groups={groups} and beam_size={beam_size}")

@@ -53,7 +53,7 @@ def contrastive_search(
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Write up to `max_new_tokens` after each prompt, choosing among the `k` most probable tokens at every step."""
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, max_new_tokens)
     read = _reader(model, hidden)
     batch = len(prompt)
     rows = torch.arange(batch, device=prompt.device)  # every row goes on until all have ended

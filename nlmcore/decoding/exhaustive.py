@@ -36,7 +36,7 @@ def exhaustive_search(
 
     Refuses with ValueError if there are more than `limit` texts to score.
     """
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, max_new_tokens)
     check_length_penalty(length_penalty, max_new_tokens)
     # In logarithms: V ** n need not be a number that a float holds.
     if math.log(len(prompt)) + max_new_tokens * math.log(model.vocab_size) > math.log(limit) + 1e-9:

@@ -20,6 +20,7 @@ from nlmcore.language_model import (
     check_id,
     check_logits,
     check_model,
+    context_length,
     evaluation_mode,
     leaves,
     select,
@@ -31,9 +32,17 @@ Prompt = Annotated[Int[Tensor, "batch time"], "prompts of different lengths are 
 
 
 def check_request(
-    model: LanguageModel, prompt: Tensor, eos: SupportsIndex | None, state: State, name: str = "model"
+    model: LanguageModel,
+    prompt: Tensor,
+    eos: SupportsIndex | None,
+    state: State,
+    max_new_tokens: int = 0,
+    name: str = "model",
 ) -> tuple[Tensor, int | None]:
-    """The prompt as int64, and eos as an int or None, after checking what all algorithms share."""
+    """The prompt as int64, and eos as an int or None, after checking what all algorithms share.
+
+    Without an `eos` it is known now whether the model's positions will do; with one, the text may end before them.
+    """
     check_model(model, name)
     check_tokens(prompt, model.vocab_size, "prompt")
     end = check_id(eos, model.vocab_size, "eos")
@@ -41,6 +50,13 @@ def check_request(
     rows = next((len(leaf) for leaf in leaves(state) if isinstance(leaf, Tensor) and leaf.ndim), len(prompt))
     if rows != len(prompt):
         raise ValueError(f"state remembers {rows} texts but prompt has {len(prompt)}; both need the same batch")
+    limit, read = context_length(model), getattr(state, "position", 0) + prompt.shape[1]
+    # The last token is written and not read.
+    if end is None and limit is not None and read + max_new_tokens - 1 > limit and max_new_tokens:
+        raise ValueError(
+            f"max_new_tokens must be at most {max(0, limit - read + 1)} after {read} tokens, got {max_new_tokens}: this"
+            f' model knows {limit} positions. `greedy`, `sample` and `stream` write on with window="slide"'
+        )
     return prompt.long(), end
 
 

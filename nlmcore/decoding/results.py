@@ -32,6 +32,10 @@ class Hypothesis:
     log_prob: float  # ln P(tokens | prompt) under the model
     score: float  # what the search ranks by; each algorithm says what that is
 
+    def text(self, tokenizer: Any) -> str:
+        """The new tokens as text, without special ones; `tokenizer` is one of `nlmcore.tokens`."""
+        return str(tokenizer.decode(self.tokens, skip_special=True))
+
 
 def score(log_prob: float, length: int, length_penalty: float) -> float:
     """log_prob / length ** length_penalty, <eos> counted in the length; an empty text scores 0."""

@@ -7,18 +7,24 @@ Greedy search finds the most probable next token, not the most probable text: it
 and it prefers many common words to one rare one. Sampling without any filter gives exact samples of the model;
 `write` is the loop for every rule that chooses from one distribution at a time: it reads the prompt once and every new
 token once, and continues with only the unfinished rows.
+
+**A window that slides.** Where a model has used up its positions, `window="slide"` forgets the older half of what it
+sees and reads the newer half again, from the first position on: on average one more token is read for each that is
+written, and every token is predicted from at least half a window. nanoGPT, which reads all of the window again for
+each token, predicts from a whole one.
+
 Source: folklore; Jurafsky & Martin (2024, section 10.2). Departs from the literature: nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Count, Probability, Size, checked
+from nlmcore.checks import Amount, ContextLengthError, Count, Probability, Size, checked
 from nlmcore.decoding.filters import Filter, chooser, compose
 from nlmcore.decoding.reading import Prompt, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Generation, SearchTree, Status
@@ -34,6 +40,9 @@ class Step:
     finished: Bool[Tensor, " batch"]
 
 
+Window = Literal["slide"] | None
+
+
 def greedy(
     model: LanguageModel,
     prompt: Prompt,
@@ -41,10 +50,11 @@ def greedy(
     *,
     eos: SupportsIndex | None = None,
     state: State = None,
+    window: Window = None,
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Write up to `max_new_tokens` after each prompt, always the most probable one."""
-    return sample(model, prompt, max_new_tokens, eos=eos, state=state, trace=trace, temperature=0)
+    return sample(model, prompt, max_new_tokens, eos=eos, state=state, window=window, trace=trace, temperature=0)
 
 
 @checked
@@ -64,28 +74,34 @@ def sample(
     typical_p: Probability | None = None,
     filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
+    window: Window = None,
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Sample texts of up to `max_new_tokens`; row `i * num_samples + j` of the result is prompt i's j-th text.
 
     temperature: below 1 sharpens the distribution, above 1 flattens it, 0 is greedy. top_k, top_p, min_p and typical_p
     then drop improbable tokens, in this order (`nlmcore.decoding.filters` has the rules); None drops none. filters: any
-    further functions of logits (row, vocab), applied last.
+    further functions of logits (row, vocab), applied last. window: "slide" writes on where the model's positions end;
+    None refuses, with ValueError, before the first step (with an `eos`, where they end).
 
     A trace has the most probable tokens at every step; `score` is ln of the probability with which each was sampled,
     after all filters (None where nothing was reshaped, or at temperature 0).
     """
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, 0 if window else max_new_tokens)
     given = (temperature, top_k, top_p, min_p, typical_p)
     reshaped = compose(*given, filters)
     choose = chooser(reshaped, temperature, generator)
     # The prompt is read once for all its samples: a state is a value, so copies of it may part.
-    if num_samples > 1:
+    if num_samples > 1 and window is None:
         prompt, state = copies(model, prompt, state, num_samples)
+    elif num_samples > 1:  # what slides must be there to be read again
+        rows = torch.arange(len(prompt), device=prompt.device).repeat_interleave(num_samples)
+        prompt, state = prompt[rows], select(state, rows)
     # Then tokens are sampled by their own log-probabilities, and a trace need not show two numbers.
     as_it_is = temperature == 0 or (given == (1, None, None, None, None) and not filters)
     watch = Watcher(len(prompt), end, None if as_it_is else reshaped) if trace else None
-    return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
+    steps = write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch, window=window)
+    return collect(steps, prompt, watch)
 
 
 @checked
@@ -103,15 +119,17 @@ def stream(
     typical_p: Probability | None = None,
     filters: Sequence[Filter] = (),
     generator: torch.Generator | None = None,
+    window: Window = None,
 ) -> Iterator[Step]:
     """`sample`, one `Step` at a time, for text that appears as it is written. temperature=0 streams greedy search.
 
     ids = (step.tokens.item() for step in stream(model, prompt, 50))
     for piece in decode_stream(tokenizer, ids): print(piece, end="", flush=True)          nlmcore.tokens.decode_stream
     """
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, 0 if window else max_new_tokens)
     reshaped = compose(temperature, top_k, top_p, min_p, typical_p, filters)
-    return write(model, prompt, max_new_tokens, chooser(reshaped, temperature, generator), eos=end, state=state)
+    choose = chooser(reshaped, temperature, generator)
+    return write(model, prompt, max_new_tokens, choose, eos=end, state=state, window=window)
 
 
 Choose = Callable[[Tensor], Tensor]  # a rule: log-probabilities (row, vocab) -> the tokens that are written (row)
@@ -128,15 +146,26 @@ def write(
     eos: int | None,
     state: State,
     watch: "Watcher | None" = None,
+    window: Window = None,
 ) -> Iterator[Step]:
     """Yield the new tokens step by step until every row has ended; `watch` grows a tree of them."""
     batch = len(prompt)
     going = torch.arange(batch, device=prompt.device)  # rows that have not ended
     finished = torch.zeros(batch, dtype=torch.bool, device=prompt.device)
     unread = prompt  # (row, time) at first, then (row, 1): what the model has not read yet
+    start, text, read = state, prompt[:, :0], 0  # text: all tokens of the rows that go on, of which `state` read some
     for _ in range(max_new_tokens):
         with torch.no_grad():  # but not around the yield: between two steps gradients are as the caller has them
-            log_probs, state = next_log_probs(model, unread, state)
+            text = torch.cat([text, unread], dim=1) if window else unread
+            try:
+                log_probs, state = next_log_probs(model, unread, state)
+            except ContextLengthError as full:
+                room = full.max_length - (full.first - read)  # without what the state that was given has read
+                if not window or room < 1:
+                    raise
+                unread, read = text[:, -max(room // 2, 1) :], 0
+                log_probs, state = next_log_probs(model, unread, start)
+            read += unread.shape[1]
             chosen = choose(log_probs)  # (row)
         unread = chosen[:, None]
         chosen_log_probs = log_probs.gather(1, unread)[:, 0]
@@ -157,6 +186,8 @@ def write(
             if len(rest) == 0:
                 return
             going, unread, state = going[rest], unread[rest], select(state, rest)
+            if window:
+                start, text = select(start, rest), text[rest]
 
 
 def collect(

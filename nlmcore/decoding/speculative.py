@@ -56,7 +56,7 @@ def speculative_sample(
 
     In the tree, a drafted token that was rejected is "pruned".
     """
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, max_new_tokens)
     check_request(draft, prompt, eos, draft_state, name="draft")
     if draft.vocab_size != model.vocab_size:
         raise ValueError(

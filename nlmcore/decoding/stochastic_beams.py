@@ -66,7 +66,7 @@ def stochastic_beam_search(
 
     The first is an exact sample of the model; all together are a sample without replacement.
     """
-    prompt, end = check_request(model, prompt, eos, state)
+    prompt, end = check_request(model, prompt, eos, state, max_new_tokens)
     batch = len(prompt)
     tree = SearchTree(batch) if trace else None
     nodes = [[row] for row in range(batch)]

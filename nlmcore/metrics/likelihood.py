@@ -12,14 +12,13 @@ Departs from the source: nothing.
 """
 
 import math
-import re
 from typing import Any, NamedTuple, SupportsIndex
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from nlmcore.checks import Size, check_tokens, checked
+from nlmcore.checks import ContextLengthError, Size, check_tokens, checked
 from nlmcore.language_model import LanguageModel, State, call_model, check_id, check_model, evaluation_mode
 
 
@@ -93,9 +92,7 @@ def _read(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, S
     """model(tokens, state); a refusal of too long a text is told with what to do about it."""
     try:
         return call_model(model, tokens, state)
-    except ValueError as error:
-        if not re.search(r"this model knows \d+ positions", str(error)):
-            raise
+    except ContextLengthError as error:
         raise ValueError(
             f"{error}; carry=False starts every chunk afresh, and a longer text can be read, chunk tokens at a time,"
             " with a chunk of no more than the positions"

@@ -21,7 +21,7 @@ class LearnedPositions(nn.Module):
     @checked
     def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
-        self.max_length, self.d_model = max_length, d_model
+        self.max_length, self.d_model, self.is_table = max_length, d_model, True
         self.weight = nn.Parameter(torch.empty(max_length, d_model).normal_(std=0.02))
 
     @checked

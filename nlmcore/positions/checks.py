@@ -4,15 +4,13 @@ import math
 
 from torch import Tensor
 
+from nlmcore.checks import ContextLengthError
+
 
 def check_length(first: int, time: int, max_length: int) -> None:
     """`first` tokens and `time` more must not be more than max_length together."""
     if first + time > max_length:
-        before = f" ({first} before and {time} now)" if first else ""
-        raise ValueError(
-            f"the text has {first + time} tokens{before}, this model knows {max_length} positions: cut the text,"
-            " or build the model with a larger max_length"
-        )
+        raise ContextLengthError(first, time, max_length)
 
 
 def check_waves(name: str, size: int, base: float | int = 2, why: str = "sines and cosines come in pairs") -> None:

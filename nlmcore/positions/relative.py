@@ -119,6 +119,8 @@ def rows_of_distances(
 class BiasedScores(nn.Module):
     """The base of positions with a `bias(q, k)`. No length is too long, and few use max_length."""
 
+    is_table = True  # its parameters are looked up
+
     @checked
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__()

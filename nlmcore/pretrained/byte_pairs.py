@@ -18,6 +18,7 @@ Source: the template in SmolLM2's file (Jinja, `tokenizer.chat_template`), known
 a program; we read the one sentence in it that differs between models and refuse any other program.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
@@ -62,12 +63,22 @@ class BytePairTokenizer(Tokenizer):
         self._tokenizer = tokenizers.Tokenizer(models.BPE(dict(vocabulary), list(merges)))
         self._tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, words] if split_digits else [words])
         self.special = {name: vocabulary[name] for name in sorted(special, key=len, reverse=True)}  # longest first
-        self.bos, self.eos, self.pad = bos, eos, pad
+        self.bos, self.eos, self.pad, self.split_digits = bos, eos, pad, split_digits
         self.system = system  # what `chat` tells the model about itself if no message does; None: it cannot chat
         byte_of = dict(zip(sorted(pre_tokenizers.ByteLevel.alphabet()), BYTE_ORDER, strict=True))
         self.vocabulary = [b""] * (max(vocabulary.values()) + 1)  # special tokens included
         for token, i in vocabulary.items():
             self.vocabulary[i] = token.encode() if token in self.special else bytes([byte_of[c] for c in token])
+
+    def to_json(self) -> str:
+        """As the library `tokenizers` writes it, without the special tokens' roles."""
+        return self._tokenizer.to_str()
+
+    def arguments(self) -> dict[str, Any]:
+        """What the class is called with to make the tokenizer again, as JSON can hold it."""
+        model = json.loads(self.to_json())["model"]
+        roles = {name: getattr(self, name) for name in ("bos", "eos", "pad", "split_digits", "system")}
+        return {"vocabulary": model["vocab"], "merges": model["merges"], "special": [*self.special], **roles}
 
     @property
     def special_ids(self) -> Mapping[str, int]:

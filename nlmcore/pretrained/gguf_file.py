@@ -13,7 +13,7 @@ one scale d (and one minimum m):
 
 Source: ggml (Gerganov et al.), the structs `block_q8_0` and `block_q4_1` of ggml-common.h. No paper describes them.
 
-Departs from ggml: nothing; the numbers are the same to the last bit. Only the kinds in SmolLM2's file are read.
+Departs from ggml: nothing; the numbers are the same to the last bit. Other kinds are refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -86,6 +86,10 @@ class GGUFFile:
         self._fields = reader.fields
         self._tensors = {tensor.name: tensor for tensor in reader.tensors}
 
+    def has(self, key: str) -> bool:
+        """Whether there is such metadata, or weights of that name."""
+        return key in self._fields or key in self._tensors
+
     def metadata(self, key: str) -> Any:
         """The value of that key. Raises ValueError if the file has none."""
         if key not in self._fields:
@@ -102,8 +106,8 @@ class GGUFFile:
         tensor = self._tensors[name]
         kind = tensor.tensor_type.name
         data = torch.from_numpy(tensor.data.copy())  # the file is read-only memory
-        if kind == "F32":
-            return data
+        if kind in ("F32", "F16"):
+            return data.float()
         if kind not in DEQUANTISE:
-            raise ValueError(f"{name} is kept as {kind}; known are F32, {', '.join(DEQUANTISE)}")
+            raise ValueError(f"{name} is kept as {kind}; known are F32, F16, {', '.join(DEQUANTISE)}")
         return DEQUANTISE[kind](data)

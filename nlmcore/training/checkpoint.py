@@ -1,5 +1,8 @@
 """A training run in one file: weights, optimiser, random numbers, the position in the data, history.
 
+Of a model that is partly frozen (an adapter, a probe, the last layers) it holds only what is trained, and a fingerprint
+of the rest.
+
 The file is PyTorch's (`torch.save`) and read with `weights_only=True`, which builds tensors, numbers, strings and
 containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before
 anything is loaded. It is written to a temporary file next to it, which then takes its name: whole, or not there.
@@ -10,6 +13,7 @@ import io
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +80,20 @@ class Run:
     best: dict[str, Tensor] | None = None  # the weights with the lowest held-out loss
     last_batch: Any = None  # the file holds its fingerprint, so that a run is not resumed on other data
 
+    @cached_property
+    def frozen(self) -> frozenset[str]:
+        """Parameters that are not trained: neither file nor best weights hold them, only a fingerprint."""
+        return frozenset(name for name, p in self.model.named_parameters(remove_duplicate=False) if not p.requires_grad)
+
+    @cached_property
+    def frozen_fingerprint(self) -> str:
+        weights = self.model.state_dict()
+        return fingerprint([weights[name] for name in sorted(self.frozen & weights.keys())])
+
+    def trained(self) -> dict[str, Tensor]:
+        """The model's own tensors, buffers too, without those that are frozen."""
+        return {name: tensor for name, tensor in self.model.state_dict().items() if name not in self.frozen}
+
 
 def save_run(run: Run, path: str | Path) -> None:
     """Write the run to one file."""
@@ -83,7 +101,7 @@ def save_run(run: Run, path: str | Path) -> None:
     content = {
         "made_with": _made_with(run, run.history.steps),  # what a resumed run is compared with
         "last_batch": fingerprint(run.last_batch),
-        "model": run.model.state_dict(),
+        "model": run.trained(),
         "best": run.best,
         "optimizer": run.optimizer.state_dict(),
         "carried": [leaf.clone() if isinstance(leaf, Tensor) else leaf for leaf in leaves(run.carried)],
@@ -106,7 +124,7 @@ def load_run(run: Run, path: str | Path) -> None:
         raise ValueError(f"{path} is a checkpoint, but not of a training run")
     history = History(**saved["history"])
     for part, now in _made_with(run, history.steps).items():
-        then = saved["made_with"][part]
+        then = saved["made_with"].get(part, {})
         if names := sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name)):
             raise ValueError(
                 f"{part} must be the one that {path} was made with: of {len(names)} differences the first is"
@@ -119,7 +137,7 @@ def load_run(run: Run, path: str | Path) -> None:
         raise ValueError(f"batches must be those that {path} was made with: batch {saved['position']} differs")
     run.carried = _carried(run, saved["carried"])
     # Nothing was refused: from here on the run is changed.
-    run.model.load_state_dict(saved["model"])
+    run.model.load_state_dict(saved["model"], strict=False)  # without the frozen ones; names were compared
     run.optimizer.load_state_dict(saved["optimizer"])
     run.best, run.history = saved["best"], history
     RandomState(**saved["random"]).restore()
@@ -131,7 +149,8 @@ def _made_with(run: Run, step: int) -> dict[str, dict[str, Any]]:
     settings = {  # lr is the schedule's; the learning rate itself is initial_lr
         f"{name} of group {i}": value for i, group in enumerate(groups) for name, value in group.items() if name != "lr"
     }
-    return {
+    frozen = {"frozen weights": {"their fingerprint": run.frozen_fingerprint}} if run.frozen else {}
+    return frozen | {
         "model": {name: tuple(value.shape) for name, value in run.model.state_dict().items()},
         "optimizer": {"its class": type(run.optimizer).__name__} | settings,
         "schedule": {f"the factor of step {step}": float(run.schedule(step))} if step else {},

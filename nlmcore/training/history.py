@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nlmcore.pictures import Picture, curves
+
 Stopped = Literal["steps", "epochs", "interrupted"]  # why training ended; interrupted: by Ctrl-C or by `on_step`
 
 
@@ -23,7 +25,7 @@ class Record:
     validation: float | None
 
 
-@dataclass
+@dataclass(repr=False)
 class History:
     """The whole run, resumed parts included. Entry i of a list belongs to step i + 1."""
 
@@ -39,3 +41,15 @@ class History:
     def steps(self) -> int:
         """Updates made."""
         return len(self.losses)
+
+    def plot(self) -> Picture:
+        """The loss of every step, and the held-out loss. Raises ValueError before the first step."""
+        return curves({"training": dict(enumerate(self.losses, 1)), "held out": self.validation})
+
+    def __repr__(self) -> str:
+        """One line: a run at the end of a notebook's cell should not print every loss."""
+        if not self.losses:
+            return "History(no step yet)"
+        held_out = "" if self.best_step is None else f", held out {self.validation[self.best_step]:.4g} at best"
+        loss = f"loss {self.losses[0]:.4g} to {self.losses[-1]:.4g}{held_out}"
+        return f"History({self.steps} steps in {self.seconds:.0f} s, {loss}, stopped: {self.stopped})"

@@ -14,10 +14,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -28,7 +29,7 @@ from nlmcore.training.batches import BatchStream, RandomState
 from nlmcore.training.checkpoint import Run, load_run, save_run
 from nlmcore.training.history import History, Record, Stopped
 from nlmcore.training.losses import evaluate, scorer, to_device
-from nlmcore.training.optimisation import clip_gradients
+from nlmcore.training.optimisation import clip_gradients, decay_groups
 from nlmcore.training.through_time import detach
 
 
@@ -43,8 +44,11 @@ def fit(
     optimizer: torch.optim.Optimizer | None = None,
     learning_rate: Amount = 1e-3,
     weight_decay: Amount = 0.0,
+    decay: Literal["all", "matrices"] = "all",
     schedule: Callable[[int], float] | None = None,
     clip_norm: float | int | None = 1.0,
+    accumulate: Size = 1,
+    precision: Literal["bfloat16"] | None = None,
     carry_state: bool = False,
     validation: Iterable[Any] | Callable[[nn.Module], float] | None = None,
     evaluate_every: Size | None = None,
@@ -61,8 +65,12 @@ def fit(
                     each time); `nlmcore.training.losses` says what a batch may be
     loss            loss(model, batch) -> tensor; None is teacher forcing
     optimizer       by default AdamW(learning_rate, weight_decay), fused
+    decay           what weight_decay pulls at: "all" parameters, or "matrices", which spares norms, biases and
+                    embeddings (`decay_groups`)
     schedule        step (from 1) -> factor of the learning rate, finite and at least 0
     clip_norm       largest norm of the gradient; None does not clip
+    accumulate      batches of one update: its gradient is that of their mean loss per prediction, in the memory of one
+    precision       "bfloat16": the model and the loss run under autocast, weights and optimiser stay as they are
     carry_state     truncated backpropagation through time: batches continue each other row by row, the state is
                     passed on (detached) within an epoch; a `loss` is then loss(model, batch, state) -> (loss, state)
     validation      held-out batches, or a function model -> number to minimise; evaluated every
@@ -88,13 +96,15 @@ def fit(
     device = parameters[0].device
     if optimizer is None:
         fused = all(parameter.device.type in ("cpu", "cuda") for parameter in parameters)
-        optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=fused)
+        groups: Any = parameters if decay == "all" else decay_groups(model, weight_decay)
+        optimizer = torch.optim.AdamW(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused)
     for group in optimizer.param_groups:
         group.setdefault("initial_lr", group["lr"])  # the rate that the schedule multiplies, as PyTorch's schedulers do
     schedule = schedule or (lambda step: 1.0)
     # The data has its own random numbers, which follow from the global seed: what it draws does not change the dropout.
     stream = BatchStream(batches, RandomState.seeded(int(torch.randint(2**62, ()))))
     run = Run(model, optimizer, stream, scorer(loss, carry_state), schedule, device)
+    lower = partial(torch.autocast, device.type, dtype=torch.bfloat16, enabled=precision is not None)
     if resume and checkpoint is not None and Path(checkpoint).exists():
         load_run(run, checkpoint)
     else:
@@ -110,13 +120,14 @@ def fit(
             if stream.epoch_is_over:
                 stream.begin_epoch(stream.start.epoch + 1)
                 run.carried = None  # another epoch begins with other texts
-            _update(run, parameters, clip_norm, carry_state)
+            _update(run, parameters, clip_norm, carry_state, accumulate, lower)
             history.seconds = time.monotonic() - began
             # Held-out loss: when it is due, and in any case after the last step.
             due = stream.epoch_is_over if evaluate_every is None else history.steps % evaluate_every == 0
             held_out = None
             if validation is not None and (due or _reason(run, steps, epochs) is not None):
-                held_out = _evaluate(run, validation, loss, carry_state, keep_best)
+                with lower():
+                    held_out = _evaluate(run, validation, loss, carry_state, keep_best)
             latest = history.losses[-1], history.learning_rates[-1], history.gradient_norms[-1]
             bar.update()
             bar.set_postfix(loss=latest[0], **{} if held_out is None else {"held out": held_out}, refresh=False)
@@ -133,7 +144,7 @@ def fit(
             if stopped == "interrupted":
                 bar.write(f"interrupted after step {history.steps}; saved to {checkpoint}")
     if run.best is not None and keep_best:
-        model.load_state_dict(run.best)
+        model.load_state_dict(run.best, strict=False)  # without what is frozen
     return history
 
 
@@ -157,7 +168,14 @@ def _check(batches: Any, validation: Any, evaluate_every: Any, file: Any, every:
         raise IsADirectoryError(f"checkpoint must be the path of a file, got the folder {file}")
 
 
-def _update(run: Run, parameters: list[nn.Parameter], clip_norm: float | int | None, carry_state: bool) -> None:
+def _update(
+    run: Run,
+    parameters: list[nn.Parameter],
+    clip_norm: float | int | None,
+    carry_state: bool,
+    accumulate: int,
+    lower: Callable[[], Any],
+) -> None:
     """One step; the history gets the loss before it and the gradient's norm before clipping."""
     history = run.history
     step = history.steps + 1
@@ -167,22 +185,31 @@ def _update(run: Run, parameters: list[nn.Parameter], clip_norm: float | int | N
         raise ValueError(f"schedule must return a finite factor of at least 0, got {factor!r:.60} for step {step}")
     for group in run.optimizer.param_groups:
         group["lr"] = group["initial_lr"] * factor
-    # 2. Loss and gradient of one batch.
-    run.last_batch = batch = run.stream.next()
+    # 2. Loss and gradient of one batch, or of several whose predictions are one mean.
     run.optimizer.zero_grad(set_to_none=True)
-    piece = run.score(run.model, to_device(batch, run.device), run.carried)
-    value = float(piece.loss.detach())
-    if not math.isfinite(value):  # before the update: the weights are still good, and so is the last checkpoint
-        raise FloatingPointError(f"loss is {value} at step {step}; a lower learning_rate or clip_norm may help")
-    piece.loss.backward()
+    total, predictions = 0.0, 0
+    for i in range(accumulate):
+        if i > 0 and run.stream.epoch_is_over:  # the last update of an epoch may have fewer
+            break
+        run.last_batch = batch = run.stream.next()
+        with lower():
+            piece = run.score(run.model, to_device(batch, run.device), run.carried)
+        value = float(piece.loss.detach())
+        if not math.isfinite(value):  # before the update: the weights are still good, and so is the last checkpoint
+            raise FloatingPointError(f"loss is {value} at step {step}; a lower learning_rate or clip_norm may help")
+        weight = piece.predictions if accumulate > 1 else 1
+        (piece.loss if weight == 1 else piece.loss * weight).backward()
+        total, predictions = total + value * weight, predictions + weight
+        # The next batch continues from here; detached, or the graph would grow with every step.
+        run.carried = detach(piece.state) if carry_state else None
+    if predictions > 1:
+        torch._foreach_div_([p.grad for p in parameters if p.grad is not None], float(predictions))
     # 3. Clip and update. Without a limit the norm is still measured, for the history.
     norm = clip_gradients(parameters, math.inf if clip_norm is None else clip_norm)
     if not math.isfinite(norm):
         raise FloatingPointError(f"the gradient's norm is {norm} at step {step}; a lower learning_rate may help")
     run.optimizer.step()
-    # 4. The next batch continues from here; detached, or the graph would grow with every step.
-    run.carried = detach(piece.state) if carry_state else None
-    history.losses.append(value)
+    history.losses.append(total / predictions)
     history.learning_rates.append(float(run.optimizer.param_groups[0]["lr"]))
     history.gradient_norms.append(norm)
 
@@ -201,7 +228,7 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
         history.best_step = history.steps
         if keep_best:
             # A copy: the optimiser goes on writing into the model's own tensors.
-            run.best = {name: tensor.detach().clone() for name, tensor in run.model.state_dict().items()}
+            run.best = {name: tensor.detach().clone() for name, tensor in run.trained().items()}
     return value
 
 

@@ -13,11 +13,12 @@ Departs from the paper: nothing.
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from nlmcore.checks import Count, Probability, Size, checked
+from nlmcore.checks import Amount, Count, Probability, Size, checked
 
 
 @checked
@@ -38,6 +39,27 @@ def clip_gradients(parameters: Iterable[Tensor], max_norm: float | int) -> float
     if math.isfinite(norm) and norm > max_norm:
         torch._foreach_mul_(gradients, max_norm / norm)  # all in one call: many small tensors
     return norm
+
+
+@checked
+def decay_groups(model: nn.Module, weight_decay: Amount) -> list[dict[str, Any]]:
+    """Groups for an optimiser: weights that multiply decay by λ = `weight_decay`, all others by 0.
+
+    Spared are vectors (norms and biases) and tables, whose rows are looked up: `nn.Embedding`, and modules with
+    `is_table`, like learned positions. A matrix that is also a table (tied embeddings) is spared. An empty group is
+    left out. Source: Radford et al. (2018), section 4.1, "on all non bias or gain weights"; nanoGPT decays tables too.
+    """
+    tables = (m for m in model.modules() if isinstance(m, nn.Embedding) or getattr(m, "is_table", False))
+    spared = {id(parameter) for module in tables for parameter in module.parameters(recurse=False)}
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    decayed = [parameter for parameter in trained if parameter.ndim > 1 and id(parameter) not in spared]
+    chosen = {id(parameter) for parameter in decayed}
+    rest = [parameter for parameter in trained if id(parameter) not in chosen]
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": weight_decay},
+        {"params": rest, "weight_decay": 0.0},
+    ]
+    return [group for group in groups if group["params"]]
 
 
 @checked

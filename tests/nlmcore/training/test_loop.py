@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from nlmcore.training import (
+    History,
     cosine_schedule,
     evaluate,
     fit,
@@ -18,6 +19,7 @@ from nlmcore.training import (
     scheduled_sampling_loss,
     teacher_forcing_loss,
 )
+from nlmcore.transfer import LoRA
 from tests.nlmcore.training.models import TinyGRU, TinySeq2Seq, text
 
 BATCHES = list(text(20, 9).split(5))
@@ -445,3 +447,111 @@ def test_batches_do_not_disturb_the_models_random_numbers() -> None:
     torch.manual_seed(0)
     model = TinyGRU()
     assert quiet_fit(model, draws_a_lot, steps=6).losses == plain
+
+
+# Batches of one update, precision, decay, what is frozen
+
+
+def test_accumulated_batches_are_one_large_batch() -> None:
+    """Of different sizes, the last update of an epoch with what is left: every prediction counts alike."""
+    parts = [*text(5, 9).split(2), text(7, 4, seed=2), text(2, 6, seed=3)]
+    masks = [torch.ones_like(part, dtype=torch.bool) for part in parts]
+    for mask in masks[:2]:
+        mask[:, 5:] = False
+    batches = [{"tokens": part, "mask": mask} for part, mask in zip(parts, masks, strict=True)]
+
+    def together(model, several):
+        losses = [teacher_forcing_loss(model, batch["tokens"], mask=batch["mask"]) for batch in several]
+        counts = [int(batch["mask"][:, 1:].sum()) for batch in several]
+        return sum(loss * count for loss, count in zip(losses, counts, strict=True)) / sum(counts)
+
+    model, mirror = TinyGRU(dropout=0.0), TinyGRU(dropout=0.0)
+    history = quiet_fit(model, batches, epochs=2, accumulate=3)
+    expected = quiet_fit(mirror, [batches[:3], batches[3:]], epochs=2, loss=together)
+    assert history.steps == 4
+    assert history.losses == pytest.approx(expected.losses)
+    assert history.gradient_norms == pytest.approx(expected.gradient_norms, rel=1e-5)
+    for name, weight in weights(mirror).items():
+        torch.testing.assert_close(weights(model)[name], weight, atol=1e-6, rtol=1e-4)
+
+
+def test_accumulated_batches_resume_to_the_bit(tmp_path) -> None:
+    options = {"accumulate": 3, "carry_state": True, "checkpoint": tmp_path / "run"}
+    whole, parts = TinyGRU(), TinyGRU()
+    torch.manual_seed(0)
+    quiet_fit(whole, BATCHES, steps=6, **(options | {"checkpoint": None}))
+    torch.manual_seed(0)
+    quiet_fit(parts, BATCHES, steps=3, **options)
+    quiet_fit(parts, BATCHES, steps=6, resume=True, **options)
+    assert_same_weights(weights(whole), weights(parts))
+
+
+def test_bfloat16_is_seen_by_model_and_held_out_loss_and_not_by_the_weights() -> None:
+    seen = []
+    model = TinyGRU()
+    model.readout.register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
+    history = quiet_fit(model, BATCHES, steps=2, precision="bfloat16", validation=HELD_OUT)
+    assert set(seen) == {torch.bfloat16}
+    assert len(seen) > 2
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+    assert all(map(math.isfinite, [*history.losses, *history.validation.values()]))
+
+
+def test_only_matrices_decay_if_asked() -> None:
+    model, mirror = TinyGRU(), TinyGRU()
+    zero = lambda model, batch: sum(parameter.sum() for parameter in model.parameters()) * 0.0  # noqa: E731
+    quiet_fit(model, BATCHES, steps=1, loss=zero, learning_rate=0.1, weight_decay=0.5, decay="matrices")
+    for name, before in weights(mirror).items():
+        shrunk = name.startswith("gru.weight")
+        torch.testing.assert_close(weights(model)[name], before * 0.95 if shrunk else before)
+
+
+def adapted(seed: int = 0) -> tuple[TinyGRU, LoRA]:
+    model = TinyGRU(d=64)
+    adapter = LoRA(model, 1, where=lambda name: "gru" in name)
+    torch.manual_seed(seed)
+    for parameter in adapter.parameters():
+        torch.nn.init.normal_(parameter, std=0.1)
+    return model, adapter
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["model", "adapter"])
+def test_a_checkpoint_of_an_adapted_model_holds_what_is_trained(which: int, tmp_path) -> None:
+    """Given as the model or as its adapter; and it resumes to the bit, with the best weights."""
+    path = tmp_path / "run"
+    options = {"checkpoint": path, "validation": HELD_OUT, "evaluate_every": 2, "learning_rate": 0.03}
+    whole, parts, again = adapted(), adapted(), adapted()
+    torch.manual_seed(0)
+    quiet_fit(whole[which], BATCHES, steps=6, **(options | {"checkpoint": None}))
+    torch.manual_seed(0)
+    quiet_fit(parts[which], BATCHES, steps=3, **options)
+    saved = load_checkpoint(path)
+    trained = sum(parameter.numel() for parameter in whole[1].parameters())
+    assert sum(tensor.numel() for tensor in saved["model"].values()) == trained
+    assert sum(tensor.numel() for tensor in saved["best"].values()) == trained
+    assert path.stat().st_size < 4 * sum(p.numel() for p in whole[0].parameters())
+    quiet_fit(again[which], BATCHES, steps=6, resume=True, **options)
+    assert_same_weights(weights(whole[0]), weights(again[0]))
+
+
+def test_other_frozen_weights_are_refused(tmp_path) -> None:
+    options = {"steps": 2, "checkpoint": tmp_path / "run"}
+    quiet_fit(adapted()[0], BATCHES, **options)
+    other = adapted()[0]
+    with torch.no_grad():
+        other.embedding.weight[3, 4] += 1.0
+    with pytest.raises(ValueError, match=r"frozen weights must be the one that .* was made with"):
+        quiet_fit(other, BATCHES, resume=True, **options)
+
+
+def test_a_history_is_one_line_and_a_picture(tmp_path) -> None:
+    history = quiet_fit(TinyGRU(), BATCHES, steps=4, validation=HELD_OUT, evaluate_every=2)
+    assert len(repr(history).splitlines()) == 1
+    assert f"4 steps in 0 s, loss {history.losses[0]:.4g} to" in repr(history)
+    assert f"held out {min(history.validation.values()):.4g} at best" in repr(history)
+    assert repr(History()) == "History(no step yet)"
+    picture = history.plot()
+    assert "held out from" in picture.svg
+    assert picture._repr_svg_() == picture.svg
+    with pytest.raises(ValueError, match="at least one finite number"):
+        History().plot()

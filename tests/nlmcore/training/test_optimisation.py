@@ -5,7 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlmcore.training import clip_gradients, cosine_schedule, noam_schedule
+from nlmcore.positions import RelativeBias
+from nlmcore.training import clip_gradients, cosine_schedule, decay_groups, noam_schedule
+from nlmcore.transfer import LoRA
+from nlmcore.transformer import TransformerConfig, TransformerLM
 
 
 def parameters_with(*gradients: list[float] | None) -> list[torch.nn.Parameter]:
@@ -87,3 +90,23 @@ def test_cosine_by_hand() -> None:
 def test_bad_schedules(call, name: str) -> None:
     with pytest.raises((ValueError, TypeError), match=name):
         call()
+
+
+def test_norms_biases_and_tables_do_not_decay() -> None:
+    model = TransformerLM(
+        TransformerConfig(
+            vocab_size=9, d_model=6, n_heads=2, n_layers=1, max_length=5, attention_positions=RelativeBias
+        )
+    )
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    decayed, spared = decay_groups(model, 0.1)
+    assert (decayed["weight_decay"], spared["weight_decay"]) == (0.1, 0.0)
+    assert {names[id(parameter)] for parameter in decayed["params"]} == {
+        f"layers.0.{part}.weight"
+        for part in ("attention.projection", "attention.output", "feed_forward.inner", "feed_forward.outer")
+    }
+    assert len(decayed["params"]) + len(spared["params"]) == len(names), "the embedding, tied to the output, once"
+    adapter = LoRA(model, 2)
+    [only] = decay_groups(adapter, 0.1)
+    assert len(only["params"]) == len([*adapter.parameters()])
+    assert [group["params"] for group in decay_groups(model, 0.1)] == [only["params"]], "what is frozen is left out"

