@@ -25,7 +25,7 @@ from nlmcore.recurrent import Recurrent
 from torch.nn import functional as F
 
 from lectures.recipes.costs import PowerLaw, peak_bytes, power_law, seconds
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 TITLES = {
     "explicit": "attention as written, all weights kept",
@@ -67,6 +67,7 @@ def crossing(lengths: list[int], one: dict[int, float], other: dict[int, float])
     return None
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     d_model, n_heads = run.size(512, 16), run.size(8, 2)
     lengths = run.size([128, 181, 256, 362, 512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192], [16, 32, 48, 64])

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from lectures.recipes.costs import peak_bytes, seconds
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe, table
 from lectures.recipes.small_gpt import config
 from lectures.trained import build
 
@@ -40,6 +40,7 @@ def next_token(model: Any, tokens: torch.Tensor) -> tuple[Callable[[], Any], Cal
     return lambda: model(tokens[:, -1:], state), lambda: model(tokens), held(model(tokens)[1])
 
 
+@recipe(1)
 def cook(run: Run) -> None:
     lengths = run.size(LENGTHS, (4, 8))
     model: Any = build("TransformerLM", config(run, 82)) if run.quick else load_smollm2()[0]

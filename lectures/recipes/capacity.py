@@ -24,7 +24,7 @@ from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 CELLS = {"rnn": "RNN", "ugrnn": "UGRNN", "gru": "GRU", "lstm": "LSTM"}
@@ -132,6 +132,7 @@ def characters(run: Run, cell: str, wanted: int, stream: Stream, dev: Tensor, vo
     return {"hidden": hidden, "parameters": parameters(model), "perplexity": value}
 
 
+@recipe(6)
 def cook(run: Run) -> None:
     memory_sizes, character_sizes = run.size([500, 1000, 2000], [300]), run.size([20_000, 60_000, 180_000], [3000])
     stored = {cell: {str(size): memorise(run, cell, size) for size in memory_sizes} for cell in CELLS}

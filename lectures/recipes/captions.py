@@ -25,7 +25,7 @@ from nlmcore.vision import doubly_stochastic
 from torch import Tensor
 
 from lectures.recipes.positions import seeds_of
-from lectures.recipes.run import Run, add_figures, parameters, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint, table
 from lectures.recipes.scenes import COLUMNS as WIDTH
 from lectures.recipes.scenes import HALVES, NAMES, Layout, Scene, by_location, in_box, scenes
 from lectures.recipes.scenes import ROWS as HEIGHT
@@ -194,6 +194,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {name: found[name] for name in ("right_new_pairs", "in_box", "erased")}
 
 
+@recipe(8, "checkpoint:captions_convolutional checkpoint:captions_patches result:captions", sample=sample)
 def cook(run: Run) -> None:
     count = run.size(200, 4)
     rows = seeds_of(run, ROWS, lambda row, seed: measure(train(run, row, seed), count))

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import Windows, by_position, data, next_loss, seeds_of
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 
 TIME, BATCH, STEPS, RATE, WARM_UP = 48, 12, 400, 4e-3, 50
 ALL = "all of 2017's changes"
@@ -120,6 +120,7 @@ def train(run: Run, row: str, seed: int, text: Tensor, dev: Tensor, vocab_size: 
     return train_model(run, row, seed, build, text, dev, rate=RATE, **sizes)
 
 
+@recipe(9)
 def cook(run: Run) -> None:
     _, (text, longer, vocab_size) = data(run.size(None, 4000))
     dev = longer[:, : TIME + 1]

@@ -10,7 +10,7 @@ from nlmcore.metrics import bits_per_character
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 LEARNING_RATE = 4e-3
@@ -27,6 +27,7 @@ def sample(model: Any, tokenizer: CharTokenizer) -> dict[str, float]:
     return {"bits_per_character": test_bits(model, tokenizer, [plays().test[0][:3000]])}
 
 
+@recipe(4, "checkpoint:char_lstm", sample=sample)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = CharTokenizer.fit(shakespeare.train)

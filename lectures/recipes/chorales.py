@@ -37,7 +37,7 @@ from torch.nn import functional as F
 from lectures.recipes.costs import random_tokens, seconds_per_step
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import next_loss, seeds_of
-from lectures.recipes.run import Run, add_figures, parameters, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint, table
 
 TIME, COMPARED, BATCH, STEPS, WARM_UP = 256, 128, 8, 200, 30
 WIDTH, RATES = 64, (2e-3, 5e-3)
@@ -236,6 +236,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {"nats_per_token": round(float(losses(model, test).mean()), 4)}
 
 
+@recipe(15, "checkpoint:chorales result:chorales", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("chorales")
     parts = pieces(run.size(None, 6))

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.recipes.small_network import BATCH, Data, Norm, data, in_words, network, sweep
 
 DEPTH, WIDTH, STEPS = 20, 64, 300
@@ -63,6 +63,7 @@ def contestant(run: Run, found: Data, initialisation: str, norm: str) -> dict[st
     )
 
 
+@recipe(9)
 def cook(run: Run) -> None:
     found = data(run)
     by = {

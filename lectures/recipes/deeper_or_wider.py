@@ -26,7 +26,7 @@ from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import train_model
 from lectures.recipes.costs import multiply_adds
 from lectures.recipes.positions import next_loss, seeds_of
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 SIZES = {"d_model": 48, "n_heads": 6, "n_layers": 6, "max_length": 48}
 BATCH, STEPS, RATE, SEEDS = 8, 200, 4e-3, 5
@@ -58,6 +58,7 @@ def balanced_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
     return next_loss(model, batch) + 0.01 * balance_loss(model)
 
 
+@recipe(6)
 def cook(run: Run) -> None:
     _, (text, longer, vocab_size) = positions.data(run.size(None, 4000))
     dev, sizes = longer[:, : SIZES["max_length"] + 1], run.size({}, {"d_model": 12})

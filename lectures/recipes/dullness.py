@@ -25,7 +25,7 @@ from lectures.trained import FOLDER, checkpoint
 from torch import Tensor
 
 from lectures.recipes.pairs import BOS, EOS, as_source, draw_many, english, german, load_dictionary
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe, table
 from lectures.recipes.texts import plays
 
 PROMPT, NEW, WINDOW = 48, 96, 12
@@ -185,6 +185,7 @@ def curses(run: Run) -> dict[str, Any]:
     }
 
 
+@recipe(9)
 def cook(run: Run) -> None:
     smollm2, its_tokenizer = load_smollm2()
     gpt, own_tokenizer, _ = checkpoint("bpe_gpt", FOLDER)

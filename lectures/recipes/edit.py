@@ -26,7 +26,7 @@ from nlmcore.training import evaluate, teacher_forcing_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, STEPS, VOCABULARY = 3e-3, 64, 2500, 1200
@@ -154,6 +154,7 @@ def sample(model: Any, tokenizer: WordTokenizer) -> dict[str, float]:
     return figures(model, tokenizer, held_out_pairs(train[::3], test[::5], 40))
 
 
+@recipe(5, "checkpoint:edit", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("shakespeare")
     train, test = read_sentences(limit=run.size(None, 150))

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from lectures.recipes.pairs import Dictionary, PairBatches, as_source, as_target, load_dictionary, pad, translate
 from lectures.recipes.pronunciation import BATCH, error_rates, longest
-from lectures.recipes.run import MissingCheckpoint, Run, table
+from lectures.recipes.run import MissingCheckpoint, Run, recipe, table
 
 START = "pronunciation_initial"
 SHORTEST, PLACES = 8, 10
@@ -103,6 +103,7 @@ def decay_that_ends(steps: int, end: float) -> float:
     return low
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     data = load_dictionary(limit=run.size(None, 60))
     folder = run.checkpoints if START in names(run.checkpoints) else FOLDER

@@ -24,7 +24,7 @@ from nlmcore.corpora.generated import NUM2WORDS
 from nlmcore.corpora.packaged import imported
 from lectures.prompting import Accuracy, Example, Task, accuracy, by_choosing, by_writing
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe, table
 
 CAPITALS = """
 France Paris, Italy Rome, Germany Berlin, Spain Madrid, Portugal Lisbon, Austria Vienna, Greece Athens,
@@ -121,6 +121,7 @@ def shown(curves: dict[str, dict[str, dict[str, Any]]], shots: list[int]) -> str
     )
 
 
+@recipe(8)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     shots, questions = run.size([0, 1, 2, 4, 8], [0, 1]), run.size(30, 1)

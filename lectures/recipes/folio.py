@@ -14,7 +14,7 @@ from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer
 
 from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 
 LEARNING_RATE, BATCH = 2e-3, 64
 
@@ -45,6 +45,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return spelling(rewrite(model, tokenizer, [document.text for document in documents]), documents)
 
 
+@recipe(3, "checkpoint:folio_to_modern", sample=sample)
 def cook(run: Run) -> None:
     corpus: Corpus = load("shakespeare_folio", unit="word")
     limit = run.size(None, 60)

@@ -35,7 +35,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.restore_marks import MARKS, take_off
-from lectures.recipes.run import Run, load_smollm2, parameters, table
+from lectures.recipes.run import Run, load_smollm2, parameters, recipe, table
 from lectures.recipes.texts import Capitals, speeches
 
 CLASSES = ("statement", "question")
@@ -145,6 +145,7 @@ def bayes(examples: list[Labelled], tests: list[Labelled]) -> dict[str, Any]:
     return {"right": round(100 * mean(right), 2)}
 
 
+@recipe(6)
 def cook(run: Run) -> None:
     learn, test = (sentences(part, run.size(None, 20_000)) for part in ("train", "test"))
     tests = half_each(test, run.size(TESTS, 4), 0)

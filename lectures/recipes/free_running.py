@@ -23,7 +23,7 @@ from nlmcore.tokens import CharTokenizer
 from nlmcore.training import evaluate, inverse_sigmoid_decay, scheduled_sampling_loss, teacher_forcing_loss
 from torch import Tensor
 
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.recipes.texts import as_document
 
 BATCH, STEPS, EVERY, LEARNING_RATE, K = 64, 600, 50, 5e-3, 80
@@ -101,6 +101,7 @@ def write_names(model: Any, tokenizer: CharTokenizer, count: int) -> list[str]:
     return [tokenizer.decode(ids, skip_special=True) for ids in drawn.tokens.tolist()]
 
 
+@recipe(3)
 def cook(run: Run) -> None:
     corpus = load("names")
     limit = run.size(None, 200)

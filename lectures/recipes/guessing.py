@@ -31,7 +31,7 @@ from nlmcore.metrics import bits_per_character
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained import smollm2
 from lectures.trained import checkpoint
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.recipes.texts import as_document, plays
 
 KEYS = "abcdefghijklmnopqrstuvwxyz ."
@@ -152,6 +152,7 @@ def large_model(passages: list[str], length: int = 1024) -> dict[str, float]:
     return {"bits_per_character": round(total / sum(map(len, passages)), 3)}
 
 
+@recipe(6)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     first, length = run.size((FIRST, LENGTH), (0, 300))

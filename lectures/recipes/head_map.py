@@ -31,7 +31,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from nlmcore.corpora import load
 from nlmcore.inspect import (
     Place,
@@ -239,6 +239,7 @@ def together(
 
 
 @torch.no_grad()
+@recipe(7)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     heads, count = model.config.n_heads, run.size(6, 2)

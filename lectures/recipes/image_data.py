@@ -31,7 +31,7 @@ from nlmcore.vision import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 
 SIZES, SEEDS, BATCH, STEPS, PRETRAINING = (100, 300, 1000, 1197), 5, 32, 250, 800
 RATES, PATCH, HIDDEN = (1e-3, 4e-3, 1e-2), 2, 0.5
@@ -148,6 +148,7 @@ def nearest(size: int, seed: int) -> float:
     return round(float((labels[chosen][distance.argmin(1)] == wanted).float().mean()), 4)
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     sizes, seeds = run.size(SIZES, (100,)), range(run.size(SEEDS, 2))
     rates = run.size(RATES, RATES[:1])

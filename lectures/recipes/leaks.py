@@ -18,7 +18,7 @@ from torch import Tensor
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.numbers import TEST_SEED, pairs_to_train_on, quality, tokenizers
 from lectures.recipes.pairs import PairBatches, draw_many
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.trained import SourceAndTarget
 
 WAYS = {"shifted and masked": (True, True), "not shifted": (False, True), "not masked": (True, False)}
@@ -40,6 +40,7 @@ def loss_of(model: Any, batch: dict[str, Tensor], shifted: bool, masked: bool) -
     return next_token_loss(model.output(model.decoder.final_norm(z)), tokens[:, 1:], batch["mask"][:, 1:])
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     source, target = tokenizers()
     numbers = draw_many(TEST_SEED, run.size(200, 4), 3, WORDS)

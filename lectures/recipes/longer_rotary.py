@@ -21,7 +21,7 @@ from nlmcore.transformer import TransformerLM
 from torch import Tensor
 
 from lectures.recipes.positions import READ, TRAINED, Windows, beyond_model, by_position, data, next_loss, seeds_of
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 FACTOR, STEPS = READ // TRAINED, 30
 
@@ -65,6 +65,7 @@ def repaired(run: Run, name: str, seed: int, train: Tensor, dev: Tensor, vocab_s
     return [round(float(part.mean()), 3) for part in by_position(model.eval(), dev).split(16)]
 
 
+@recipe(1)
 def cook(run: Run) -> None:
     _, characters = data(run.size(None, 4000))
     found = seeds_of(run, REPAIRS, lambda name, seed: repaired(run, name, seed, *characters))

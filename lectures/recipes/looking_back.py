@@ -29,7 +29,7 @@ from lectures.trained import checkpoint
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe, table
 
 SENTENCE = (
     "When she tried to print her {}, she found that the printer was out of toner. She went to the stationery store to"
@@ -216,6 +216,7 @@ def of_lstm() -> dict[str, Any]:
     }
 
 
+@recipe(1)
 def cook(run: Run) -> None:
     transformer, lstm = of_transformer(run), of_lstm()
     run.say("SmolLM2: " + ", ".join(f"{piece!r} {p}" for piece, p in transformer["next"].items()))

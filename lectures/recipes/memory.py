@@ -29,7 +29,7 @@ from nlmcore.diagnostics import gradient_norms
 from nlmcore.recurrent import CELLS, RecurrentLM
 from torch import Tensor, nn
 
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 SYMBOLS, LENGTH = 8, 5
 BLANK, SIGNAL, VOCAB = SYMBOLS, SYMBOLS + 1, SYMBOLS + 2
@@ -87,6 +87,7 @@ def shown(accuracy: dict[str, dict[int, float]], delays: list[int]) -> str:
     )
 
 
+@recipe(7)
 def cook(run: Run) -> None:
     hidden, batch = run.size(64, 8), 64
     steps, delays = run.size(1500, 4), run.size([5, 10, 20, 40, 80], [3])
@@ -161,7 +162,9 @@ def log10_norms(model: Any, distance: int, texts: int, seed: int) -> list[float]
     return [round(value / math.log(10), 3) for value in logs.mean(dim=0).tolist()]
 
 
+@recipe(5)
 def cook_initialisation(run: Run) -> None:
+    """Copying after a delay by a plain RNN, its recurrent matrix uniform, orthogonal or the identity."""
     hidden, batch, steps = run.size(64, 8), 64, run.size(1500, 4)
     delays, distance, texts = run.size([10, 20, 40, 80], [3]), run.size(100, 12), run.size(32, 3)
     accuracy: dict[str, dict[str, float]] = {}

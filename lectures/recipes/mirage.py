@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.ladder import without_embeddings
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 
 DIGITS, PLUS, EQUALS, VOCABULARY = 3, 10, 11, 12
 LENGTH, ANSWER = 2 * DIGITS + 2, DIGITS + 1
@@ -119,6 +119,7 @@ def train(run: Run, width: int, seed: int, held: Tensor, times: int = 1) -> dict
     return run.kept(name, measure)
 
 
+@recipe(8)
 def cook(run: Run) -> None:
     held = held_out()
     runs = [train(run, width, seed, held) for seed in range(run.size(SEEDS, 2)) for width in run.size(WIDTHS, (4, 6))]
@@ -137,7 +138,8 @@ def cook(run: Run) -> None:
     )
 
 
-def cook_longer(run: Run) -> None:
+@recipe(4)
+def cook_mirage_longer(run: Run) -> None:
     """Is a threshold in size one of the length of training as well? Widths that cannot add, trained for longer."""
     held = held_out()
     runs = [

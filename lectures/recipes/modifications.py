@@ -44,7 +44,7 @@ from nlmcore.variants import CATALOGUE
 from lectures.recipes.costs import multiply_adds, seconds_per_step
 from lectures.recipes.narang import THEIRS
 from lectures.recipes.pairs import Dictionary, Ids, PairBatches, draw_many, english, german, load_dictionary
-from lectures.recipes.run import Clock, Run, parameters, table, write_json
+from lectures.recipes.run import Clock, Run, parameters, recipe, table, write_json
 from nlmcore.metrics.significance import against, rank_correlation, summary
 from lectures.recipes.texts import plays
 
@@ -192,6 +192,7 @@ def jobs_of(rows: list[str], seeds: int, rates: tuple[float, ...]) -> list[Job]:
     return vanilla + main + own
 
 
+@recipe(300)
 def cook(run: Run) -> None:
     rows = [VANILLA, "SwiGLU", "Funnel Transformer"] if run.quick else list(CATALOGUE)
     jobs = jobs_of(rows, run.size(SEEDS, 2), run.size(RATES, RATES[-2:]))

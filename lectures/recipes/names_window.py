@@ -16,7 +16,7 @@ from nlmcore.ngram import NGramLM
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 from lectures.recipes.texts import BOS, EOS
 
 SYMBOLS, WINDOW, ORDERS, SEEDS, LEARNING_RATE = 27, 3, (2, 3, 4), 5, 0.01
@@ -79,6 +79,7 @@ def counted(names: dict[str, list[str]], order: int) -> float:
     return round(torch.cat(nats).mean().exp().item(), 3)
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     corpus = load("names", kind="first")
     names = {part: [d.text for d in of][: run.size(None, 100)] for part, of in corpus.splits.items()}

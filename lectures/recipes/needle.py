@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 from lectures.recipes.texts import plays
 
 LENGTH, BLOCK, LAYERS, BIN = 64, 4, 3, 6
@@ -186,6 +186,7 @@ def keys_per_query(model: Any) -> float:
     return part.E.shape[0] if isinstance(part, LinformerAttention) else LENGTH
 
 
+@recipe(10)
 def cook(run: Run) -> None:
     train_on, test_on = letters(run.size(None, 4000))
     found: dict[str, list[dict[str, Any]]] = {row: [] for row in ROWS}

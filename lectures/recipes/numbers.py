@@ -16,7 +16,7 @@ from nlmcore.tokens import WordTokenizer
 from lectures.trained import SourceAndTarget
 
 from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german, translate
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 
 SHORT, LONG = 12, 20
 TEST_SEED, TRAIN_SEED = 1, 2
@@ -76,6 +76,11 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return quality(model, tokenizer, draw_many(TEST_SEED + 9, 30, 9, 11))
 
 
+@recipe(
+    15,
+    "checkpoint:numbers_initial checkpoint:numbers_attention checkpoint:numbers_initial_20 checkpoint:numbers_attention_20 result:quality_by_length",
+    sample=sample,
+)
 def cook(run: Run) -> None:
     tests = test_numbers(run.size(200, 4))
     held = frozenset(n for numbers in tests.values() for n in numbers)

@@ -31,13 +31,14 @@ from lectures.recipes.numbers import (
     by_length,
     data_of,
     pairs_to_train_on,
+    sample,
     say_lines,
     test_numbers,
     tokenizers,
     training_facts,
 )
 from lectures.recipes.pairs import Ids, PairBatches
-from lectures.recipes.run import Run, compared_with, save_checkpoint
+from lectures.recipes.run import Run, compared_with, recipe, save_checkpoint
 
 Trained = tuple[Any, dict[str, Any]]
 """A model and its card."""
@@ -89,6 +90,11 @@ def costs_of(trained: dict[str, Trained], pairs: dict[int, Pairs], rounds: int) 
     return {title: found[title] for title in trained}
 
 
+@recipe(
+    3,
+    "checkpoint:numbers_transformer checkpoint:numbers_transformer_relative checkpoint:numbers_transformer_20 checkpoint:numbers_transformer_relative_20 result:numbers_transformer",
+    sample=sample,
+)
 def cook(run: Run) -> None:
     trained = recurrent_networks(run)
     lines: dict[str, Line] = {title: card["figures"]["by_length"] for title, (_, card) in trained.items()}

@@ -17,7 +17,7 @@ from nlmcore.corpora import folio, load
 from nlmcore.tokens import CharTokenizer
 from torch import Tensor
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 
 MODERN, OLD = 0, 1
 LINES, TEST_LINES, PASSES, BATCH, LEARNING_RATE = 10_000, 2_000, 3, 64, 5e-3
@@ -74,6 +74,7 @@ def sample(model: Any, tokenizer: CharTokenizer) -> dict[str, float]:
     return {"accuracy": accuracy(model, tokenizer, list(EXAMPLES)), "probability": round(right, 3)}
 
 
+@recipe(3, "checkpoint:old_spelling", sample=sample)
 def cook(run: Run) -> None:
     train, test = (
         (list(EXAMPLES) * 20, list(EXAMPLES))  # aligning the plays takes too long for a smoke run

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from nlmcore.training import cosine_schedule
 
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.recipes.small_network import BATCH, SEEDS, Data, data, in_words, sweep
 
 STEPS = 1_000
@@ -60,7 +60,9 @@ HOW = (
 )
 
 
+@recipe(7)
 def cook_optimisers(run: Run) -> None:
+    """SGD, momentum, Adam and AdamW on a small window model, each at six learning rates."""
     found, steps = data(run), run.size(STEPS, 4)
     by = {name: sweep(run, name, rates, make, found=found, steps=steps) for name, (make, rates) in OPTIMISERS.items()}
     facts = {"question": "SGD, momentum, Adam and AdamW on one small language model, each at its best learning rate."}
@@ -73,7 +75,9 @@ def cook_optimisers(run: Run) -> None:
     )
 
 
+@recipe(5)
 def cook_schedules(run: Run) -> None:
+    """Constant rate, warm-up and cosine on the same model."""
     found, steps = data(run), run.size(SCHEDULE_STEPS, 4)
     adam = OPTIMISERS["Adam"][0]
     by = {
@@ -93,7 +97,9 @@ def cook_schedules(run: Run) -> None:
     save(run, "schedules", found, by, {**facts, "how": f"{HOW}; {steps} steps of {BATCH}, warm-up {WARM_UP} steps"})
 
 
+@recipe(5)
 def cook_minibatches(run: Run) -> None:
+    """Minibatches of 16 to 1,024 examples at the same number of examples."""
     found, examples = data(run), run.size(EXAMPLES, 2048)
     adam = OPTIMISERS["Adam"][0]
     by = {

@@ -19,7 +19,7 @@ from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import WordTokenizer
 from torch import nn
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 from lectures.recipes.texts import Plays, Stream, as_document, in_rows, plays
 
 UNK = 3
@@ -117,6 +117,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {"perplexity": round(perplexity(model, torch.tensor([document])), 2)}
 
 
+@recipe(14, "result:perplexity checkpoint:word_lstm", sample=sample)
 def cook(run: Run) -> None:
     shakespeare: Plays = plays(limit=run.size(None, 3000))
     tokenizer = WordTokenizer.fit(shakespeare.train, vocab_size=run.size(VOCABULARY, 300))

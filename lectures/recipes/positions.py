@@ -38,7 +38,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.recipes.texts import Plays, letters, plays
 
 SEEDS = 5
@@ -226,6 +226,7 @@ def data(limit: int | None) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor
     return (ids_of(train), ids_of(test)), (stream, longer, characters.vocab_size)
 
 
+@recipe(9)
 def cook(run: Run) -> None:
     letters_data, characters_data = data(run.size(None, 4000))
     right = seeds_of(run, ROWS, lambda row, seed: name_letters(run, row, seed, *letters_data, run.size(250, 2)))

@@ -35,7 +35,7 @@ from nlmcore.transfer.tuning import (
 
 from lectures.recipes.capital_facts import interval
 from lectures.recipes.everyday import questions
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.tuned import LAYERS, nats, replies, text_passages, train
 
 BETAS, COUNTED, RANK, EPOCHS, LONGEST = (0.03, 0.1, 1.0), 0.1, 4, 5, 56
@@ -61,6 +61,7 @@ def first_sentence(answer: str) -> str:
 
 
 @torch.no_grad()
+@recipe(8)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     betas = run.size(BETAS, (COUNTED,))

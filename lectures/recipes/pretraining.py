@@ -35,7 +35,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 
 LETTERS, MASK = "abcdefghijklmnopqrstuvwxyz'", "_"
 SHORTEST, LONGEST = 4, 12
@@ -183,6 +183,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return quality(model)
 
 
+@recipe(8, "checkpoint:letters_masked checkpoint:letters_causal result:pretraining", sample=sample)
 def cook(run: Run) -> None:
     rows = rows_of([word for word, _ in words("train")])
     counts = {count: run.size(steps, 2) for count, steps in TUNING.items() if count < run.size(10_000, 100)}

@@ -36,7 +36,7 @@ from lectures.recipes.four_ways import (
     half_each,
     sentences,
 )
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe, table
 
 SEEDS = 3
 """The first of the seeds of `four_ways`, with the same examples."""
@@ -89,6 +89,7 @@ def prompted(model: Any, tokenizer: Any, examples: list[Labelled], tests: list[L
     return found
 
 
+@recipe(10)
 def cook(run: Run) -> None:
     learn, test = (sentences(part, run.size(None, 20_000)) for part in ("train", "test"))
     tests = half_each(test, run.size(TESTS, 4), 0)

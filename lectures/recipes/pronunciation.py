@@ -14,7 +14,7 @@ from nlmcore.metrics import error_rate, sequence_error_rate
 from nlmcore.seq2seq import Seq2Seq
 
 from lectures.recipes.pairs import Dictionary, PairBatches, load_dictionary, translate
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
 LEARNING_RATE, BATCH = 2e-3, 64
@@ -53,6 +53,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return error_rates(model, tokenizer, dict(list(load_dictionary().test.items())[:100]))
 
 
+@recipe(10, "checkpoint:pronunciation_initial checkpoint:pronunciation_attention result:pronunciation", sample=sample)
 def cook(run: Run) -> None:
     data = load_dictionary(limit=run.size(None, 60))
     epochs = run.size({"initial": 5, "attention": 5}, {"initial": 1, "attention": 1})

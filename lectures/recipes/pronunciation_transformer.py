@@ -20,8 +20,8 @@ from lectures.trained import FOLDER, names
 from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.pairs import Ids, PairBatches, load_dictionary
-from lectures.recipes.pronunciation import CONTEXTS, error_rates
-from lectures.recipes.run import Run, add_figures, compared_with, save_checkpoint, table
+from lectures.recipes.pronunciation import CONTEXTS, error_rates, sample
+from lectures.recipes.run import Run, add_figures, compared_with, recipe, save_checkpoint, table
 
 NAME = "pronunciation_transformer"
 LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 300, 6
@@ -58,6 +58,7 @@ def rows_of(
     }
 
 
+@recipe(4, "checkpoint:pronunciation_transformer result:pronunciation_transformer", sample=sample)
 def cook(run: Run) -> None:
     networks = recurrent_networks(run)
     data = load_dictionary(limit=run.size(None, 60))

@@ -23,7 +23,7 @@ from lectures.recipes.memory import (
     fresh,
     log10_norms,
 )
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 STEPS, EVERY, DELAY, HIDDEN, BATCH, LEARNING_RATE = 250, 10, 10, 48, 32, 0.01
 SEEDS = 5
@@ -57,6 +57,7 @@ RUNNERS: dict[str, Callable[[int], nn.Module]] = {
 """The last two are plain networks whose recurrent matrix starts otherwise (see `memory`)."""
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     steps, every, hidden = run.size(STEPS, 4), run.size(EVERY, 2), run.size(HIDDEN, 6)
     delay, seeds = run.size(DELAY, 2), run.size(SEEDS, 2)

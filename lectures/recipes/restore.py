@@ -23,7 +23,7 @@ from nlmcore.training import next_token_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import MARKS, N_TAGS, Piece, core, pieces
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, VOCABULARY = 4e-3, 64, 4, 4000
@@ -122,6 +122,7 @@ def sample(model: Any, tokenizer: WordTokenizer) -> dict[str, float]:
     return {name: measured[name] for name in ("words_right", "capitals_f1", "marks_f1")}
 
 
+@recipe(4, "checkpoint:restore result:restore", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("shakespeare")
     data = read_plays(limit=run.size(None, 80))

@@ -54,6 +54,19 @@ class Recipe:
         return f"python -m lectures.recipes {self.name}"
 
 
+def recipe(
+    minutes: float, writes: str = "", sample: Callable[[Any, Any], dict[str, float]] | None = None
+) -> Callable[[Callable[["Run"], None]], Callable[["Run"], None]]:
+    """Declares a recipe, which `table` finds: its name is that of its module, or what follows `cook_`; what it does is the
+    first line of its docstring, or of its module's. writes: if that is not one result of its name. See `Recipe`."""
+
+    def declare(cook: Callable[["Run"], None]) -> Callable[["Run"], None]:
+        vars(cook)["declared"] = (minutes, writes, sample)
+        return cook
+
+    return declare
+
+
 class Interrupted(Exception):  # noqa: N818 - nothing went wrong
     """Ctrl-C was pressed; everything so far is saved."""
 

@@ -32,7 +32,7 @@ from nlmcore.pretrained import minilm
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe, table
 
 SENTENCES = """
 bank: river
@@ -294,6 +294,7 @@ def neighbours(found: list[Sentence]) -> Tensor:
     return torch.stack(means).detach()
 
 
+@recipe(3)
 def cook(run: Run) -> None:
     every = sentences()[: run.size(None, 12)]
     models: dict[str, Any] = {"MiniLM": minilm(), "SmolLM2": load_smollm2()}

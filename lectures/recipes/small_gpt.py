@@ -16,7 +16,7 @@ from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 
 from lectures.recipes.positions import Windows, next_loss
-from lectures.recipes.run import Run, add_figures, save_checkpoint
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import plays
 
 TIME, BATCH, STEPS, RATE, WARM_UP = 96, 8, 2000, 3e-3, 100
@@ -82,6 +82,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return quality_in_windows(model, tokenizer, [plays().test[0][:3000]])
 
 
+@recipe(3, "checkpoint:small_gpt result:small_gpt", sample=sample)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = CharTokenizer.fit(shakespeare.train)

@@ -21,7 +21,7 @@ from nlmcore.transformer import EncoderDecoder, TransformerConfig
 from torch import nn
 
 from lectures.recipes.costs import multiply_adds, peak_bytes, power_law, seconds
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 TERMS: dict[str, Callable[[int, int], int]] = {
     "1": lambda n, m: 1,
@@ -76,6 +76,7 @@ def written(coefficients: dict[str, int]) -> str:
     return " + ".join(f"{value:,} {name}" if name != "1" else f"{value:,}" for name, value in coefficients.items())
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     d_model, vocab_size, n_heads = run.size(128, 8), 64, 4
     grid = [(n, m) for n in (3, 8, 21, 34) for m in (2, 13, 27)]

@@ -29,7 +29,7 @@ from torch import nn
 
 from lectures.recipes.attention_cost import crossing
 from lectures.recipes.costs import peak_bytes, power_law, seconds
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 WRITTEN, FUSED, NETWORK = "full, as written", "full, fused", "feed-forward"
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -72,6 +72,7 @@ def multiply_adds(name: str, part: Any, c: TransformerConfig, n: int) -> int:
     return projections + separate + 2 * part.scores(n) * d
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     lengths = run.size(LENGTHS, (16, 32, 64))
     config = TransformerConfig(

@@ -21,7 +21,7 @@ from nlmcore.transfer.tuning import conversation, pad
 from torch import Tensor
 
 from lectures.recipes.few_shot import CAPITALS, pairs
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.texts import plays
 from lectures.recipes.tuned import replies, shares, written
 
@@ -57,6 +57,7 @@ def _replied(model: Any, tokenizer: Any, prompts: list[list[int]], longest: int)
 
 
 @torch.no_grad()
+@recipe(4)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
 

@@ -22,7 +22,7 @@ from nlmcore.variants.sandwich import build_order, order
 
 from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import train_model
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 DEPTH, WIDTH, TIME, BATCH, STEPS, RATE = 6, 32, 48, 8, 200, 4e-3
 ORDERS, SEEDS, PLAIN_SEEDS = 20, 5, 20
@@ -57,6 +57,7 @@ def config(vocab_size: int, letters: str) -> TransformerConfig:
     return replace(sizes, n_layers=len(letters) // 2, stack=partial(build_order, letters=letters))
 
 
+@recipe(7)
 def cook(run: Run) -> None:
     _, (text, longer, vocab_size) = positions.data(run.size(None, 4000))
     plain, sandwich = order(DEPTH, 0), order(DEPTH, (3 * DEPTH + 4) // 8)

@@ -20,11 +20,21 @@ from nlmcore.corpora import pad
 from lectures.trained import SourceAndTarget
 from nlmcore.seq2seq import Seq2Seq
 
-from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, Line, data_of, pairs_to_train_on, quality, training_facts
+from lectures.recipes.numbers import (
+    BATCH,
+    SHORT,
+    WARM_UP,
+    Line,
+    data_of,
+    pairs_to_train_on,
+    quality,
+    sample,
+    training_facts,
+)
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
 from lectures.recipes.pairs import PairBatches, as_source, as_target, english, german
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 
 KINDS = {
     "initial": ("initial", False),
@@ -55,6 +65,7 @@ def wrong_by_place(model: Any, tokenizer: Any, numbers: list[int]) -> list[float
     return [round(float(share), 4) for share in wrong]
 
 
+@recipe(17, "checkpoint:numbers_thought_vector result:thought_vector", sample=sample)
 def cook(run: Run) -> None:
     steps, count, seeds = run.size(3000, 3), run.size(20_000, 100), run.size(SEEDS, 1)
     tests = numbers_to_test(run.size(200, 4))

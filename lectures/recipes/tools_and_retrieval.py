@@ -25,7 +25,7 @@ from nlmcore.retrieval import BM25
 
 from lectures.recipes.conversations import CALL, PATTERN, RULES, SYSTEM, Messages, result_of
 from lectures.recipes.glossary_questions import FAR, passages, questions
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.tuned import replies, shares
 from lectures.trained import tuned
 
@@ -39,6 +39,7 @@ def _replied(model: Any, tokenizer: Any, prompts: list[list[int]], longest: int)
 
 
 @torch.no_grad()
+@recipe(4)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     chance = random.Random(run.seed)

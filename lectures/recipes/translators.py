@@ -36,7 +36,7 @@ from lectures.recipes.numbers import (
 )
 from lectures.recipes.numbers_transformer import LEARNING_RATE, POSITIONS
 from lectures.recipes.pairs import BOS, EOS, PairBatches, as_source, draw_many, english, german
-from lectures.recipes.run import Run, compared_with, parameters, table
+from lectures.recipes.run import Run, compared_with, parameters, recipe, table
 from lectures.trained import FOLDER, SourceAndTarget
 
 SEEDS, STEPS, CHOSEN, BEAM = 5, 2500, 200, 4
@@ -106,6 +106,7 @@ def alignments(model: Any, tokenizer: Any, tests: dict[str, list[int]], chosen: 
     return {"head": best, "heads": heads, "aligned": found}
 
 
+@recipe(17)
 def cook(run: Run) -> None:
     buckets = test_numbers(run.size(200, 4))
     tests = {f"{low}-{high}": numbers for (low, high), numbers in buckets.items()}

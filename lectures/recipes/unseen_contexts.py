@@ -18,7 +18,7 @@ from nlmcore.tokens import WordTokenizer
 from torch import Tensor
 
 from lectures.recipes.perplexity import VOCABULARY
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 from lectures.recipes.texts import Stream, as_document, plays
 
 WINDOW, SIZE, PASSES, BATCH, TIME, LEARNING_RATE = 4, 64, 3, 16, 32, 3e-3
@@ -60,6 +60,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {"perplexity": round(perplexity(model, torch.tensor([document])), 2)}
 
 
+@recipe(6, "checkpoint:word_window result:unseen_contexts", sample=sample)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = WordTokenizer.fit(shakespeare.train, vocab_size=run.size(VOCABULARY, 300))

@@ -29,7 +29,7 @@ from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import train_model
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import next_loss
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 
 WIDTH, TIME, BATCH, STEPS, LONGER, SEEDS = 16, 32, 8, 100, 400, 5
 DEPTHS, STEP_DEPTHS, STEP = (12, 100), (3, 6, 12, 25, 50, 100), 0.01
@@ -138,6 +138,7 @@ def all_rules(run: Run, depth: int, data: tuple[Tensor, Tensor, int]) -> dict[st
     return found
 
 
+@recipe(14)
 def cook(run: Run) -> None:
     _, data = positions.data(run.size(None, 4000))
     depths = run.size(DEPTHS, (2, 3))

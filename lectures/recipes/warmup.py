@@ -30,7 +30,7 @@ from nlmcore.transformer.config import initialise_normal
 from torch import Tensor, nn
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe, table
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 NORMS = {"post": "post-norm", "pre": "pre-norm"}
@@ -134,6 +134,7 @@ def data(run: Run) -> tuple[Stream, list[Any], int]:
     return stream, dev, tokenizer.vocab_size
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     stream, dev, vocab_size = data(run)
     gradients = measure_gradients(run, vocab_size, next(stream(0))[0])
@@ -200,7 +201,9 @@ def again(run: Run, initial: str, warm_up: int, seed: int) -> float:
     )
 
 
-def cook_again(run: Run) -> None:
+@recipe(2)
+def cook_warmup_again(run: Run) -> None:
+    """Post-norm, with and without warm-up: three seeds, two kinds of first weights."""
     warm_ups, seeds = (0, run.size(WARM_UP, 2)), range(run.size(3, 1))
     found: dict[str, Any] = {
         initial: {str(warm_up): [again(run, initial, warm_up, seed) for seed in seeds] for warm_up in warm_ups}

@@ -24,7 +24,7 @@ from torch import Tensor
 from lectures.recipes.costs import random_tokens, seconds_per_step
 from lectures.recipes.gpt_against_lstm import lstm_config
 from lectures.recipes.positions import Windows, by_position, data, next_loss
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 
 TIME, BATCH, STEPS, WARM_UP = 64, 12, 300, 30
 WIDTHS = (24, 48)
@@ -77,6 +77,7 @@ def best_of(run: Run, kind: str, width: int, text: Tensor, dev: Tensor, vocab_si
     }
 
 
+@recipe(5)
 def cook(run: Run) -> None:
     _, (text, longer, vocab_size) = data(run.size(None, 4000))
     dev, widths = longer[:, : TIME + 1], run.size(WIDTHS, (8, 16))

@@ -21,7 +21,7 @@ from nlmcore.attention import two_way, window_mask
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe, table
 from lectures.recipes.texts import passages, plays
 
 KEPT = 4
@@ -59,6 +59,7 @@ def losses(model: Any, texts: Tensor, mask: Tensor) -> dict[str, list[float]]:
     return {"loss": found}
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     n, count = run.size(256, 16), run.size(5, 2)
     model, tokenizer = load_smollm2()

@@ -37,7 +37,7 @@ from torch.nn import functional as F
 
 from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import Nothing
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe, table
 
 SEEDS, WIDTH, DEPTH, STEPS, BATCH, RATE, WARM_UP = 5, 32, 3, 250, 64, 4e-3, 50
 SIDE, PATCHES = 2, 16
@@ -179,6 +179,7 @@ def train(run: Run, task: str, row: str, seed: int, words: tuple[Tensor, Tensor]
     return {"right": round(float((answers == was).float().mean()), 4), "size": parameters(model)}
 
 
+@recipe(5)
 def cook(run: Run) -> None:
     words, _ = positions.data(run.size(None, 4000))
     found = {

@@ -21,7 +21,7 @@ from nlmcore.word2vec import CBOW, SkipGram, Word2Vec, WordVectors, analogy, bui
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
 
 QUESTIONS: dict[str, list[str]] = {
     "man and woman": [
@@ -152,6 +152,7 @@ def others() -> dict[str, dict[str, Any]]:
     return found | {"SmolLM2, input vectors": ask(*whole_words(spelled, model.embedding.weight.detach()))}
 
 
+@recipe(6, "checkpoint:word_vectors result:word_vectors", sample=sample)
 def cook(run: Run) -> None:
     texts = paragraphs(run.size(None, 4000))
     words = build_vocabulary(texts, run.size(MIN_COUNT, 2))
