@@ -25,7 +25,7 @@ from nlmcore.recurrent import Recurrent
 from torch.nn import functional as F
 
 from lectures.recipes.costs import PowerLaw, peak_bytes, power_law, seconds
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 
 TITLES = {
     "explicit": "attention as written, all weights kept",
@@ -92,20 +92,6 @@ def cook(run: Run) -> None:
     rates = {name: {n: multiply_adds_of(name, n, d_model) / time[name][n] / 1e9 for n in reach[name]} for name in work}
     crosses = crossing(lengths, time["layer"], time["lstm"])
 
-    rows = [
-        [
-            TITLES[name],
-            *(f"{law.exponent:.2f} ({law.low:.2f}–{law.high:.2f})" for law in (laws[of][name] for of in laws)),
-        ]
-        for name in work
-    ]
-    run.say(f"\nPower law over n ≥ {start}, with 95 % interval\n" + table(["", "time", "memory"], rows))
-    last = longest_explicit
-    run.say(
-        f"\nAt {last} positions: as written {memory['explicit'][last] / 1e6:.0f} MB and {time['explicit'][last]:.2f} s,"
-        f" fused {memory['fused'][last] / 1e6:.1f} MB and {time['fused'][last]:.2f} s\n"
-        f"The attention layer takes longer than the LSTM from {crosses} positions on"
-    )
     rounded = {name: {str(n): float(f"{value:.4g}") for n, value in by.items()} for name, by in time.items()}
     run.save_result(
         "attention_cost",

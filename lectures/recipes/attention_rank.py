@@ -26,7 +26,7 @@ from nlmcore.pretrained import minilm
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes.run import MissingCheckpoint, Run, load_smollm2, recipe, table
+from lectures.recipes.run import MissingCheckpoint, Run, load_smollm2, recipe
 from lectures.recipes.texts import passages, plays
 
 HELD = 0.9
@@ -119,7 +119,6 @@ def cook(run: Run) -> None:
     }
     ways["even"] = lambda weights: torch.full_like(weights, 1 / weights.shape[-1])
     cosines = {way: moved(models["MiniLM"][0], ids["MiniLM"], of) for way, of in ways.items()}
-    run.say("\n" + table(["rank", "cosine"], [[k, mean(by)] for k, by in cosines.items()]))
     run.save_result(
         "attention_rank",
         {

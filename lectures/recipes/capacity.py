@@ -24,7 +24,7 @@ from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, recipe, table
+from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 CELLS = {"rnn": "RNN", "ugrnn": "UGRNN", "gru": "GRU", "lstm": "LSTM"}
@@ -150,10 +150,6 @@ def cook(run: Run) -> None:
 
 
 def report(run: Run, stored: dict, written: dict, memory_sizes: list, character_sizes: list, split: str) -> None:
-    rows = [[CELLS[c], *(row[str(s)]["bits_per_parameter"] for s in memory_sizes)] for c, row in stored.items()]
-    run.say("\nBits stored per parameter\n" + table(["parameters", *map(str, memory_sizes)], rows))
-    rows = [[CELLS[c], *(row[str(s)]["perplexity"] for s in character_sizes)] for c, row in written.items()]
-    run.say("\nPerplexity per character\n" + table(["parameters", *map(str, character_sizes)], rows))
     run.save_result(
         "capacity",
         {

@@ -25,7 +25,7 @@ from nlmcore.vision import doubly_stochastic
 from torch import Tensor
 
 from lectures.recipes.positions import seeds_of
-from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint
 from lectures.recipes.scenes import COLUMNS as WIDTH
 from lectures.recipes.scenes import HALVES, NAMES, Layout, Scene, by_location, in_box, scenes
 from lectures.recipes.scenes import ROWS as HEIGHT
@@ -210,8 +210,6 @@ def cook(run: Run) -> None:
         add_figures(run, name, {"new pictures": measure(kept, count)})
     told = {row: {key: [one[key] for one in runs] for key in runs[0]} for row, runs in rows.items()}
     sizes = {kind: parameters(build("Captioner", config(kind))) for kind in ENCODERS}
-    cells = [[row, *(mean_interval(of)[0] for of in by.values())] for row, by in told.items()]
-    run.say("\n" + table(["", *next(iter(told.values()))], cells))
     run.save_result(
         "captions",
         {

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import Windows, by_position, data, next_loss, seeds_of
-from lectures.recipes.run import Run, parameters, recipe, table
+from lectures.recipes.run import Run, parameters, recipe
 
 TIME, BATCH, STEPS, RATE, WARM_UP = 48, 12, 400, 4e-3, 50
 ALL = "all of 2017's changes"
@@ -134,9 +134,6 @@ def cook(run: Run) -> None:
         for row, of in found.items()
     }
     best = mean(rows[ALL]["dev"])
-    by_cost = sorted(rows, key=lambda row: mean(rows[row]["dev"]))
-    lines = [[row, rows[row]["parameters"], mean(rows[row]["dev"]), str(rows[row]["dev"])] for row in by_cost]
-    run.say("\n" + table(["", "parameters", "mean", "by seed"], lines))
     run.save_result(
         "changes_of_2017",
         {

@@ -64,4 +64,3 @@ def cook(run: Run) -> None:
     model, tokenizer, _ = save_checkpoint(run, "char_lstm", model, config, [tokenizer], facts, ["char_lstm"])
     bits = test_bits(model, tokenizer, shakespeare.test)
     add_figures(run, "char_lstm", {"test_bits_per_character": bits, "test_perplexity": round(2**bits, 3)})
-    run.say(f"char_lstm: {bits} bits per character on the test plays")

@@ -37,7 +37,7 @@ from torch.nn import functional as F
 from lectures.recipes.costs import random_tokens, seconds_per_step
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import next_loss, seeds_of
-from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint
 
 TIME, COMPARED, BATCH, STEPS, WARM_UP = 256, 128, 8, 200, 30
 WIDTH, RATES = 64, (2e-3, 5e-3)
@@ -258,8 +258,6 @@ def cook(run: Run) -> None:
 
 def report(run: Run, rows: dict[str, Any], without: dict[str, Any], windows: int) -> None:
     told = {row: mean_interval(of["all"]) for row, of in rows.items()}
-    cells = [[row, of["parameters"], of["rate"], *told[row], str(of["all"])] for row, of in rows.items()]
-    run.say("\n" + table(["", "parameters", "rate", "nats", "±", "by seed"], cells))
     run.save_result(
         "chorales",
         {

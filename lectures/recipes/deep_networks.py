@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.small_network import BATCH, Data, Norm, data, in_words, network, sweep
 
 DEPTH, WIDTH, STEPS = 20, 64, 300
@@ -74,7 +74,6 @@ def cook(run: Run) -> None:
         [norm, *(in_words(one["rates"][one["best"]]["test"]) for one in by_initial.values())]
         for norm, by_initial in by.items()
     ]
-    run.say("\n" + table(["", *by["no norm"]], rows))
     cells = [f"{row[0]}, {name}: {cell}" for row in rows for name, cell in zip(by["no norm"], row[1:], strict=True)]
     run.save_result(
         "deep_networks",

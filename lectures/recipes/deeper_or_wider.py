@@ -26,7 +26,7 @@ from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import train_model
 from lectures.recipes.costs import multiply_adds
 from lectures.recipes.positions import next_loss, seeds_of
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 
 SIZES = {"d_model": 48, "n_heads": 6, "n_layers": 6, "max_length": 48}
 BATCH, STEPS, RATE, SEEDS = 8, 200, 4e-3, 5
@@ -80,8 +80,6 @@ def cook(run: Run) -> None:
     }
     samples = {row: summary(of["dev"]) for row, of in rows.items()}
     tests = against(samples.pop(BASE), samples)
-    lines = [[row, of["parameters"], of["multiply_adds"], mean(of["dev"]), str(of["dev"])] for row, of in rows.items()]
-    run.say("\n" + table(["", "parameters", "multiply-adds", "mean", "by seed"], lines))
     run.save_result(
         "deeper_or_wider",
         {

@@ -26,7 +26,7 @@ from nlmcore.training import evaluate, teacher_forcing_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, STEPS, VOCABULARY = 3e-3, 64, 2500, 1200
@@ -198,7 +198,6 @@ def cook(run: Run) -> None:
     add_figures(
         run, "edit", {"held_out": measured | {"pairs": len(held_out)}, "trained_on": figures(model, tokenizer, seen)}
     )
-    run.say(table(list(measured), [list(measured.values())]))
     sample_of = held_out[:12]
     encoded_sample = [(ids(tokenizer, old), ids(tokenizer, new)) for old, new in sample_of]
     with torch.no_grad():

@@ -14,7 +14,7 @@ from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer
 
 from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 
 LEARNING_RATE, BATCH = 2e-3, 64
 
@@ -97,10 +97,4 @@ def cook(run: Run) -> None:
         "model, words that must change": spelling([written[d.text] for d in changed], changed),
     }
     add_figures(run, "folio_to_modern", figures)
-    run.say(
-        table(
-            ["", "words wrong %", "letters wrong %"],
-            [[n, f["word_error_rate"], f["letter_error_rate"]] for n, f in figures.items()],
-        )
-    )
     run.say(", ".join(f"{d.text} → {written[d.text]}" for d in changed[:12]))

@@ -35,7 +35,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.restore_marks import MARKS, take_off
-from lectures.recipes.run import Run, load_smollm2, parameters, recipe, table
+from lectures.recipes.run import Run, load_smollm2, parameters, recipe
 from lectures.recipes.texts import Capitals, speeches
 
 CLASSES = ("statement", "question")
@@ -167,13 +167,11 @@ def cook(run: Run) -> None:
         for name, measure in measures.items():
             part = f"{name}-{seed}".replace(" ", "").replace(",", "")
             rows.setdefault(name, []).append(run.kept(part, measure))
-            run.say(f"{name}, seed {seed}: {rows[name][-1]}")
     found = {
         name: {key: [one[key] for one in of] for key in of[0] if key != "trained"}
         | ({"trained": of[0]["trained"]} if "trained" in of[0] else {})
         for name, of in rows.items()
     }
-    run.say(table(["", "right, %"], [[name, str(of["right"])] for name, of in found.items()]))
     run.save_result(
         "four_ways",
         {

@@ -14,7 +14,7 @@ import torch
 from nlmcore.metrics import mean_interval
 from torch import nn
 
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.small_network import HIDDEN, data, in_words, network, over_seeds
 
 CHARACTERS, STEPS, RATE, POINTS = 5_000, 1_500, 3e-3, 15
@@ -74,10 +74,6 @@ def stopped_early(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def report_overfitting(run: Run, found: dict[str, Any], results: dict[str, Any], steps: int) -> None:
-    rows = [
-        [name, row["strength"], *(in_words(row[part]) for part in ("train", "test"))] for name, row in results.items()
-    ]
-    run.say("\n" + table(["remedy", "strength", "train", "test"], rows))
     run.save_result(
         "overfitting",
         {

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, HIDDEN_WORDS = 2e-3, 32, 15, 0.3
@@ -205,8 +205,6 @@ def cook(run: Run) -> None:
         for (title, genre, _), words in zip(data["held out"], held_out, strict=True)
     }
     add_figures(run, "genre", {"right_after_words": rows, "right_after_160_words_by_play": plays})
-    run.say(table(["right after … words, %", *LENGTHS], [[name, *row.values()] for name, row in rows.items()]))
-    run.say(str(plays))
     run.save_result(
         "genre",
         {

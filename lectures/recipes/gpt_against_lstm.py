@@ -36,7 +36,7 @@ from nlmcore.tokens import BPETokenizer, CharTokenizer
 
 from lectures.recipes.costs import SECONDS_ARE, random_tokens, seconds_per_step
 from lectures.recipes.language_models import STRETCH, Trained, curve, quality, sample, train_gpt, train_lstm
-from lectures.recipes.run import Run, add_figures, compared_with, parameters, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, compared_with, parameters, recipe, save_checkpoint
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 LARGEST = 2000
@@ -128,12 +128,6 @@ def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
 
 
 def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[str, Any], split: str) -> None:
-    lines = [
-        [title, r["parameters"], r["tokens"], r["seconds"], r["perplexity"], r["bits_per_character"]]
-        for title, r in rows.items()
-    ]
-    head = ["", "parameters", "tokens read", "seconds", "perplexity per token", "bits per character"]
-    run.say("\n" + table(head, lines))
     run.save_result(
         name,
         {

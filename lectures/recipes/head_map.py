@@ -274,7 +274,6 @@ def cook(run: Run) -> None:
         row["name"] = name if test["passes"] else "unknown"
         rows.append(row)
     named = {name: sum(row["name"] == name for row in rows) for name in (*TESTS, "unknown")}
-    run.say(f"named: {named}")
     with pathway(model) as branches:
         model.hidden_states(torch.cat(draws))
     nats = losses(model, branches[-1].result, torch.cat(draws))

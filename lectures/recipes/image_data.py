@@ -31,7 +31,7 @@ from nlmcore.vision import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, recipe, table
+from lectures.recipes.run import Run, parameters, recipe
 
 SIZES, SEEDS, BATCH, STEPS, PRETRAINING = (100, 300, 1000, 1197), 5, 32, 250, 800
 RATES, PATCH, HIDDEN = (1e-3, 4e-3, 1e-2), 2, 0.5
@@ -158,8 +158,6 @@ def cook(run: Run) -> None:
         for row in ROWS
     }
     right["nearest neighbour"] = {str(size): [nearest(size, seed) for seed in seeds] for size in sizes}
-    head = ["", *map(str, sizes)]
-    run.say("\n" + table(head, [[row, *(mean_interval(of)[0] for of in by.values())] for row, by in right.items()]))
     counts = {kind: parameters(ImageClassifier(encoder(kind), 10)) for kind in (CNN, VIT)}
     run.save_result(
         "image_data",

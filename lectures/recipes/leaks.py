@@ -18,7 +18,7 @@ from torch import Tensor
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.numbers import TEST_SEED, pairs_to_train_on, quality, tokenizers
 from lectures.recipes.pairs import PairBatches, draw_many
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 from lectures.trained import SourceAndTarget
 
 WAYS = {"shifted and masked": (True, True), "not shifted": (False, True), "not masked": (True, False)}
@@ -58,7 +58,6 @@ def cook(run: Run) -> None:
             last = history.losses[-20:]
             found = quality(model.eval(), SourceAndTarget(source, target), numbers)
             rows[way].append({"loss": round(sum(last) / len(last), 4), **found})
-    run.say("\n" + table(["", "loss", "exact"], [[way, *([str([r[what] for r in runs]) for what in ("loss", "exact")])] for way, runs in rows.items()]))  # fmt: skip
     run.save_result(
         "leaks",
         {

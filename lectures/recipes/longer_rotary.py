@@ -21,7 +21,7 @@ from nlmcore.transformer import TransformerLM
 from torch import Tensor
 
 from lectures.recipes.positions import READ, TRAINED, Windows, beyond_model, by_position, data, next_loss, seeds_of
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 
 FACTOR, STEPS = READ // TRAINED, 30
 
@@ -70,7 +70,6 @@ def cook(run: Run) -> None:
     _, characters = data(run.size(None, 4000))
     found = seeds_of(run, REPAIRS, lambda name, seed: repaired(run, name, seed, *characters))
     mean = {name: torch.tensor(rows).mean(0).tolist() for name, rows in found.items()}
-    run.say(table(["", *(str(16 * i + 16) for i in range(READ // 16))], [[name, *row] for name, row in mean.items()]))
     run.save_result(
         "longer_rotary",
         {

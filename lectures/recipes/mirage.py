@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.ladder import without_embeddings
-from lectures.recipes.run import Run, parameters, recipe, table
+from lectures.recipes.run import Run, parameters, recipe
 
 DIGITS, PLUS, EQUALS, VOCABULARY = 3, 10, 11, 12
 LENGTH, ANSWER = 2 * DIGITS + 2, DIGITS + 1
@@ -123,8 +123,6 @@ def train(run: Run, width: int, seed: int, held: Tensor, times: int = 1) -> dict
 def cook(run: Run) -> None:
     held = held_out()
     runs = [train(run, width, seed, held) for seed in range(run.size(SEEDS, 2)) for width in run.size(WIDTHS, (4, 6))]
-    keys = ("width", "N", "seed", "exact", "digits", "edits", "loss")
-    run.say("\n" + table(keys, [[one[key] for key in keys] for one in runs]))
     run.save_result(
         "mirage",
         {

@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, parameters, recipe, table
+from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.texts import plays
 
 LENGTH, BLOCK, LAYERS, BIN = 64, 4, 3, 6
@@ -203,7 +203,6 @@ def cook(run: Run) -> None:
         }
         for row, runs in found.items()
     }
-    run.say("\n" + table(["", "keys", "right"], [[row, by["keys"], str(by["right"])] for row, by in rows.items()]))
     run.save_result(
         "needle",
         {

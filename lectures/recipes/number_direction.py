@@ -90,7 +90,6 @@ def cook(run: Run) -> None:
     generator = torch.Generator().manual_seed(run.seed)
     pushes = [torch.randn(len(d), generator=generator) for _ in range(run.size(20, 2))]
     others = [float(moved(steered(best, r * d.norm() / r.norm())).mean()) for r in pushes]
-    run.say(f"layer {best}: {by_layer[str(best)]}, random {max(others):.2f}")
 
     # --- neurons ---
     width = one["units.0"].shape[1]

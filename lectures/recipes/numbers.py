@@ -16,7 +16,7 @@ from nlmcore.tokens import WordTokenizer
 from lectures.trained import SourceAndTarget
 
 from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german, translate
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 
 SHORT, LONG = 12, 20
 TEST_SEED, TRAIN_SEED = 1, 2
@@ -151,19 +151,10 @@ def by_length(run: Run, name: str, model: Any, tokenizer: Any, tests: dict[tuple
     """Quality at every length of source: kept in the card, and said."""
     line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
     add_figures(run, name, {"by_length": line})
-    run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
     return line
 
 
-def say_lines(run: Run, lines: dict[str, Line]) -> None:
-    """All models in one table per measure."""
-    for measure, title in (("bleu", "BLEU"), ("exact", "Every word right")):
-        rows = [[name, *(q[measure] for q in line.values())] for name, line in lines.items()]
-        run.say(f"\n{title} by the length of the source in words\n" + table(["", *next(iter(lines.values()))], rows))
-
-
 def report(run: Run, lines: dict[str, Line], seeds: dict[str, list[Line]], per_bucket: int) -> None:
-    say_lines(run, lines)
     run.save_result(
         "quality_by_length",
         {

@@ -32,7 +32,6 @@ from lectures.recipes.numbers import (
     data_of,
     pairs_to_train_on,
     sample,
-    say_lines,
     test_numbers,
     tokenizers,
     training_facts,
@@ -133,7 +132,6 @@ def cook(run: Run) -> None:
 
 
 def report(run: Run, lines: dict[str, Line], costs: dict[str, Any], per_bucket: int) -> None:
-    say_lines(run, lines)
     run.save_result(
         "numbers_transformer",
         {

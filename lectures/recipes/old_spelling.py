@@ -115,4 +115,3 @@ def cook(run: Run) -> None:
     model, tokenizer, _ = save_checkpoint(run, "old_spelling", model, config, [tokenizer], facts, ["old-spelling"])
     figures = {"test_accuracy": accuracy(model, tokenizer, test), "test_lines": len(test)}
     add_figures(run, "old_spelling", figures)
-    run.say(str(figures))

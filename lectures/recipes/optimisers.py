@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from nlmcore.training import cosine_schedule
 
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.small_network import BATCH, SEEDS, Data, data, in_words, sweep
 
 STEPS = 1_000
@@ -49,7 +49,6 @@ def shown(by: dict[str, Any]) -> str:
 
 
 def save(run: Run, name: str, found: Data, by: dict[str, Any], facts: dict[str, Any]) -> None:
-    run.say("\n" + table(["", "best rate", "test, nats per character"], rows(by)))
     about = {"split": found.split, "seeds": SEEDS, "guess": round(math.log(found.vocab_size), 3)}
     run.save_result(name, {**facts, **about, "by": by, "what_it_shows": shown(by)})
 

@@ -19,7 +19,7 @@ from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import WordTokenizer
 from torch import nn
 
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Plays, Stream, as_document, in_rows, plays
 
 UNK = 3
@@ -155,14 +155,6 @@ def cook(run: Run) -> None:
 
 def report(run: Run, counted: dict, neural: dict, test: dict[str, Any]) -> None:
     orders = [str(order) for order in run.size(ORDERS, range(1, 3))]
-    rows = [[name, *(row[order] or math.inf for order in orders)] for name, row in counted.items()]
-    run.say("\nPerplexity by order\n" + table(["smoothing", *orders], rows))
-    run.say(
-        "\n"
-        + table(
-            ["model", "parameters", "perplexity"], [[n, r["parameters"], r["perplexity"]] for n, r in neural.items()]
-        )
-    )
     best = min(value for row in counted.values() for order, value in row.items() if order in orders and value)
     run.save_result(
         "perplexity",

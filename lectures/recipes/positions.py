@@ -14,7 +14,6 @@ means over GLUE tasks after pre-training, with standard deviations.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from statistics import mean, stdev
 from typing import Any
 
 import torch
@@ -38,7 +37,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import Plays, letters, plays
 
 SEEDS = 5
@@ -240,11 +239,6 @@ def theirs(row: str) -> dict[str, float | None]:
 
 
 def report(run: Run, right: dict[str, list[float]], beyond: dict[str, list[list[float]]], tested: int) -> None:
-    rows = [[row, str(ROWS[row][2]), mean(found), stdev(found)] for row, found in right.items()]
-    run.say("\nHidden letters named\n" + table(["positions", "theirs (GLUE)", "ours", "sd"], rows))
-    ends = [f"{16 * i + 16}" for i in range(len(next(iter(beyond.values()))[0]))]
-    lines = [[kind, *(mean(at) for at in zip(*found, strict=True))] for kind, found in beyond.items()]
-    run.say("\nLoss per character, up to position\n" + table(["", *ends], lines))
     run.save_result(
         "positions",
         {

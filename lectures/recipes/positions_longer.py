@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any
 
 from lectures.recipes.positions import ROWS, data, name_letters, seeds_of
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 
 STEPS, SEEDS = 1500, 3
 
@@ -16,7 +16,6 @@ def cook(run: Run) -> None:
     rows: Any = [row for row in ROWS if "set beside" not in row]
     there, steps = replace(run, recipe=replace(run.recipe, name="positions")), run.size(STEPS, 3)  # its first weights
     found = seeds_of(run, rows, lambda row, seed: name_letters(there, row, seed, train, test, steps), SEEDS)
-    run.say(table(["positions", "right"], [[row, mean(of)] for row, of in found.items()]))
     run.save_result(
         "positions_longer",
         {

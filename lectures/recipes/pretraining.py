@@ -35,7 +35,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 
 LETTERS, MASK = "abcdefghijklmnopqrstuvwxyz'", "_"
 SHORTEST, LONGEST = 4, 12
@@ -205,7 +205,6 @@ def cook(run: Run) -> None:
                 found.setdefault(name, {}).setdefault(str(count), []).append(right)
         if seed == 0:
             save_families(run, pretrained)
-        run.say(table(["", *counts], [[name, *(str(of) for of in by.values())] for name, by in found.items()]))
     run.save_result(
         "pretraining",
         {

@@ -24,7 +24,6 @@ from typing import Any
 
 import torch
 from lectures.prompting import Template, few_shot_prompt
-from nlmcore.metrics import mean_interval
 
 from lectures.recipes.four_ways import (
     CLASSES,
@@ -36,7 +35,7 @@ from lectures.recipes.four_ways import (
     half_each,
     sentences,
 )
-from lectures.recipes.run import Run, load_smollm2, recipe, table
+from lectures.recipes.run import Run, load_smollm2, recipe
 
 SEEDS = 3
 """The first of the seeds of `four_ways`, with the same examples."""
@@ -105,13 +104,7 @@ def cook(run: Run) -> None:
         ):
             part = f"{name}-{seed}".replace(" ", "").replace(",", "")
             rows.setdefault(name, []).append(run.kept(part, partial(prompted, *writer, shown, tests, chat)))
-            run.say(f"{name}, seed {seed}: {rows[name][-1]}")
     found = {name: {key: [one[key] for one in of] for key in of[0]} for name, of in rows.items()}
-    told = {
-        name: [f"{mean_interval(of[key])[0]:.1f} ± {mean_interval(of[key])[1]:.1f}" for key in KEYS]
-        for name, of in found.items()
-    }
-    run.say(table(["", *KEYS], [[name, *cells] for name, cells in told.items()]))
     run.save_result(
         "prompts",
         {

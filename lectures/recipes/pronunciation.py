@@ -14,7 +14,7 @@ from nlmcore.metrics import error_rate, sequence_error_rate
 from nlmcore.seq2seq import Seq2Seq
 
 from lectures.recipes.pairs import Dictionary, PairBatches, load_dictionary, translate
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
 LEARNING_RATE, BATCH = 2e-3, 64
@@ -94,16 +94,10 @@ def cook(run: Run) -> None:
         figures[title] = error_rates(model, tokenizer, data.test)
         losses = {str(step): round(value, 4) for step, value in history.validation.items()}
         add_figures(run, name, {"test": figures[title], "dev_loss_at_step": losses})
-        run.say(f"{name}: {figures[title]}")
     report(run, figures, data.description)
 
 
 def report(run: Run, figures: dict[str, dict[str, float]], split: str) -> None:
-    ours: list[list[Any]] = [
-        [f"here, {name}", f["phoneme_error_rate"], f["word_error_rate"]] for name, f in figures.items()
-    ]
-    theirs = [[what, "–", wer] for what, wer in PUBLISHED]
-    run.say("\nLetters to phonemes, CMUdict\n" + table(["", "phoneme errors %", "word errors %"], ours + theirs))
     run.save_result(
         "pronunciation",
         {

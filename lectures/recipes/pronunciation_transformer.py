@@ -21,7 +21,7 @@ from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.pairs import Ids, PairBatches, load_dictionary
 from lectures.recipes.pronunciation import CONTEXTS, error_rates, sample
-from lectures.recipes.run import Run, add_figures, compared_with, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, compared_with, recipe, save_checkpoint
 
 NAME = "pronunciation_transformer"
 LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 300, 6
@@ -103,9 +103,6 @@ def cook(run: Run) -> None:
 
 
 def report(run: Run, rows: dict[str, Any], split: str) -> None:
-    columns = ["phoneme_error_rate", "word_error_rate", "parameters", "epochs", "seconds"]
-    lines = [[name, *(row[column] for column in columns)] for name, row in rows.items()]
-    run.say("\nLetters to phonemes, CMUdict\n" + table(["", *columns], lines))
     run.save_result(
         NAME,
         {

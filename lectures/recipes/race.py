@@ -23,7 +23,7 @@ from lectures.recipes.memory import (
     fresh,
     log10_norms,
 )
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 
 STEPS, EVERY, DELAY, HIDDEN, BATCH, LEARNING_RATE = 250, 10, 10, 48, 32, 0.01
 SEEDS = 5
@@ -80,8 +80,6 @@ def cook(run: Run) -> None:
             )
             right[name].append([round(share, 4) for share in history.validation.values()])
             run.say(f"{label}: {right[name][-1][-1]:.1%} of symbols right")
-    rows = [[name, *(f"{curve[-1]:.0%}" for curve in curves)] for name, curves in right.items()]
-    run.say(f"\nSymbols copied right after {steps} steps, by seed\n" + table(["", *range(seeds)], rows))
     run.save_result(
         "race",
         {

@@ -23,15 +23,16 @@ def page(folder: Path) -> str:
         " otherwise, small models, two CPU cores. Where a paper's claim does not hold here, the page says so."
     ]
     others = sorted(file.stem for file in folder.glob("*.json") if file.stem not in PAGES)
-    for name in [*PAGES, *others]:
-        file = folder / f"{name}.json"
-        if file.exists():
-            result = json.loads(file.read_text(encoding="utf-8"))
-            parts.append(
-                f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(PAGES.get(name, (SHOWN,)), result)}"
-            )
+    parts += [told(file) for name in [*PAGES, *others] if (file := folder / f"{name}.json").exists()]
     whole = "\n\n".join(parts) + "\n"
     return re.sub("(`[^`\n]*`)|<", lambda found: found[1] or "&lt;", whole)  # the token <unk> is no tag
+
+
+def told(file: Path) -> str:
+    """What the page says of one result."""
+    result = json.loads(file.read_text(encoding="utf-8"))
+    blocks = PAGES.get(file.stem, (SHOWN,) if "what_it_shows" in result else ())
+    return f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(blocks, result)}"
 
 
 def picture(file: Path) -> str:

@@ -23,7 +23,7 @@ from nlmcore.training import next_token_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import MARKS, N_TAGS, Piece, core, pieces
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, VOCABULARY = 4e-3, 64, 4, 4000
@@ -173,8 +173,6 @@ def cook(run: Run) -> None:
     model, tokenizer, _ = save_checkpoint(run, "restore", model, config, [tokenizer], facts, ["both"])
     rows[NAMES[True]] |= scores(tag(model, tokenizer, texts), test)  # of what was written
     add_figures(run, "restore", rows)
-    head = ["", "words right %", "F1 of capitals", "F1 of marks"]
-    run.say(table(head, [[name, r["words_right"], r["capitals_f1"], r["marks_f1"]] for name, r in rows.items()]))
     run.save_result(
         "restore",
         {

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import torch
 from nlmcore.pretrained import smollm2
 from lectures.recipes.fingerprint import fingerprint
+from lectures.recipes.report import told
 from lectures.trained import Checkpoint, checkpoint, names
 from nlmcore.training import History, cosine_schedule, fit
 from safetensors.torch import save
@@ -139,6 +140,7 @@ class Run:
             write_json(file, {**measure(), "seconds": round(time.monotonic() - began, 2)})
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         self.seconds[name] = found.pop("seconds")
+        self.say(f"{name}: {found!s:.120}")
         return found
 
     def _file(self, name: str, given: Any, kind: str) -> Path:
@@ -159,10 +161,10 @@ class Run:
         }
 
     def save_result(self, name: str, facts: dict[str, Any]) -> Path:
-        """The numbers of a figure, as JSON, with how they were made."""
+        """The numbers of a figure, as JSON, with how they were made; said as the page of results says them."""
         path = self.results / f"{name}.json"
         write_json(path, facts | {"made_by": self.facts()})
-        self.say(f"written: {path.name}")
+        self.say(f"written: {path.name}" + ("" if self.quick else f"\n\n{told(path)}"))
         return path
 
 
@@ -261,6 +263,7 @@ def add_figures(run: Run, name: str, figures: dict[str, Any]) -> None:
     if run.recipe.sample is not None:
         card["sample"] = run.recipe.sample(model, tokenizer)
     write_json(run.checkpoints / f"{name}.json", card | {"figures": figures, "tokenizers": tokenizers})
+    run.say(f"{name}: {figures}")
 
 
 def _halves(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:

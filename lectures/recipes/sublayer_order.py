@@ -22,7 +22,7 @@ from nlmcore.variants.sandwich import build_order, order
 
 from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import train_model
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 
 DEPTH, WIDTH, TIME, BATCH, STEPS, RATE = 6, 32, 48, 8, 200, 4e-3
 ORDERS, SEEDS, PLAIN_SEEDS = 20, 5, 20
@@ -75,11 +75,6 @@ def cook(run: Run) -> None:
 
 
 def report(run: Run, found: dict[str, list[float]], plain: str, sandwich: str) -> None:
-    rows = sorted(found, key=lambda letters: mean(found[letters]))
-    run.say(
-        "\n"
-        + table(["order", "seeds", "mean", "first"], [[r, len(found[r]), mean(found[r]), found[r][0]] for r in rows])
-    )
     random = {letters: losses for letters, losses in found.items() if letters not in (plain, sandwich)}
     best = min(random, key=lambda letters: random[letters][0])
     tests = against(summary(found[plain]), {row: summary(of[1:]) for row, of in random.items() if len(of) > 2})

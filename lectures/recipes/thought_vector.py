@@ -34,7 +34,7 @@ from lectures.recipes.numbers import (
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
 from lectures.recipes.pairs import PairBatches, as_source, as_target, english, german
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 
 KINDS = {
     "initial": ("initial", False),
@@ -124,8 +124,6 @@ def report(
     exact = {kind: {b: [line[b]["exact"] for line in by] for b in buckets} for kind, by in lines.items()}
     bleu = {kind: {b: [line[b]["bleu"] for line in by] for b in buckets} for kind, by in lines.items()}
     wrong = {kind: [round(mean(at), 4) for at in zip(*by, strict=True)] for kind, by in places.items()}
-    rows = [[kind, *(f"{mean(shares):.0%}" for shares in by.values())] for kind, by in exact.items()]
-    run.say("\nEvery word right, mean over the seeds\n" + table(["", *buckets], rows))
     run.save_result(
         "thought_vector",
         {

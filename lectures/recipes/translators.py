@@ -36,7 +36,7 @@ from lectures.recipes.numbers import (
 )
 from lectures.recipes.numbers_transformer import LEARNING_RATE, POSITIONS
 from lectures.recipes.pairs import BOS, EOS, PairBatches, as_source, draw_many, english, german
-from lectures.recipes.run import Run, compared_with, parameters, recipe, table
+from lectures.recipes.run import Run, compared_with, parameters, recipe
 from lectures.trained import FOLDER, SourceAndTarget
 
 SEEDS, STEPS, CHOSEN, BEAM = 5, 2500, 200, 4
@@ -89,7 +89,6 @@ def measured(
     """Quality and alignment by length, of one seed."""
     model, tokenizer = trained(run, name, seed, pairs), SourceAndTarget(*tokenizers())
     line = {at: quality(model, tokenizer, numbers) for at, numbers in tests.items()}
-    run.say(f"{name}, seed {seed}: " + ", ".join(f"{at} {q['bleu']:.0f}" for at, q in line.items()))
     return {
         "by_length": line,
         "beams": {at: with_beams(model, tokenizer, tests[at]) for at in WITH_BEAMS},
@@ -140,10 +139,6 @@ def report(
     before: list[dict[str, Any]],
     per_bucket: int,
 ) -> None:
-    for measure in ("bleu", "exact"):
-        lines = [["word by word", *(q[measure] for q in baseline["by_length"].values())]]
-        lines += [[title, *(q[measure] for q in row["by_length"].values())] for title, of in rows.items() for row in of]
-        run.say(f"\n{measure}\n" + table(["", *baseline["by_length"]], lines))
     run.save_result(
         "translators",
         {

@@ -18,7 +18,7 @@ from nlmcore.tokens import WordTokenizer
 from torch import Tensor
 
 from lectures.recipes.perplexity import VOCABULARY
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Stream, as_document, plays
 
 WINDOW, SIZE, PASSES, BATCH, TIME, LEARNING_RATE = 4, 64, 3, 16, 32, 3e-3
@@ -101,7 +101,6 @@ def cook(run: Run) -> None:
         "feed-forward, window 4": [network_nats(model, d).double() for d in test],
     }
     result, n = by_context(torch.cat(found), {name: torch.cat(parts) for name, parts in nats.items()})
-    run.say("\n" + table(["words of context seen", "share", *nats], [[k, *row.values()] for k, row in result.items()]))
     overall = {name: round(math.exp(torch.cat(parts).mean().item()), 2) for name, parts in nats.items()}
     add_figures(run, "word_window", {"test_perplexity": overall["feed-forward, window 4"], "words": n})
     run.save_result(

@@ -87,7 +87,6 @@ def cook(run: Run) -> None:
         rows[name] = []
         for seed in range(run.size(SEEDS, 1)):
             rows[name].append(run.kept(f"{name}-{seed}", partial(measure, name, seed, run.quick)))
-            run.say(f"{name}, seed {seed}: {rows[name][-1]}")
     run.save_result(
         "unused_source",
         {

@@ -29,7 +29,7 @@ from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import train_model
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import next_loss
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 
 WIDTH, TIME, BATCH, STEPS, LONGER, SEEDS = 16, 32, 8, 100, 400, 5
 DEPTHS, STEP_DEPTHS, STEP = (12, 100), (3, 6, 12, 25, 50, 100), 0.01
@@ -156,8 +156,6 @@ def cook(run: Run) -> None:
         if rule not in HALVES
     }
     steps = run.kept("first_step", partial(first_step, run, data[0], data[2]))
-    rows = [[rule, *(mean(runs[str(depth)][rule]["dev"]) for depth in depths)] for rule in RULES]
-    run.say("\n" + table(["nats per character", *(f"{depth} layers" for depth in depths)], rows))
     run.save_result(
         "very_deep",
         {

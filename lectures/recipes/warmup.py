@@ -15,7 +15,6 @@ part of the effect; the gradients at the default are measured beside.
 `warmup_again` repeats post-norm at the rate where the warm-up decides, with three seeds and with both first weights.
 """
 
-import math
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +29,7 @@ from nlmcore.transformer.config import initialise_normal
 from torch import Tensor, nn
 
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, recipe, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 NORMS = {"post": "post-norm", "pre": "pre-norm"}
@@ -170,9 +169,6 @@ def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
 
 
 def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dict[str, Any]) -> None:
-    rates = list(next(iter(runs.values())))
-    rows = [[key, *(math.nan if by[r]["dev"] is None else by[r]["dev"] for r in rates)] for key, by in runs.items()]
-    run.say("\nNats per character on dev, by learning rate\n" + table(["", *rates], rows))
     run.save_result(
         "warmup",
         {

@@ -24,7 +24,7 @@ from torch import Tensor
 from lectures.recipes.costs import random_tokens, seconds_per_step
 from lectures.recipes.gpt_against_lstm import lstm_config
 from lectures.recipes.positions import Windows, by_position, data, next_loss
-from lectures.recipes.run import Run, parameters, recipe, table
+from lectures.recipes.run import Run, parameters, recipe
 
 TIME, BATCH, STEPS, WARM_UP = 64, 12, 300, 30
 WIDTHS = (24, 48)
@@ -104,12 +104,6 @@ def gains(by: dict[str, Any]) -> list[float]:
 
 
 def report(run: Run, sizes: dict[str, Any]) -> None:
-    rows = [
-        [kind, row["parameters"], row["rate"], mean(row["dev"]), str(row["dev"]), row["seconds_per_step"]]
-        for kind, by in sizes.items()
-        for row in by.values()
-    ]
-    run.say("\n" + table(["", "parameters", "rate", "dev", "by seed", "seconds per step"], rows))
     run.save_result(
         "why_transformer",
         {

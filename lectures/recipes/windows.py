@@ -21,7 +21,7 @@ from nlmcore.attention import two_way, window_mask
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, load_smollm2, recipe, table
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.texts import passages, plays
 
 KEPT = 4
@@ -73,9 +73,6 @@ def cook(run: Run) -> None:
             measure = partial(losses, model, read, mask_of(way, n, w))
             found = run.kept(f"{way}-{w}".replace(" ", "_"), measure)
             by[str(w)] = found["loss"]
-        run.say(f"window {w}: " + ", ".join(f"{way} {mean(by[str(w)]):.2f}" for way, by in ways.items()))
-    rows = [[way, *(mean(losses) for losses in by.values())] for way, by in ways.items()]
-    run.say("\n" + table(["", *windows], rows) + f"\nfull: {mean(full['loss']):.3f}")
     run.save_result(
         "windows",
         {

@@ -37,7 +37,7 @@ from torch.nn import functional as F
 
 from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import Nothing
-from lectures.recipes.run import Run, parameters, recipe, table
+from lectures.recipes.run import Run, parameters, recipe
 
 SEEDS, WIDTH, DEPTH, STEPS, BATCH, RATE, WARM_UP = 5, 32, 3, 250, 64, 4e-3, 50
 SIDE, PATCHES = 2, 16
@@ -190,8 +190,6 @@ def cook(run: Run) -> None:
         task: {row: {"right": [o["right"] for o in of], "parameters": of[0]["size"]} for row, of in by.items()}
         for task, by in found.items()
     }
-    rows = [[row, THEIRS.get(row, "–"), *(mean(shown[task][row]["right"]) for task in TASKS)] for row in ROWS]
-    run.say("\n" + table(["", "theirs (GLUE)", *TASKS.values()], rows))
     run.save_result(
         "without_attention",
         {

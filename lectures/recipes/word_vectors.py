@@ -21,7 +21,7 @@ from nlmcore.word2vec import CBOW, SkipGram, Word2Vec, WordVectors, analogy, bui
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint, table
+from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
 
 QUESTIONS: dict[str, list[str]] = {
     "man and woman": [
@@ -186,11 +186,6 @@ def cook(run: Run) -> None:
     add_figures(run, "word_vectors", {"analogies": [tables[KEPT]["right"], tables[KEPT]["asked"]]})
     if not run.quick:
         tables |= others()
-    rows = [
-        [name, t["right"], t["asked"], t["nearest_to_c_right"], t["without_the_rule_right"], t["without_the_rule_c"]]
-        for name, t in tables.items()
-    ]
-    run.say("\n" + table(["vectors", "right", "asked", "nearest to c", "no rule: right", "no rule: c itself"], rows))
     run.save_result(
         "word_vectors",
         {
