@@ -43,7 +43,7 @@ from nlmcore.variants import CATALOGUE
 from lectures.recipes.costs import multiply_adds, seconds_per_step
 from lectures.recipes.narang import THEIRS
 from lectures.recipes.pairs import Dictionary, Ids, PairBatches, draw_many, english, german, load_dictionary
-from lectures.recipes.report import told
+from lectures.recipes.pages import told
 from lectures.recipes.run import Clock, Run, parameters, recipe, write_json
 from nlmcore.metrics.significance import against, rank_correlation, summary
 from lectures.recipes.texts import plays

@@ -6,14 +6,11 @@
 `pages` says what is printed of each result. A test compares the written page with the results.
 """
 
-import html
-import json
 import re
 from pathlib import Path
 
 from lectures import FOLDER
-from lectures.recipes.pages import PAGES, SHOWN
-from lectures.recipes.tables import text
+from lectures.recipes.pages import PAGES, told
 
 
 def page(folder: Path) -> str:
@@ -26,25 +23,6 @@ def page(folder: Path) -> str:
     parts += [told(file) for name in [*PAGES, *others] if (file := folder / f"{name}.json").exists()]
     whole = "\n\n".join(parts) + "\n"
     return re.sub("(`[^`\n]*`)|<", lambda found: found[1] or "&lt;", whole)  # the token <unk> is no tag
-
-
-def told(file: Path) -> str:
-    """What the page says of one result."""
-    result = json.loads(file.read_text(encoding="utf-8"))
-    blocks = PAGES.get(file.stem, (SHOWN,) if "what_it_shows" in result else ())
-    return f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(blocks, result)}"
-
-
-def picture(file: Path) -> str:
-    """The drawing beside a result, with its own description and the command that draws it; nothing where none is."""
-    drawing = file.with_suffix(".svg")
-    if not drawing.exists():
-        return ""
-    label = re.search(r'aria-label="([^"]*)"', drawing.read_text(encoding="utf-8"))
-    alt = html.unescape(label[1]) if label else file.stem
-    for sign in "[]":
-        alt = alt.replace(sign, f"\\{sign}")
-    return f"![{alt}]({drawing.name})\n\n`python lectures/results/draw.py {file.stem}`\n\n"
 
 
 if __name__ == "__main__":

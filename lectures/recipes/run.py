@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import torch
 from nlmcore.pretrained import smollm2
 from lectures.recipes.fingerprint import fingerprint
-from lectures.recipes.report import told
+from lectures.recipes.pages import told
 from lectures.trained import Checkpoint, checkpoint, names
 from nlmcore.training import History, cosine_schedule, fit
 from safetensors.torch import save
