@@ -24,7 +24,7 @@ from nlmcore.training import next_token_loss
 from nlmcore.vision import doubly_stochastic
 from torch import Tensor
 
-from lectures.recipes.positions import seeds_of
+from lectures.recipes.experiment import columns, over
 from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint
 from lectures.recipes.scenes import COLUMNS as WIDTH
 from lectures.recipes.scenes import HALVES, NAMES, Layout, Scene, by_location, in_box, scenes
@@ -197,7 +197,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
 @recipe(8, "checkpoint:captions_convolutional checkpoint:captions_patches result:captions", sample=sample)
 def cook(run: Run) -> None:
     count = run.size(200, 4)
-    rows = seeds_of(run, ROWS, lambda row, seed: measure(train(run, row, seed), count))
+    rows = over(run, dict.fromkeys(ROWS, 5), lambda row, seed: measure(train(run, row, seed), count))
     for kind, row in KEPT.items():
         name = f"captions_{kind}"
         facts = {
@@ -208,7 +208,7 @@ def cook(run: Run) -> None:
         model = train(run, row, 0)
         kept, _, _ = save_checkpoint(run, name, model, config(kind), [TOKENIZER], facts, [file_of(row, 0)])
         add_figures(run, name, {"new pictures": measure(kept, count)})
-    told = {row: {key: [one[key] for one in runs] for key in runs[0]} for row, runs in rows.items()}
+    told = {row: columns(runs) for row, runs in rows.items()}
     sizes = {kind: parameters(build("Captioner", config(kind))) for kind in ENCODERS}
     run.save_result(
         "captions",

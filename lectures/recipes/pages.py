@@ -431,6 +431,184 @@ BEAMS = {
     "empty": "{empty:.0%}",
 }
 
+BETWEEN: dict[str, Page] = {
+    "sparse_cost": [sparse_cost],
+    "attention_rank": [
+        Table(
+            lambda result: [
+                (f"{model}, {row}", by[row])
+                for model, by in result["models"].items()
+                for row in ("real", "shuffled", "mask")
+            ],
+            "mean over heads (range); singular values of {n} for {held:.0%} of",
+            {
+                "their sum": lambda by: of_passages(by["sum"]),
+                "the sum of squares": lambda by: of_passages(by["squares"]),
+            },
+        ),
+        Table("cosine_at_rank", "rank of every matrix of MiniLM", {"cosine with the true vector": "{0!g:.3f}"}),
+    ],
+    "needle": [needle],
+    "windows": [Table("ways", "nats per token, window of", grid="{0!g:.2f}")],
+    "pretraining": [Table("rows", "% right, labelled words:", grid="{0!g:.1f}", heading="{0:,}")],
+    "senses": [
+        Table(
+            lambda result: nested(result["rows"]),
+            "right after layer",
+            {
+                "1": lambda by: words(SHARE, by[0]),
+                "half of them": lambda by: words(SHARE, by[len(by) // 2 - 1]),
+                "the last": lambda by: words(SHARE, by[-1]),
+            },
+        ),
+        Table("neighbours", "the other words' static vectors", {"right": SHARE}),
+    ],
+    "four_ways": [
+        Table(
+            "rows",
+            columns={
+                "% right: mean (range)": "{right!g:.1f}",
+                "parameters trained": lambda by: f"{by.get('trained', 0):,}",
+            },
+        )
+    ],
+    "prompts": [
+        Table(
+            "rows",
+            "%",
+            {
+                key.replace("_", ", "): f"{{{key}!i}}"
+                for key in ("right", "right_calibrated", "ranked", "questions", "questions_calibrated")
+            },
+        )
+    ],
+    "early_lens": [Table("rows", "final first guess after … layers", grid="{0[0]:.2f} ± {0[1]:.2f}", keys=AT)],
+    "capital_facts": [
+        Table(
+            lambda result: (
+                result["rows"] | {f"{name}, {result['window']} layers": by for name, by in result["windows"].items()}
+            ),
+            "share restored at layer",
+            grid=BOUNDS,
+            keys=AT,
+        ),
+        Table("controls", "control", {"share restored": BOUNDS}),
+        Table(
+            lambda result: [(" ".join(row["heads"]), row) for row in result["backup"]],
+            "heads ablated",
+            {
+                "promised": bounds("promised"),
+                "fall of the log-odds": bounds("fall"),
+                "promised less fall": bounds("made up"),
+            },
+        ),
+    ],
+    "patched_texts": [Table("ways", "“tickets”, pathway after layer", grid="{0[0]:.2f} ± {0[1]:.2f}")],
+    "head_map": [
+        Table(
+            lambda result: {name: (n, result["named"][name]) for name, n in result["candidates"].items()},
+            "candidate name",
+            {"heads that look so": "{0[0]}", "pass the test": "{0[1]}"},
+        ),
+        Table(
+            head_map,
+            "induction heads ablated",
+            {
+                "copying, nats more": "{own!m:.2f}",
+                "random heads": lambda of: f"{min(of['controls']):.2f} to {max(of['controls']):.2f}",
+                "verses, nats more": "{verses!m:.2f}",
+            },
+        ),
+    ],
+    "number_direction": [
+        Table(
+            lambda result: {"": result["by_layer"]},
+            "share moved by the direction after layer",
+            grid=BOUNDS,
+            keys=tuple(map(str, AT)),
+        ),
+        Table("verbs", "verbs", {"share moved after layer {layer}": BOUNDS}),
+        Table(
+            "neurons",
+            "units set",
+            {
+                "share moved": bounds("moved"),
+                "random units": lambda row: f"{min(row['controls']):.2f} to {max(row['controls']):.2f}",
+            },
+        ),
+    ],
+    "instruction_tuning": [
+        Table(
+            "written",
+            "written letter by letter, %, by rank",
+            {
+                kind: lambda of, kind=kind: percent(of[kind]["share"])  # type: ignore[misc]
+                for kind in ("answered", "refused", "missing", "sums", "familiar", "new")
+            },
+            last={"nats per token of plain text, by seed": by_seed},
+        ),
+        Table("read", "replies read kindly, %", grid=percent),
+    ],
+    "preference_tuning": [
+        Table(
+            "rows",
+            "β",
+            {
+                "P(end) after the first sentence": bounds("stops"),
+                "drift, nats per token": "{drift[0]:.4f} ({drift[1]:.4f} to {drift[2]:.4f})",
+                "ln π of preferred, of others": "{chosen[0]:.1f}, {rejected[0]:.1f}",
+                "tokens written": lambda of: words(BOUNDS, of["tokens"]) if "tokens" in of else "",
+                "nats per token of plain text, by seed": by_seed,
+            },
+        )
+    ],
+    "tools_and_retrieval": [
+        Table(
+            "tool",
+            "sums, %",
+            {
+                does: lambda of, does=does: percent(of.get(does))  # type: ignore[misc]
+                for does in ("well-formed", "right call", "uses the result", "right answer")
+            },
+        ),
+        Table("retrieval", "in the prompt", {"right, %": percent}),
+        Table(
+            lambda result: nested(result["found"], "{0}: {1}"),
+            "right entry among the first, %",
+            grid=percent,
+            keys=("1", "3", "10"),
+        ),
+    ],
+    "still_missing": [Table(still_missing, "test", {"right, %": percent})],
+    "image_data": [
+        Table(
+            "right",
+            "test digits right, training images",
+            grid=lambda of: f"{100 * mean(of):.1f} ({100 * min(of):.0f}–{100 * max(of):.0f} %)",
+        )
+    ],
+    "chorales": [
+        Table(
+            "rows",
+            "nats per token",
+            {
+                "parameters": "{parameters:,}",
+                "rate": "{rate:g}",
+                "ms per step": lambda of: f"{1000 * of['seconds_per_step']:.0f}",
+                **{key: f"{{{key}!i}}" for key in ("all", "held", "changed")},
+                **{
+                    voice: lambda of, i=i: f"{mean(run[i] for run in of['by_voice']):.2f}"  # type: ignore[misc]
+                    for i, voice in enumerate("SATB")
+                },
+            },
+            more=chorales,
+        )
+    ],
+    "captions": [Table("rows", grid="{0!i}", heading=lambda key: key.replace("_", " "))],
+    "scattered": [Table("patches", "patches", {"mean": "{0!i}"})],
+}
+"""What stands between how it was measured and what it shows."""
+
 PAGES: dict[str, Page] = {
     "perplexity": (
         "Vocabulary: {vocabulary}. {test[words]:,} test words, {test[unknown_share]:.1%} of them unknown. ∞, {null}.",
@@ -629,186 +807,7 @@ PAGES: dict[str, Page] = {
     "looking_back": (looking_back,),
     "source_and_target": (source_and_target,),
     "attention_cost": (attention_cost,),
-    **{
-        name: ("{how}.", *page, SHOWN)
-        for name, page in {
-            "sparse_cost": [sparse_cost],
-            "attention_rank": [
-                Table(
-                    lambda result: [
-                        (f"{model}, {row}", by[row])
-                        for model, by in result["models"].items()
-                        for row in ("real", "shuffled", "mask")
-                    ],
-                    "mean over heads (range); singular values of {n} for {held:.0%} of",
-                    {
-                        "their sum": lambda by: of_passages(by["sum"]),
-                        "the sum of squares": lambda by: of_passages(by["squares"]),
-                    },
-                ),
-                Table("cosine_at_rank", "rank of every matrix of MiniLM", {"cosine with the true vector": "{0!g:.3f}"}),
-            ],
-            "needle": [needle],
-            "windows": [Table("ways", "nats per token, window of", grid="{0!g:.2f}")],
-            "pretraining": [Table("rows", "% right, labelled words:", grid="{0!g:.1f}", heading="{0:,}")],
-            "senses": [
-                Table(
-                    lambda result: nested(result["rows"]),
-                    "right after layer",
-                    {
-                        "1": lambda by: words(SHARE, by[0]),
-                        "half of them": lambda by: words(SHARE, by[len(by) // 2 - 1]),
-                        "the last": lambda by: words(SHARE, by[-1]),
-                    },
-                ),
-                Table("neighbours", "the other words' static vectors", {"right": SHARE}),
-            ],
-            "four_ways": [
-                Table(
-                    "rows",
-                    columns={
-                        "% right: mean (range)": "{right!g:.1f}",
-                        "parameters trained": lambda by: f"{by.get('trained', 0):,}",
-                    },
-                )
-            ],
-            "prompts": [
-                Table(
-                    "rows",
-                    "%",
-                    {
-                        key.replace("_", ", "): f"{{{key}!i}}"
-                        for key in ("right", "right_calibrated", "ranked", "questions", "questions_calibrated")
-                    },
-                )
-            ],
-            "early_lens": [Table("rows", "final first guess after … layers", grid="{0[0]:.2f} ± {0[1]:.2f}", keys=AT)],
-            "capital_facts": [
-                Table(
-                    lambda result: (
-                        result["rows"]
-                        | {f"{name}, {result['window']} layers": by for name, by in result["windows"].items()}
-                    ),
-                    "share restored at layer",
-                    grid=BOUNDS,
-                    keys=AT,
-                ),
-                Table("controls", "control", {"share restored": BOUNDS}),
-                Table(
-                    lambda result: [(" ".join(row["heads"]), row) for row in result["backup"]],
-                    "heads ablated",
-                    {
-                        "promised": bounds("promised"),
-                        "fall of the log-odds": bounds("fall"),
-                        "promised less fall": bounds("made up"),
-                    },
-                ),
-            ],
-            "patched_texts": [Table("ways", "“tickets”, pathway after layer", grid="{0[0]:.2f} ± {0[1]:.2f}")],
-            "head_map": [
-                Table(
-                    lambda result: {name: (n, result["named"][name]) for name, n in result["candidates"].items()},
-                    "candidate name",
-                    {"heads that look so": "{0[0]}", "pass the test": "{0[1]}"},
-                ),
-                Table(
-                    head_map,
-                    "induction heads ablated",
-                    {
-                        "copying, nats more": "{own!m:.2f}",
-                        "random heads": lambda of: f"{min(of['controls']):.2f} to {max(of['controls']):.2f}",
-                        "verses, nats more": "{verses!m:.2f}",
-                    },
-                ),
-            ],
-            "number_direction": [
-                Table(
-                    lambda result: {"": result["by_layer"]},
-                    "share moved by the direction after layer",
-                    grid=BOUNDS,
-                    keys=tuple(map(str, AT)),
-                ),
-                Table("verbs", "verbs", {"share moved after layer {layer}": BOUNDS}),
-                Table(
-                    "neurons",
-                    "units set",
-                    {
-                        "share moved": bounds("moved"),
-                        "random units": lambda row: f"{min(row['controls']):.2f} to {max(row['controls']):.2f}",
-                    },
-                ),
-            ],
-            "instruction_tuning": [
-                Table(
-                    "written",
-                    "written letter by letter, %, by rank",
-                    {
-                        kind: lambda of, kind=kind: percent(of[kind]["share"])  # type: ignore[misc]
-                        for kind in ("answered", "refused", "missing", "sums", "familiar", "new")
-                    },
-                    last={"nats per token of plain text, by seed": by_seed},
-                ),
-                Table("read", "replies read kindly, %", grid=percent),
-            ],
-            "preference_tuning": [
-                Table(
-                    "rows",
-                    "β",
-                    {
-                        "P(end) after the first sentence": bounds("stops"),
-                        "drift, nats per token": "{drift[0]:.4f} ({drift[1]:.4f} to {drift[2]:.4f})",
-                        "ln π of preferred, of others": "{chosen[0]:.1f}, {rejected[0]:.1f}",
-                        "tokens written": lambda of: words(BOUNDS, of["tokens"]) if "tokens" in of else "",
-                        "nats per token of plain text, by seed": by_seed,
-                    },
-                )
-            ],
-            "tools_and_retrieval": [
-                Table(
-                    "tool",
-                    "sums, %",
-                    {
-                        does: lambda of, does=does: percent(of.get(does))  # type: ignore[misc]
-                        for does in ("well-formed", "right call", "uses the result", "right answer")
-                    },
-                ),
-                Table("retrieval", "in the prompt", {"right, %": percent}),
-                Table(
-                    lambda result: nested(result["found"], "{0}: {1}"),
-                    "right entry among the first, %",
-                    grid=percent,
-                    keys=("1", "3", "10"),
-                ),
-            ],
-            "still_missing": [Table(still_missing, "test", {"right, %": percent})],
-            "image_data": [
-                Table(
-                    "right",
-                    "test digits right, training images",
-                    grid=lambda of: f"{100 * mean(of):.1f} ({100 * min(of):.0f}–{100 * max(of):.0f} %)",
-                )
-            ],
-            "chorales": [
-                Table(
-                    "rows",
-                    "nats per token",
-                    {
-                        "parameters": "{parameters:,}",
-                        "rate": "{rate:g}",
-                        "ms per step": lambda of: f"{1000 * of['seconds_per_step']:.0f}",
-                        **{key: f"{{{key}!i}}" for key in ("all", "held", "changed")},
-                        **{
-                            voice: lambda of, i=i: f"{mean(run[i] for run in of['by_voice']):.2f}"  # type: ignore[misc]
-                            for i, voice in enumerate("SATB")
-                        },
-                    },
-                    more=chorales,
-                )
-            ],
-            "captions": [Table("rows", grid="{0!i}", heading=lambda key: key.replace("_", " "))],
-            "scattered": [Table("patches", "patches", {"mean": "{0!i}"})],
-        }.items()
-    },
+    **{name: ("{how}.", *tables, SHOWN) for name, tables in BETWEEN.items()},
     "few_shot": (
         "{model}, examples in the form `{form}`. {curves_are}.",
         Table("tasks", "task", {"what it asks for": "{0}"}),

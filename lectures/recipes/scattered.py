@@ -14,6 +14,7 @@ from lectures.trained import build
 from nlmcore.metrics import mean_interval
 
 from lectures.recipes import captions
+from lectures.recipes.experiment import columns
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.scenes import SCATTERED, scenes
 
@@ -46,7 +47,7 @@ def measured(model: Any, count: int) -> dict[str, Any]:
 def cook(run: Run) -> None:
     count = run.size(200, 4)
     runs = [measured(train(run, seed), count) for seed in range(run.size(SEEDS, 2))]
-    by = {key: [one[key] for one in runs] for key in runs[0]}
+    by = columns(runs)
     run.save_result(
         "scattered",
         {
