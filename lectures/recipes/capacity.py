@@ -146,10 +146,7 @@ def cook(run: Run) -> None:
         cell: {str(size): characters(run, cell, size, stream, dev, tokenizer.vocab_size) for size in character_sizes}
         for cell in gated
     }
-    report(run, stored, written, memory_sizes, character_sizes, shakespeare.split)
-
-
-def report(run: Run, stored: dict, written: dict, memory_sizes: list, character_sizes: list, split: str) -> None:
+    split = shakespeare.split
     run.save_result(
         "capacity",
         {

@@ -25,7 +25,7 @@ from nlmcore.vision import doubly_stochastic
 from torch import Tensor
 
 from lectures.recipes.experiment import columns, over
-from lectures.recipes.run import Run, add_figures, parameters, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, parameters, recipe, save_checkpoint
 from lectures.recipes.scenes import COLUMNS as WIDTH
 from lectures.recipes.scenes import HALVES, NAMES, Layout, Scene, by_location, in_box, scenes
 from lectures.recipes.scenes import ROWS as HEIGHT
@@ -200,11 +200,11 @@ def cook(run: Run) -> None:
     rows = over(run, dict.fromkeys(ROWS, 5), lambda row, seed: measure(train(run, row, seed), count))
     for kind, row in KEPT.items():
         name = f"captions_{kind}"
-        facts = {
-            "what": f"captions of pictures of two symbols, by an LSTM with attention; the encoder: {kind}",
-            "data": {"source": "glyphs of DejaVu Sans, of matplotlib", "split": "a fifth of the pairs is held out"},
-            "training": TRAINING | {"penalty": ROWS[row]},
-        }
+        facts = about(
+            f"captions of pictures of two symbols, by an LSTM with attention; the encoder: {kind}",
+            {"source": "glyphs of DejaVu Sans, of matplotlib", "split": "a fifth of the pairs is held out"},
+            TRAINING | {"penalty": ROWS[row]},
+        )
         model = train(run, row, 0)
         kept, _, _ = save_checkpoint(run, name, model, config(kind), [TOKENIZER], facts, [file_of(row, 0)])
         add_figures(run, name, {"new pictures": measure(kept, count)})

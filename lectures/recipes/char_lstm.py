@@ -10,7 +10,7 @@ from nlmcore.metrics import bits_per_character
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
 
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 LEARNING_RATE = 4e-3
@@ -56,11 +56,7 @@ def cook(run: Run) -> None:
         "state_forgotten_every": f"{stream.stretch} batches, so that the model learns to begin",
     }
     run.fit_as("char_lstm", model, stream, training, warm_up=100, carry_state=True)
-    facts = {
-        "what": "characters of Shakespeare, the next from all before it in the play",
-        "data": {"source": shakespeare.source, "split": shakespeare.split},
-        "training": training,
-    }
+    facts = about("characters of Shakespeare, the next from all before it in the play", shakespeare, training)
     model, tokenizer, _ = save_checkpoint(run, "char_lstm", model, config, [tokenizer], facts, ["char_lstm"])
     bits = test_bits(model, tokenizer, shakespeare.test)
     add_figures(run, "char_lstm", {"test_bits_per_character": bits, "test_perplexity": round(2**bits, 3)})

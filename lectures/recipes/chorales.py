@@ -37,7 +37,7 @@ from lectures.recipes.costs import random_tokens, seconds_per_step
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.experiment import Experiment, Setting, Task
 from lectures.recipes.positions import next_loss
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 TIME, COMPARED, BATCH, WIDTH = 256, 128, 8, 64
 SETTING = Setting(200, BATCH, (2e-3, 5e-3), 30, curve=25, name="{row}-{seed}-{rate:g}", choose=("valid", min))
@@ -227,19 +227,14 @@ def cook(run: Run) -> None:
     model = run.build("chorales", partial(transformer, run, RELATIVE, 96, TIME))
     batches = Windows(parts["train"], run.size(BATCH, 2), sizes["max_length"], 0)
     run.fit_as("chorales", model, batches, training, loss=next_loss, warm_up=SETTING.warm_up)
-    facts = {
-        "what": "Bach's chorales, the next pitch from those before it, four voices in turn",
-        "data": {"source": f"{corpus.source}; {corpus.licence}", "split": corpus.split_rule},
-        "training": training,
-    }
+    facts = about("Bach's chorales, the next pitch from those before it, four voices in turn", corpus, training)
     kept, _, _ = save_checkpoint(run, "chorales", model, sizes, [TOKENIZER], facts, ["chorales"])
     test = held_out(parts["test"], sizes["max_length"])
     add_figures(run, "chorales", {"test": split_losses(losses(kept, test), test)})
     time = run.size(COMPARED, 16)
-    report(run, compare(run, parts), baselines(parts, time), len(held_out(parts["test"], time)))
-
-
-def report(run: Run, rows: dict[str, Any], without: dict[str, Any], windows: int) -> None:
+    rows = compare(run, parts)
+    without = baselines(parts, time)
+    windows = len(held_out(parts["test"], time))
     told = {row: mean_interval(of["all"]) for row, of in rows.items()}
     run.save_result(
         "chorales",

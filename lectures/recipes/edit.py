@@ -26,7 +26,7 @@ from nlmcore.training import evaluate, teacher_forcing_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, STEPS, VOCABULARY = 3e-3, 64, 2500, 1200
@@ -185,11 +185,12 @@ def cook(run: Run) -> None:
     model = run.build("edit", partial(build, "NeuralEditor", config))
     batches = EditBatches(pairs, run.seed_of("order"))
     run.fit_as("edit", model, batches, training, loss=editing_loss, warm_up=100)
-    facts = {
-        "what": "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
-        "data": {"source": f"{corpus.source}; {corpus.licence}", "split": f"plays only; {corpus.split_rule}"},
-        "training": training,
-    }
+    facts = about(
+        "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
+        corpus,
+        training,
+        split=f"plays only; {corpus.split_rule}",
+    )
     model, tokenizer, _ = save_checkpoint(run, "edit", model.eval(), config, [tokenizer], facts, ["edit"])
     held_out = held_out_pairs(train, test, run.size(400, 6)) or [(train[0], train[1])] * 2
     measured = figures(model, tokenizer, held_out)

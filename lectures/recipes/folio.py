@@ -14,7 +14,7 @@ from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer
 
 from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 LEARNING_RATE, BATCH = 2e-3, 64
 
@@ -77,14 +77,12 @@ def cook(run: Run) -> None:
     validation = list(PairBatches(watched, 256, 0)(0))
     batches = PairBatches(pairs, BATCH, run.seed_of("order"))
     run.fit_as("folio_to_modern", model, batches, training, warm_up=100, validation=validation)
-    facts = {
-        "what": "words of the First Folio (1623) into modern spelling, letter by letter, with attention",
-        "data": {
-            "source": f"{corpus.source}; {corpus.licence}",
-            "split": f"{len(train):,} distinct words; {corpus.split_rule}",
-        },
-        "training": training,
-    }
+    facts = about(
+        "words of the First Folio (1623) into modern spelling, letter by letter, with attention",
+        corpus,
+        training,
+        split=f"{len(train):,} distinct words; {corpus.split_rule}",
+    )
     model, tokenizer, _ = save_checkpoint(
         run, "folio_to_modern", model, config, [source, target], facts, ["folio_to_modern"]
     )

@@ -55,25 +55,6 @@ def cook_overfitting(run: Run) -> None:
             )
     results = {remedy: chosen(by) for remedy, by in found.items()}
     results["early stopping"] = stopped_early(found["nothing"][""])
-    report_overfitting(run, found, results, steps)
-
-
-def chosen(by: dict[str, Any]) -> dict[str, Any]:
-    """The strength that dev prefers, at the end of training."""
-    strength = min(by, key=lambda key: mean_interval(by[key]["dev"])[0])
-    ends = {part: [seed[-1] for seed in by[strength]["curve"][part]] for part in ("train", "dev", "test")}
-    return {"strength": strength, **ends}
-
-
-def stopped_early(row: dict[str, Any]) -> dict[str, Any]:
-    """The untreated runs, each as it was where its dev loss was lowest."""
-    curve = row["curve"]
-    at = [values.index(min(values)) for values in curve["dev"]]
-    ends = {part: [values[i] for values, i in zip(curve[part], at, strict=True)] for part in ("train", "dev", "test")}
-    return {"strength": "", "at": at, **ends}
-
-
-def report_overfitting(run: Run, found: dict[str, Any], results: dict[str, Any], steps: int) -> None:
     run.save_result(
         "overfitting",
         {
@@ -89,6 +70,21 @@ def report_overfitting(run: Run, found: dict[str, Any], results: dict[str, Any],
             "what_it_shows": "; ".join(f"{name}: test {in_words(row['test'])}" for name, row in results.items()),
         },
     )
+
+
+def chosen(by: dict[str, Any]) -> dict[str, Any]:
+    """The strength that dev prefers, at the end of training."""
+    strength = min(by, key=lambda key: mean_interval(by[key]["dev"])[0])
+    ends = {part: [seed[-1] for seed in by[strength]["curve"][part]] for part in ("train", "dev", "test")}
+    return {"strength": strength, **ends}
+
+
+def stopped_early(row: dict[str, Any]) -> dict[str, Any]:
+    """The untreated runs, each as it was where its dev loss was lowest."""
+    curve = row["curve"]
+    at = [values.index(min(values)) for values in curve["dev"]]
+    ends = {part: [values[i] for values, i in zip(curve[part], at, strict=True)] for part in ("train", "dev", "test")}
+    return {"strength": "", "at": at, **ends}
 
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"ReLU": nn.ReLU, "GELU": nn.GELU, "tanh": nn.Tanh}

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, HIDDEN_WORDS = 2e-3, 32, 15, 0.3
@@ -189,14 +189,12 @@ def cook(run: Run) -> None:
         rows[name] = accuracy(partial(running_logits, model), held_out)
         if name == KEPT:
             kept, its_config = model, config
-    facts = {
-        "what": "comedy or tragedy, after every word of a passage",
-        "data": {
-            "source": f"{corpus.source}; {corpus.licence}",
-            "split": f"comedies and tragedies; held out are those of valid and test: {corpus.split_rule}",
-        },
-        "training": training,
-    }
+    facts = about(
+        "comedy or tragedy, after every word of a passage",
+        corpus,
+        training,
+        split=f"comedies and tragedies; held out are those of valid and test: {corpus.split_rule}",
+    )
     model, tokenizer, _ = save_checkpoint(run, "genre", kept, its_config, [tokenizer], facts, [POOLS[KEPT]])
     rows[KEPT] = accuracy(partial(running_logits, model), held_out)
     rows[f"{KEPT}, words shuffled"] = accuracy(partial(running_logits, model), shuffled(held_out))

@@ -36,7 +36,7 @@ from nlmcore.tokens import BPETokenizer, CharTokenizer
 
 from lectures.recipes.costs import SECONDS_ARE, random_tokens, seconds_per_step
 from lectures.recipes.language_models import STRETCH, Trained, curve, quality, sample, train_gpt, train_lstm
-from lectures.recipes.run import Run, add_figures, compared_with, parameters, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, compared_with, parameters, recipe, save_checkpoint
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 LARGEST = 2000
@@ -92,11 +92,7 @@ def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespe
     """Train both, keep the GPT as checkpoint `name` and the comparison as result `name`."""
     documents = [as_document(tokenizer.encode(text)) for text in shakespeare.train]
     gpt = train_gpt(run, name, plan.gpt, Stream(documents, *plan.gpt_batch), plan.steps)
-    facts = {
-        "what": f"{what} of Shakespeare, the next from the text before it",
-        "data": {"source": shakespeare.source, "split": shakespeare.split},
-        "training": gpt.training,
-    }
+    facts = about(f"{what} of Shakespeare, the next from the text before it", shakespeare, gpt.training)
     kept, _, _ = save_checkpoint(run, name, gpt.model, gpt.config, [tokenizer], facts, [name])
     figures = {"GPT": quality(kept, tokenizer, shakespeare.test)}
     add_figures(run, name, {"test": figures["GPT"]})
@@ -115,19 +111,7 @@ def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespe
         for title, t in trained.items()
         if t.history is not None
     }
-    report(run, name, what, rows, curves, shakespeare.split)
-
-
-def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
-    """The LSTM of part one, and what its card says of its quality."""
-    folder = run.checkpoints if name in names(run.checkpoints) else FOLDER
-    model, _, card = compared_with(name, name, folder)
-    found = card["figures"]
-    figures = {"perplexity": found["test_perplexity"], "bits_per_character": found["test_bits_per_character"]}
-    return Trained(model, card["config"], None, card["training"]), figures
-
-
-def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[str, Any], split: str) -> None:
+    split = shakespeare.split
     run.save_result(
         name,
         {
@@ -140,6 +124,15 @@ def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[st
             "what_it_shows": shown(rows),
         },
     )
+
+
+def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
+    """The LSTM of part one, and what its card says of its quality."""
+    folder = run.checkpoints if name in names(run.checkpoints) else FOLDER
+    model, _, card = compared_with(name, name, folder)
+    found = card["figures"]
+    figures = {"perplexity": found["test_perplexity"], "bits_per_character": found["test_bits_per_character"]}
+    return Trained(model, card["config"], None, card["training"]), figures
 
 
 def shown(rows: dict[str, Any]) -> str:

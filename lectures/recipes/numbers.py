@@ -16,7 +16,7 @@ from nlmcore.tokens import WordTokenizer
 from lectures.trained import SourceAndTarget
 
 from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german, translate
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 SHORT, LONG = 12, 20
 TEST_SEED, TRAIN_SEED = 1, 2
@@ -89,14 +89,22 @@ def cook(run: Run) -> None:
         for context, title in CONTEXTS.items():
             name = f"numbers_{context}" if trained_to == SHORT else f"numbers_{context}_{trained_to}"
             model, config, training = train(run, name, context, trained_to, held)
-            facts = {
-                "what": f"numbers from English words into German words, by {title}",
-                "data": data_of(held),
-                "training": training,
-            }
+            facts = about(f"numbers from English words into German words, by {title}", data_of(held), training)
             model, tokenizer, _ = save_checkpoint(run, name, model, config, list(tokenizers()), facts, [name])
             lines[f"{title}, trained on up to {trained_to} words"] = by_length(run, name, model, tokenizer, tests)
-    report(run, lines, seeds_of(run, lines, tests), len(next(iter(tests.values()))))
+    seeds = seeds_of(run, lines, tests)
+    per_bucket = len(next(iter(tests.values())))
+    run.save_result(
+        "quality_by_length",
+        {
+            "question": "Quality against source length, with and without attention (Bahdanau et al. 2015, figure 2).",
+            "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
+            "numbers_per_length": per_bucket,
+            "lines": lines,
+            "seeds_are": f"trained on up to {SHORT} words: one line for each of {SEEDS} trainings, the first that of the checkpoint",
+            "seeds": seeds,
+        },
+    )
 
 
 def train(
@@ -152,17 +160,3 @@ def by_length(run: Run, name: str, model: Any, tokenizer: Any, tests: dict[tuple
     line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
     add_figures(run, name, {"by_length": line})
     return line
-
-
-def report(run: Run, lines: dict[str, Line], seeds: dict[str, list[Line]], per_bucket: int) -> None:
-    run.save_result(
-        "quality_by_length",
-        {
-            "question": "Quality against source length, with and without attention (Bahdanau et al. 2015, figure 2).",
-            "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
-            "numbers_per_length": per_bucket,
-            "lines": lines,
-            "seeds_are": f"trained on up to {SHORT} words: one line for each of {SEEDS} trainings, the first that of the checkpoint",
-            "seeds": seeds,
-        },
-    )

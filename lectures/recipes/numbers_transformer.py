@@ -37,7 +37,7 @@ from lectures.recipes.numbers import (
     training_facts,
 )
 from lectures.recipes.pairs import Ids, PairBatches
-from lectures.recipes.run import Run, compared_with, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, compared_with, recipe, save_checkpoint
 
 Trained = tuple[Any, dict[str, Any]]
 """A model and its card."""
@@ -120,18 +120,14 @@ def cook(run: Run) -> None:
             model: Any = run.build(name, partial(glorot, "EncoderDecoder", config))
             batches = PairBatches(pairs[trained_to], BATCH, run.seed_of(name))
             run.fit_as(name, model, batches, training, warm_up=WARM_UP)
-            facts = {
-                "what": f"numbers from English words into German words, by a Transformer with {title}",
-                "data": data_of(held),
-                "training": training,
-            }
+            facts = about(
+                f"numbers from English words into German words, by a Transformer with {title}", data_of(held), training
+            )
             model, tokenizer, card = save_checkpoint(run, name, model, config, [source, target], facts, [name])
             lines[title_of(title, trained_to)] = by_length(run, name, model, tokenizer, tests)
             trained[title_of(title, trained_to)] = (model, card)
-    report(run, lines, costs_of(trained, pairs, run.size(30, 1)), len(next(iter(tests.values()))))
-
-
-def report(run: Run, lines: dict[str, Line], costs: dict[str, Any], per_bucket: int) -> None:
+    costs = costs_of(trained, pairs, run.size(30, 1))
+    per_bucket = len(next(iter(tests.values())))
     run.save_result(
         "numbers_transformer",
         {

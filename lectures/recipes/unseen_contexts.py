@@ -18,7 +18,7 @@ from nlmcore.tokens import WordTokenizer
 from torch import Tensor
 
 from lectures.recipes.perplexity import VOCABULARY
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import Stream, as_document, plays
 
 WINDOW, SIZE, PASSES, BATCH, TIME, LEARNING_RATE = 4, 64, 3, 16, 32, 3e-3
@@ -86,11 +86,7 @@ def cook(run: Run) -> None:
     }
     model: Any = run.build("word-window", lambda: FeedForwardLM(**config))
     run.fit_as("word-window", model, stream, training, warm_up=100, carry_state=True)
-    facts = {
-        "what": "words of Shakespeare, the next from the last four (Bengio et al. 2003)",
-        "data": {"source": shakespeare.source, "split": shakespeare.split},
-        "training": training,
-    }
+    facts = about("words of Shakespeare, the next from the last four (Bengio et al. 2003)", shakespeare, training)
     model, _, _ = save_checkpoint(run, "word_window", model, config, [tokenizer], facts, ["word-window"])
     counted = NGramLM(WINDOW + 1, tokenizer.vocab_size, "kneser_ney")
     counted.fit(train)

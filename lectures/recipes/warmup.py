@@ -145,7 +145,22 @@ def cook(run: Run) -> None:
                 config = a_config(vocab_size, d_model, depth, norm)
                 key = f"{title}, {f'{warm_up} steps of warm-up' if warm_up else 'no warm-up'}"
                 runs.setdefault(key, {})[f"{rate:g}"] = train(run, config, rate, warm_up, stream, dev)
-    report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": texts(run.quick)[0].split})
+    facts = {"layers": depth, "d_model": d_model, "split": texts(run.quick)[0].split}
+    run.save_result(
+        "warmup",
+        {
+            "question": "Does post-norm need a warm-up of the learning rate, and pre-norm not? (Xiong et al. 2020)",
+            **facts,
+            "gradients": gradients,
+            "gradients_are": "norm of the loss's gradient with respect to the second feed-forward matrix of every"
+            " layer, first to last, at initialisation; by initialisation, norm and number of layers; mean over seeds",
+            "runs": runs,
+            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, Glorot's"
+            " initialisation, the rate constant after its warm-up; dev: nats per character at the end; curve: training"
+            f" loss, means of {SMOOTH} steps; one seed",
+            "what_it_shows": shown(gradients, runs),
+        },
+    )
 
 
 def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
@@ -166,24 +181,6 @@ def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
         ]
         parts.append(f"what a warm-up changes in {title}'s loss: {', '.join(changes)}")
     return "; ".join(parts)
-
-
-def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dict[str, Any]) -> None:
-    run.save_result(
-        "warmup",
-        {
-            "question": "Does post-norm need a warm-up of the learning rate, and pre-norm not? (Xiong et al. 2020)",
-            **facts,
-            "gradients": gradients,
-            "gradients_are": "norm of the loss's gradient with respect to the second feed-forward matrix of every"
-            " layer, first to last, at initialisation; by initialisation, norm and number of layers; mean over seeds",
-            "runs": runs,
-            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, Glorot's"
-            " initialisation, the rate constant after its warm-up; dev: nats per character at the end; curve: training"
-            f" loss, means of {SMOOTH} steps; one seed",
-            "what_it_shows": shown(gradients, runs),
-        },
-    )
 
 
 def again(run: Run, initial: str, warm_up: int, seed: int) -> float:

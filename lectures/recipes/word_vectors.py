@@ -21,7 +21,7 @@ from nlmcore.word2vec import CBOW, SkipGram, Word2Vec, WordVectors, analogy, bui
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from lectures.recipes.run import Run, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 QUESTIONS: dict[str, list[str]] = {
     "man and woman": [
@@ -171,16 +171,16 @@ def cook(run: Run) -> None:
         model.embedding.weight[-len(words) :] = kept
     config = {"vocab_size": len(tokenizer.vocabulary), "d_model": kept.shape[1]}
     training = {"epochs": run.size(EPOCHS, 2), "window": KINDS[KEPT][1], "negatives": 5, "subsample": 1e-3}
-    facts = {
-        "what": "word vectors by skip-gram with negative sampling; the first seven rows, of special tokens, are 0",
-        "data": {
+    facts = about(
+        "word vectors by skip-gram with negative sampling; the first seven rows, of special tokens, are 0",
+        {
             "source": load("shakespeare").source,
             "split": "none: all plays and poems are read",
             "words": count,
             "min_count": run.size(MIN_COUNT, 2),
         },
-        "training": training,
-    }
+        training,
+    )
     model, _, _ = save_checkpoint(run, "word_vectors", model, config, [tokenizer], facts, [KEPT])
     tables[KEPT] = questions_to(model.vectors[-len(words) :], words)
     add_figures(run, "word_vectors", {"analogies": [tables[KEPT]["right"], tables[KEPT]["asked"]]})
