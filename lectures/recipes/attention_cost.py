@@ -105,12 +105,7 @@ def cook(run: Run) -> None:
             "bytes": {name: {str(n): value for n, value in by.items()} for name, by in memory.items()},
             "law": {of: {name: law.rounded() for name, law in by.items()} for of, by in laws.items()},
             "law_is": f"cost = c · n^exponent, n ≥ {start}, least squares in logarithms; 95 % interval, Student's t",
-            "multiply_adds": {
-                "explicit": "2 n² d",
-                "fused": "2 n² d",
-                "layer": "4 n d² + 2 n² d",
-                "lstm": "8 n d²",
-            },
+            "multiply_adds": {"explicit": "2 n² d", "fused": "2 n² d", "layer": "4 n d² + 2 n² d", "lstm": "8 n d²"},
             "billion_multiply_adds_per_second": {
                 name: {str(n): round(value, 1) for n, value in by.items()} for name, by in rates.items()
             },

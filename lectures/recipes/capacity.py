@@ -85,16 +85,7 @@ def memorise(run: Run, cell: str, wanted: int) -> dict[str, Any]:
     name = f"memorise-{cell}-{wanted}"
     facts = Facts(LABELS_PER_PARAMETER * size, 512, run.seed_of(str(wanted)))
     model: Any = run.build(name, lambda: build(hidden))
-    run.fit(
-        name,
-        model,
-        facts,
-        loss=label_loss,
-        steps=steps,
-        learning_rate=1e-2,
-        warm_up=50,
-        checkpoint_every=2000,
-    )
+    run.fit(name, model, facts, loss=label_loss, steps=steps, learning_rate=1e-2, warm_up=50, checkpoint_every=2000)
     sequences, labels = facts.all()
     with torch.no_grad():
         right = float((model(sequences).argmax(-1) == labels).float().mean())
@@ -118,15 +109,7 @@ def characters(run: Run, cell: str, wanted: int, stream: Stream, dev: Tensor, vo
     hidden, steps = matched(build, wanted), run.size(CHARACTER_STEPS, 3)
     name = f"characters-{cell}-{wanted}"
     model: Any = run.build(name, lambda: build(hidden))
-    run.fit(
-        name,
-        model,
-        stream,
-        steps=steps,
-        learning_rate=4e-3,
-        warm_up=50,
-        carry_state=True,
-    )
+    run.fit(name, model, stream, steps=steps, learning_rate=4e-3, warm_up=50, carry_state=True)
     value = round(perplexity(model, dev, ignore=0), 3)
     run.say(f"{name}: perplexity per character {value}")
     return {"hidden": hidden, "parameters": parameters(model), "perplexity": value}

@@ -255,8 +255,7 @@ def cook(run: Run) -> None:
     run.say("looks: " + str({name: candidates.count(name) for name in TESTS}))
     kept = run.kept("together", lambda: together(model, draws, texts, candidates, order, *sizes))
     changed = run.kept(
-        "one by one",
-        lambda: {name: each.tolist() for name, each in effects(model, draws, texts, marks, order).items()},
+        "one by one", lambda: {name: each.tolist() for name, each in effects(model, draws, texts, marks, order).items()}
     )
     changes = {name: torch.tensor(each, dtype=torch.float64) for name, each in changed.items()}
     rows = []

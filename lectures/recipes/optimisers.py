@@ -103,14 +103,7 @@ def cook_minibatches(run: Run) -> None:
     adam = OPTIMISERS["Adam"][0]
     by = {
         str(size): sweep(
-            run,
-            f"minibatches of {size}",
-            SIZE_RATES,
-            adam,
-            found=found,
-            steps=examples // size,
-            batch=size,
-            points=4,
+            run, f"minibatches of {size}", SIZE_RATES, adam, found=found, steps=examples // size, batch=size, points=4
         )
         for size in run.size(SIZES, (512, 1024))
     }

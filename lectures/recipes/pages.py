@@ -728,10 +728,7 @@ PAGES: dict[str, Page] = {
         "Split: {split}. The published split is {published_split}.",
         Table(
             "here",
-            columns={
-                "phoneme errors %": "{phoneme_error_rate:.2f}",
-                "word errors %": "{word_error_rate:.2f}",
-            },
+            columns={"phoneme errors %": "{phoneme_error_rate:.2f}", "word errors %": "{word_error_rate:.2f}"},
             more=[(f"{{published[{i}][what]}}", "", f"{{published[{i}][word_error_rate]:.2f}}") for i in range(4)],
         ),
     ),
@@ -856,11 +853,7 @@ PAGES: dict[str, Page] = {
         "Longer texts: {beyond_is}.",
         along("positions", "beyond"),
     ),
-    "small_gpt": (
-        "{how}.",
-        Table("written", "after so many steps it writes", {"": "`{0!r}`"}),
-        SHOWN,
-    ),
+    "small_gpt": ("{how}.", Table("written", "after so many steps it writes", {"": "`{0!r}`"}), SHOWN),
     "positions_longer": (
         "{how}.",
         Table(

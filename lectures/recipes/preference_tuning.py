@@ -23,15 +23,7 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load
-from nlmcore.transfer.tuning import (
-    Tail,
-    conversation,
-    log_probs,
-    pad,
-    preference_loss,
-    preferences,
-    supervised_loss,
-)
+from nlmcore.transfer.tuning import Tail, conversation, log_probs, pad, preference_loss, preferences, supervised_loss
 
 from lectures.recipes.capital_facts import interval
 from lectures.recipes.everyday import questions
@@ -77,11 +69,7 @@ def cook(run: Run) -> None:
 
     everyday: dict[str, Any] = {"questions": [*training, *held_out], "longest": run.size(LONGEST, 6)}
     answers = dict(
-        zip(
-            everyday["questions"],
-            run.kept("own answers", partial(own, everyday["questions"]))["answers"],
-            strict=True,
-        )
+        zip(everyday["questions"], run.kept("own answers", partial(own, everyday["questions"]))["answers"], strict=True)
     )
 
     def row(question: str, answer: str, ended: bool = True) -> Row:

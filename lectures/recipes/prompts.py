@@ -25,16 +25,7 @@ from typing import Any
 import torch
 from lectures.prompting import Template, few_shot_prompt
 
-from lectures.recipes.four_ways import (
-    CLASSES,
-    EXAMPLES,
-    INSTRUCTION,
-    SHOTS,
-    TESTS,
-    Labelled,
-    half_each,
-    sentences,
-)
+from lectures.recipes.four_ways import CLASSES, EXAMPLES, INSTRUCTION, SHOTS, TESTS, Labelled, half_each, sentences
 from lectures.recipes.run import Run, load_smollm2, recipe
 
 SEEDS = 3

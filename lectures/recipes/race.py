@@ -14,15 +14,7 @@ import torch
 from nlmcore.recurrent import LSTMCell, RecurrentLM
 from torch import nn
 
-from lectures.recipes.memory import (
-    LENGTH,
-    SYMBOLS,
-    VOCAB,
-    copying_accuracy,
-    epoch_of_copying,
-    fresh,
-    log10_norms,
-)
+from lectures.recipes.memory import LENGTH, SYMBOLS, VOCAB, copying_accuracy, epoch_of_copying, fresh, log10_norms
 from lectures.recipes.run import Run, recipe
 
 STEPS, EVERY, DELAY, HIDDEN, BATCH, LEARNING_RATE = 250, 10, 10, 48, 32, 0.01

@@ -174,20 +174,11 @@ def over_seeds(run: Run, name: str, count: int = SEEDS, first: int = 0, **traini
 
 
 def sweep(
-    run: Run,
-    title: str,
-    rates: tuple[float, ...],
-    optimiser: Callable[..., torch.optim.Optimizer],
-    **training: Any,
+    run: Run, title: str, rates: tuple[float, ...], optimiser: Callable[..., torch.optim.Optimizer], **training: Any
 ) -> dict[str, Any]:
     """One contestant with several seeds at every rate (a quick run: at the first), and which rate is best."""
     by_rate = {
-        f"{rate:g}": over_seeds(
-            run,
-            f"{title}, rate {rate:g}",
-            optimiser=partial(optimiser, lr=rate),
-            **training,
-        )
+        f"{rate:g}": over_seeds(run, f"{title}, rate {rate:g}", optimiser=partial(optimiser, lr=rate), **training)
         for rate in run.size(rates, rates[:1])
     }
     return {"rates": by_rate, "best": best(by_rate)}

@@ -163,11 +163,7 @@ def train(job: Job) -> dict[str, Any]:
             return found | {"diverged": len(curve) + 1}
         curve.append(value)
     model.eval()
-    return found | {
-        "dev": measured(model, dev),
-        "test": measured(model, test),
-        "curve": stretches(curve, 50, 3),
-    }
+    return found | {"dev": measured(model, dev), "test": measured(model, test), "curve": stretches(curve, 50, 3)}
 
 
 # --- the order of work ----------------------------------------------------------------------------------

@@ -129,10 +129,7 @@ def cook(run: Run) -> None:
     right = []
     for i, form in enumerate(FORMS):
         prompts = [ask(form.format(country), "Answer briefly.") for country, _ in names]
-        kept = run.kept(
-            f"paraphrase {i}",
-            partial(_replied, model, tokenizer, prompts, run.size(16, 4)),
-        )
+        kept = run.kept(f"paraphrase {i}", partial(_replied, model, tokenizer, prompts, run.size(16, 4)))
         right.append([int(capital in reply) for (_, capital), reply in zip(names, kept["replies"], strict=True)])
     paraphrase = {form: shares([each])["share"] for form, each in zip(FORMS, right, strict=True)}
     every = [int(all(column)) for column in zip(*right, strict=True)]

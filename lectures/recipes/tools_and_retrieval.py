@@ -81,8 +81,7 @@ def cook(run: Run) -> None:
             for said, pair in zip(plain, sums, strict=True)
         ]
         after = run.kept(
-            f"{name}, result",
-            lambda: {"replies": replies(of, tokenizer, chats(system, back), run.size(16, 4))},
+            f"{name}, result", lambda: {"replies": replies(of, tokenizer, chats(system, back), run.size(16, 4))}
         )["replies"]
         uses = [int(str(sum(pair)) in re.findall(r"\d+", reply)) for pair, reply in zip(sums, after, strict=True)]
         ends = [int(CALL.format(*pair) in reply and use) for pair, reply, use in zip(sums, free, uses, strict=True)]

@@ -40,10 +40,7 @@ SMOOTH = 10
 """Steps whose mean is a point of a curve."""
 
 
-INITIALISATIONS: dict[str, Callable[[nn.Module, Any], None]] = {
-    "Glorot": initialise_glorot,
-    "GPT-2": initialise_normal,
-}
+INITIALISATIONS: dict[str, Callable[[nn.Module, Any], None]] = {"Glorot": initialise_glorot, "GPT-2": initialise_normal}
 
 
 def a_config(vocab_size: int, d_model: int, depth: int, norm: Any) -> TransformerConfig:
@@ -103,12 +100,7 @@ def train(
     steps = run.size(STEPS, 4)
     try:
         history = run.fit(
-            name,
-            model,
-            stream,
-            steps=steps,
-            learning_rate=rate,
-            schedule=partial(constant_or_warm, warm_up=warm_up),
+            name, model, stream, steps=steps, learning_rate=rate, schedule=partial(constant_or_warm, warm_up=warm_up)
         )
     except FloatingPointError as error:
         return {"diverged": str(error), "dev": None, "curve": []}
