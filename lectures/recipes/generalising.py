@@ -14,8 +14,9 @@ import torch
 from nlmcore.metrics import mean_interval
 from torch import nn
 
+from lectures.recipes.pages import interval
 from lectures.recipes.run import Run, recipe
-from lectures.recipes.small_network import HIDDEN, data, in_words, network, over_seeds
+from lectures.recipes.small_network import HIDDEN, data, network, over_seeds
 
 CHARACTERS, STEPS, RATE, POINTS = 5_000, 1_500, 3e-3, 15
 
@@ -67,7 +68,7 @@ def cook_overfitting(run: Run) -> None:
             "curves": {
                 remedy: {strength: row["curve"] for strength, row in by.items()} for remedy, by in found.items()
             },
-            "what_it_shows": "; ".join(f"{name}: test {in_words(row['test'])}" for name, row in results.items()),
+            "what_it_shows": "; ".join(f"{name}: test {interval(row['test'])}" for name, row in results.items()),
         },
     )
 
