@@ -107,6 +107,7 @@ def cook(run: Run) -> None:
             "question": "Which of the changes of 2017 does a small Transformer language model need?",
             "how": f"nats per character on dev plays, one value per seed; 3 layers, d_model 48, {SETTING.words(task.what)};"
             " every row has the learning rate of the first; curve: training loss, means of ten steps",
+            "floors": task.floors,
             "rows": rows,
             "what_it_shows": "; ".join(
                 f"{row} {mean(of['dev']):.3f} ({mean(of['dev']) - best:+.3f})" for row, of in rows.items()

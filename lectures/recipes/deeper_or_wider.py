@@ -74,6 +74,7 @@ def cook(run: Run) -> None:
             "question": "Deeper or wider at equal parameters, and what do sharing and experts add?",
             "how": f"nats per character on dev plays, one value per seed; d_model 48, {SETTING.words(task.what)};"
             " multiply_adds of a text of 48; curve: training loss, means of ten steps",
+            "floors": task.floors,
             "rows": rows,
             f"against_{BASE}": differences(
                 rows[BASE]["dev"], {row: of["dev"] for row, of in rows.items() if row != BASE}

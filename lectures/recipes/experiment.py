@@ -9,7 +9,7 @@ batches. Of several rates each row gets the one that is best with the first seed
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Any
 
@@ -32,6 +32,8 @@ class Task:
     what: str = ""
     """What one batch holds, after its size: "× 48 characters"."""
     vocab_size: int = 0
+    floors: Mapping[str, float] = field(default_factory=dict)
+    """What needs no training, in the first measure."""
     held: Any = None
     """What is measured on."""
 
@@ -148,4 +150,6 @@ def differences(baseline: Sequence[float], rows: Mapping[str, Sequence[float]]) 
 
 def said(rows: Mapping[str, Any], form: str, between: str = "; ") -> str:
     """Rows in a sentence: `form` has the fields of a row (or the row, `{0}`) and its name, `{row}`."""
-    return between.join(words(form.replace("{row}", row.replace("{", "{{")), of) for row, of in rows.items())
+    return between.join(
+        words(form.replace("{row}", row.replace("{", "{{").replace("}", "}}")), of) for row, of in rows.items()
+    )

@@ -11,6 +11,7 @@ Departs from the papers: models of two layers, minutes of training, and a task o
 means over GLUE tasks after pre-training, with standard deviations.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -194,16 +195,40 @@ def by_position(model: nn.Module, texts: Tensor) -> Tensor:
         return F.cross_entropy(logits.transpose(1, 2), texts[:, 1:], reduction="none").mean(0)
 
 
+def another_context(model: nn.Module, texts: Tensor) -> float:
+    """By how many nats the loss of the last character rises if all but the one before it are another text's: about 0 where
+    the context is not used."""
+    strange = torch.cat([texts.roll(len(texts) // 2, 0)[:, :-2], texts[:, -2:]], 1)
+    return float((by_position(model, strange) - by_position(model, texts))[-1])
+
+
+def floors(text: Tensor, texts: Tensor, vocab_size: int) -> dict[str, float]:
+    """Nats per character of `texts` by guessing, by single characters and by pairs of them in `text`, one added to each
+    count."""
+    pairs = torch.bincount(text[:-1] * vocab_size + text[1:], minlength=vocab_size**2).view(vocab_size, -1).double()
+    before, after = texts[:, :-1], texts[:, 1:]
+    single, pair = pairs.sum(0) + 1, pairs + 1
+    return {
+        "guessing": round(math.log(vocab_size), 4),
+        "single characters": round(-float((single / single.sum()).log()[after].mean()), 4),
+        "pairs of characters": round(-float((pair / pair.sum(1, keepdim=True)).log()[before, after].mean()), 4),
+    }
+
+
 def characters(run: Run, time: int, measure: Callable[[nn.Module], dict[str, Any]] | None = None) -> Task:
-    """The next character of Shakespeare's plays, in texts of one length. Measured: nats per character of dev plays."""
+    """The next character of Shakespeare's plays, in texts of one length. Measured: nats per character of dev plays, and what
+    another text's context costs."""
     _, (text, longer, vocab_size) = data(run.size(None, 4000))
     dev = longer[:, : time + 1]
 
     def loss(model: nn.Module) -> dict[str, Any]:
-        return {"dev": round(float(by_position(model, dev).mean()), 4)}
+        cost = round(another_context(model, dev), 4)
+        return {"dev": round(float(by_position(model, dev).mean()), 4), "another context": cost}
 
     batches = partial(windows, text, time)
-    return Task(batches, next_loss, measure or loss, f"× {time} characters", vocab_size, dev)
+    return Task(
+        batches, next_loss, measure or loss, f"× {time} characters", vocab_size, floors(text, dev, vocab_size), dev
+    )
 
 
 def windows(text: Tensor, time: int, batch: int, seed: int) -> Windows:

@@ -74,6 +74,7 @@ def cook(run: Run) -> None:
             f" pre-norm, {SETTING.words(task.what)}",
             "plain": plain,
             "sandwich": sandwich,
+            "floors": task.floors,
             "losses": found,
             "theirs": THEIRS,
             "first_seed_against_the_others": rank_correlation([(of[0], mean(of[1:])) for of in random.values()]),

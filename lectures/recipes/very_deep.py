@@ -113,7 +113,13 @@ class Deep(Experiment):
         try:
             return super().one(row, build, seed, rate, **changes) | {"diverged": 0}
         except FloatingPointError:
-            return {"parameters": 0, "dev": math.log(self.task.vocab_size), "curve": [], "diverged": 1}
+            return {
+                "parameters": 0,
+                "dev": math.log(self.task.vocab_size),
+                "another context": 0.0,
+                "curve": [],
+                "diverged": 1,
+            }
 
 
 def all_rules(deep: Deep, depth: int) -> dict[str, Any]:
@@ -157,6 +163,7 @@ def cook(run: Run) -> None:
             f" {SETTING.words(deep.task.what)}, warm-up {SETTING.warm_up} steps; the rate of {RATES} that is better"
             " with the first seed; curve: training loss, means of ten steps",
             "guess": round(math.log(data[2]), 4),
+            "floors": deep.task.floors,
             "runs": runs,
             "longer": longer,
             "longer_is": f"{deepest} layers after {LONGER} steps, by rate, one value per seed",

@@ -79,6 +79,7 @@ def cook(run: Run) -> None:
             "how": f"nats per character on dev plays, one value per seed; {SETTING.words(task.what)}, the better of the rates"
             f" {SETTING.rates}; curve: training loss, means of ten steps; seconds_per_step: processor time of one step on one"
             " core, measured in turns",
+            "floors": task.floors,
             "sizes": sizes,
             "what_it_shows": "; ".join(
                 f"{kind}: every next size lowers the loss by {', '.join(f'{gain:.2f}' for gain in gains(by))}"
