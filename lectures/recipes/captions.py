@@ -177,7 +177,7 @@ def train(run: Run, row: str, seed: int) -> Any:
     model: Any = run.build(f"{row}-{seed}", partial(build, "Captioner", config(kind)))
     training = TRAINING | {"steps": run.size(TRAINING["steps"], 2), "penalty": penalty, "seed": seed}
     batches = Pictures(run.size(32, 2), 1000 * seed)
-    run.fit_as(file_of(row, seed), model, batches, training, loss=partial(caption_loss, penalty=penalty), warm_up=50)
+    run.fit_as(file_of(row, seed), model, batches, training, loss=partial(caption_loss, penalty=penalty))
     return model.eval()
 
 

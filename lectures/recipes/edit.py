@@ -26,7 +26,7 @@ from nlmcore.training import evaluate, teacher_forcing_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, STEPS, VOCABULARY = 3e-3, 64, 2500, 1200
@@ -173,18 +173,13 @@ def cook(run: Run) -> None:
         "dropout": 0.2,
     }
     steps = run.size(STEPS, 3)
-    training: dict[str, Any] = {
-        "pairs": len(pairs),
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up",
-        "share_without_edit": WITHOUT_EDIT,
-        "loss": "cross-entropy per word of the edited sentence, teacher forcing",
-    }
+    said = "cross-entropy per word of the edited sentence, teacher forcing"
+    training = trained_for(
+        steps, BATCH, LEARNING_RATE, 100, pairs=len(pairs), share_without_edit=WITHOUT_EDIT, loss=said
+    )
     model = run.build("edit", partial(build, "NeuralEditor", config))
     batches = EditBatches(pairs, run.seed_of("order"))
-    run.fit_as("edit", model, batches, training, loss=editing_loss, warm_up=100)
+    run.fit_as("edit", model, batches, training, loss=editing_loss)
     facts = about(
         "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
         corpus,

@@ -14,7 +14,7 @@ from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer
 
 from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 
 LEARNING_RATE, BATCH = 2e-3, 64
 
@@ -66,17 +66,12 @@ def cook(run: Run) -> None:
     }
     epochs = run.size(8, 1)
     steps = epochs * -(-len(pairs) // BATCH)
-    training = {
-        "epochs": epochs,
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up; the weights with the lowest loss on valid",
-    }
+    best = "; the weights with the lowest loss on valid"
+    training = trained_for(steps, BATCH, LEARNING_RATE, 100, best, epochs=epochs)
     model: Any = run.build("folio_to_modern", partial(Seq2Seq, **config))
     validation = list(PairBatches(watched, 256, 0)(0))
     batches = PairBatches(pairs, BATCH, run.seed_of("order"))
-    run.fit_as("folio_to_modern", model, batches, training, warm_up=100, validation=validation)
+    run.fit_as("folio_to_modern", model, batches, training, validation=validation)
     facts = about(
         "words of the First Folio (1623) into modern spelling, letter by letter, with attention",
         corpus,

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, HIDDEN_WORDS = 2e-3, 32, 15, 0.3
@@ -172,17 +172,17 @@ def cook(run: Run) -> None:
     train, held_out = as_ids(tokenizer, data["train"]), as_ids(tokenizer, data["held out"])
     passes = run.size(PASSES, 1)
     steps = max(passes * (sum(len(passages(words)) for words, _ in train) // BATCH), 2)
-    training = {
-        "passes": passes,
-        "steps": steps,
-        "batch": BATCH,
-        "words_in_a_passage": LONGEST,
-        "share_of_words_hidden": HIDDEN_WORDS,
-        "learning_rate": LEARNING_RATE,
-        "weight_decay": 0.1,
-        "schedule": "cosine to 0, 20 steps of warm-up",
-        "loss": "cross-entropy after every word, its weight growing linearly to the passage's end",
-    }
+    training = trained_for(
+        steps,
+        BATCH,
+        LEARNING_RATE,
+        20,
+        passes=passes,
+        words_in_a_passage=LONGEST,
+        share_of_words_hidden=HIDDEN_WORDS,
+        weight_decay=0.1,
+        loss="cross-entropy after every word, its weight growing linearly to the passage's end",
+    )
     rows = {"naive Bayes, a bag of words": accuracy(NaiveBayes(train, tokenizer.vocab_size, UNK), held_out)}
     for name, pool in POOLS.items():
         model, config = train_one(run, pool, tokenizer.vocab_size, train, training)
@@ -232,7 +232,7 @@ def train_one(run: Run, pool: str, vocab_size: int, train: list, training: dict[
     }
     model = run.build(pool, lambda: build("SequenceClassifier", config))
     batches, decay = PassageBatches(train, BATCH, LONGEST, run.seed_of("order")), training["weight_decay"]
-    run.fit_as(pool, model, batches, training, loss=linear_gain_loss, weight_decay=decay, warm_up=20)
+    run.fit_as(pool, model, batches, training, loss=linear_gain_loss, weight_decay=decay)
     return model.eval(), config
 
 

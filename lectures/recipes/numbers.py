@@ -16,7 +16,7 @@ from nlmcore.tokens import WordTokenizer
 from lectures.trained import SourceAndTarget
 
 from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german, translate
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 
 SHORT, LONG = 12, 20
 TEST_SEED, TRAIN_SEED = 1, 2
@@ -53,13 +53,8 @@ def pairs_to_train_on(count: int, trained_to: int, held: frozenset[int]) -> list
 
 def training_facts(steps: int, count: int, trained_to: int, learning_rate: float, warm_up: int) -> dict[str, Any]:
     """What a card says about a training on `pairs_to_train_on`."""
-    return {
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": learning_rate,
-        "schedule": f"cosine to 0, {warm_up} steps of warm-up",
-        "numbers": f"{count:,} different ones of 1 to {trained_to} English words",
-    }
+    numbers = f"{count:,} different ones of 1 to {trained_to} English words"
+    return trained_for(steps, BATCH, learning_rate, warm_up, numbers=numbers)
 
 
 def quality(model: Any, tokenizer: Any, numbers: list[int]) -> dict[str, float]:
@@ -126,7 +121,7 @@ def train(
     }
     training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
     model: Any = run.build(name, partial(Seq2Seq, **config))
-    run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), training, warm_up=WARM_UP)
+    run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), training)
     return model, config, training
 
 

@@ -119,7 +119,7 @@ def cook(run: Run) -> None:
             training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
             model: Any = run.build(name, partial(glorot, "EncoderDecoder", config))
             batches = PairBatches(pairs[trained_to], BATCH, run.seed_of(name))
-            run.fit_as(name, model, batches, training, warm_up=WARM_UP)
+            run.fit_as(name, model, batches, training)
             facts = about(
                 f"numbers from English words into German words, by a Transformer with {title}", data_of(held), training
             )

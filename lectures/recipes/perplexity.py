@@ -19,7 +19,7 @@ from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import WordTokenizer
 from torch import nn
 
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Plays, Stream, as_document, in_rows, plays
 
 UNK = 3
@@ -97,17 +97,11 @@ def train_neural(
     name = "word-" + "".join(c if c.isalnum() else "_" for c in title.lower()).strip("_")
     model = run.build(name, lambda: kind(**config))
     steps = epochs * stream.batches
-    training = {
-        "passes": epochs,
-        "steps": steps,
-        "batch": stream.batch,
-        "time": stream.time,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up; state carried on, gradient cut (truncated backpropagation)",
-    }
+    carried = "; state carried on, gradient cut (truncated backpropagation)"
+    training = trained_for(steps, stream.batch, LEARNING_RATE, 100, carried, passes=epochs, time=stream.time)
     if stream.stretch is not None:
         training["state_forgotten_every"] = f"{stream.stretch} batches, so that the model learns to begin"
-    run.fit_as(name, model, stream, training, warm_up=100, carry_state=True)
+    run.fit_as(name, model, stream, training, carry_state=True)
     return model, training, name
 
 

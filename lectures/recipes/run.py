@@ -127,8 +127,8 @@ class Run:
         return history
 
     def fit_as(self, name: str, model: nn.Module, batches: Any, training: dict[str, Any], **more: Any) -> History:
-        """`fit` with the steps and the learning_rate of `training`, which the model's card will show."""
-        given = {key: training[key] for key in ("steps", "learning_rate")}
+        """`fit` with the steps, the learning_rate and the warm-up of `training`, which the model's card will show."""
+        given = {key: training[key] for key in ("steps", "learning_rate", "warm_up") if key in training}
         return self.fit(name, model, batches, **given, **more)
 
     def kept(self, name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -214,6 +214,15 @@ def compared_with(name: str, recipe: str, folder: Path) -> Checkpoint:
     if name not in names(folder):
         raise MissingCheckpoint(f"this recipe compares with {name}: first run python -m lectures.recipes {recipe}")
     return checkpoint(name, folder)
+
+
+def trained_for(
+    steps: int, batch: int, learning_rate: float, warm_up: int, note: str = "", **more: Any
+) -> dict[str, Any]:
+    """A training for `Run.fit_as`, as a card shows it; note: after the words about the schedule."""
+    schedule = f"cosine to 0, {warm_up} steps of warm-up{note}"
+    rates = {"learning_rate": learning_rate, "warm_up": warm_up, "schedule": schedule}
+    return {"steps": steps, "batch": batch, **rates, **more}
 
 
 def about(what: str, data: Any, training: dict[str, Any], split: str = "") -> dict[str, Any]:

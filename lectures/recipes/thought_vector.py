@@ -91,7 +91,7 @@ def cook(run: Run) -> None:
             }
             model: Any = run.build(name, partial(Seq2Seq, **config))
             batches = PairBatches(pairs, BATCH, run.seed_of(f"order {seed}"))
-            run.fit_as(name, model, batches, training, warm_up=WARM_UP)
+            run.fit_as(name, model, batches, training)
             sizes[kind] = sum(p.numel() for p in model.parameters())
             model, tokenizer = model.eval(), SourceAndTarget(*tokenizers)
             kept = kind == KEPT and seed == 0

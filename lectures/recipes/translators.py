@@ -54,7 +54,7 @@ def trained(run: Run, name: str, seed: int, pairs: Any) -> Any:
     steps, label, config = run.size(STEPS, 3), f"{name}-{seed}", card["config"]
     facts = training_facts(steps, len(pairs), SHORT, LEARNING_RATE, WARM_UP)
     model = run.build(label, partial(glorot, "EncoderDecoder", config))
-    run.fit_as(label, model, PairBatches(pairs, BATCH, run.seed_of(label)), facts, warm_up=WARM_UP)
+    run.fit_as(label, model, PairBatches(pairs, BATCH, run.seed_of(label)), facts)
     return model.eval()
 
 

@@ -18,7 +18,7 @@ from nlmcore.tokens import WordTokenizer
 from torch import Tensor
 
 from lectures.recipes.perplexity import VOCABULARY
-from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Stream, as_document, plays
 
 WINDOW, SIZE, PASSES, BATCH, TIME, LEARNING_RATE = 4, 64, 3, 16, 32, 3e-3
@@ -75,17 +75,12 @@ def cook(run: Run) -> None:
         "d_hidden": size,
     }
     stream = Stream(train, run.size(BATCH, 4), run.size(TIME, 8))
-    steps = run.size(PASSES, 1) * stream.batches
-    training = {
-        "passes": run.size(PASSES, 1),
-        "steps": steps,
-        "batch": stream.batch,
-        "time": stream.time,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up; state carried on",
-    }
+    passes = run.size(PASSES, 1)
+    training = trained_for(
+        passes * stream.batches, stream.batch, LEARNING_RATE, 100, "; state carried on", passes=passes, time=stream.time
+    )
     model: Any = run.build("word-window", lambda: FeedForwardLM(**config))
-    run.fit_as("word-window", model, stream, training, warm_up=100, carry_state=True)
+    run.fit_as("word-window", model, stream, training, carry_state=True)
     facts = about("words of Shakespeare, the next from the last four (Bengio et al. 2003)", shakespeare, training)
     model, _, _ = save_checkpoint(run, "word_window", model, config, [tokenizer], facts, ["word-window"])
     counted = NGramLM(WINDOW + 1, tokenizer.vocab_size, "kneser_ney")
