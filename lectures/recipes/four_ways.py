@@ -35,6 +35,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.restore_marks import MARKS, take_off
+from lectures.recipes.experiment import said
 from lectures.recipes.run import Run, load_smollm2, parameters, recipe
 from lectures.recipes.texts import Capitals, speeches
 
@@ -184,6 +185,6 @@ def cook(run: Run) -> None:
             "examples": n,
             "shots": shots,
             "rows": found,
-            "what_it_shows": "; ".join(f"{name} {mean(of['right']):.1f} %" for name, of in found.items()),
+            "what_it_shows": said(found, "{row} {right!m:.1f} %"),
         },
     )

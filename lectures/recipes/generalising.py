@@ -14,7 +14,7 @@ import torch
 from nlmcore.metrics import mean_interval
 from torch import nn
 
-from lectures.recipes.pages import interval
+from lectures.recipes.experiment import said
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.small_network import HIDDEN, data, network, over_seeds
 
@@ -68,7 +68,7 @@ def cook_overfitting(run: Run) -> None:
             "curves": {
                 remedy: {strength: row["curve"] for strength, row in by.items()} for remedy, by in found.items()
             },
-            "what_it_shows": "; ".join(f"{name}: test {interval(row['test'])}" for name, row in results.items()),
+            "what_it_shows": said(results, "{row}: test {test!i}"),
         },
     )
 
@@ -125,7 +125,7 @@ def cook_seeds(run: Run) -> None:
             f" hidden layer of {HIDDEN}; {MANY} seeds each, all different",
             "test": test,
             "differences": apart,
-            "what_it_shows": "; ".join(f"{pair} {d['mean']:+.4f} ± {d['half']:.4f}" for pair, d in apart.items()),
+            "what_it_shows": said(apart, "{row} {mean:+.4f} ± {half:.4f}"),
         },
     )
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load
-from nlmcore.metrics import mean_interval
 from nlmcore.vision import (
     ConvEncoder,
     ImageClassifier,
@@ -31,6 +30,7 @@ from nlmcore.vision import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lectures.recipes.experiment import said
 from lectures.recipes.run import Run, parameters, recipe
 
 SIZES, SEEDS, BATCH, STEPS, PRETRAINING = (100, 300, 1000, 1197), 5, 32, 250, 800
@@ -170,9 +170,6 @@ def cook(run: Run) -> None:
             "parameters": counts,
             "rates": best,
             "right": right,
-            "what_it_shows": "; ".join(
-                f"{row}: " + ", ".join(f"{mean_interval(of)[0]:.1%} with {size}" for size, of in by.items())
-                for row, by in right.items()
-            ),
+            "what_it_shows": "; ".join(f"{row}: {said(by, '{0!m:.1%} with {row}', ', ')}" for row, by in right.items()),
         },
     )

@@ -35,6 +35,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.initial_weights import glorot
+from lectures.recipes.experiment import said
 from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 LETTERS, MASK = "abcdefghijklmnopqrstuvwxyz'", "_"
@@ -217,10 +218,7 @@ def cook(run: Run) -> None:
             "steps": STEPS,
             "pretraining_losses": losses,
             "rows": found,
-            "what_it_shows": "; ".join(
-                f"{name} " + ", ".join(f"{mean(of):.1f} % ({count})" for count, of in by.items())
-                for name, by in found.items()
-            ),
+            "what_it_shows": "; ".join(f"{name} {said(by, '{0!m:.1f} % ({row})', ', ')}" for name, by in found.items()),
         },
     )
 

@@ -26,6 +26,7 @@ import torch
 from lectures.prompting import Template, few_shot_prompt
 
 from lectures.recipes.four_ways import CLASSES, EXAMPLES, INSTRUCTION, SHOTS, TESTS, Labelled, half_each, sentences
+from lectures.recipes.experiment import said
 from lectures.recipes.run import Run, load_smollm2, recipe
 
 SEEDS = 3
@@ -104,10 +105,7 @@ def cook(run: Run) -> None:
             " has other examples; calibrated: the mean margin of three sentences without content is subtracted;"
             " ranked: % of pairs of a question and a statement in which the question has the larger margin",
             "rows": found,
-            "what_it_shows": "; ".join(
-                f"{name}: {mean(of['right']):.1f} % right, calibrated {mean(of['right_calibrated']):.1f} %"
-                for name, of in found.items()
-            ),
+            "what_it_shows": said(found, "{row}: {right!m:.1f} % right, calibrated {right_calibrated!m:.1f} %"),
         },
     )
 

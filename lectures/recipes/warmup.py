@@ -28,6 +28,7 @@ from nlmcore.transformer import TransformerConfig, TransformerLM
 from nlmcore.transformer.config import initialise_normal
 from torch import Tensor, nn
 
+from lectures.recipes.experiment import stretches, said
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import Plays, Stream, as_document, plays
@@ -70,10 +71,6 @@ def constant_or_warm(step: int, warm_up: int) -> float:
     return min(1.0, step / warm_up) if warm_up else 1.0
 
 
-def in_stretches(values: list[float], size: int) -> list[float]:
-    return [round(statistics.fmean(values[i : i + size]), 4) for i in range(0, len(values), size)]
-
-
 def measure_gradients(run: Run, vocab_size: int, tokens: Tensor) -> dict[str, Any]:
     """By initialisation, norm and depth: the norms by layer, the mean over seeds."""
     found: dict[str, Any] = {}
@@ -106,7 +103,7 @@ def train(
         return {"diverged": str(error), "dev": None, "curve": []}
     dev_loss = round(evaluate(model, dev), 4)
     run.say(f"{name}: {dev_loss} nats per character on dev")
-    return {"dev": dev_loss, "curve": in_stretches(history.losses, SMOOTH)}
+    return {"dev": dev_loss, "curve": stretches(history.losses, SMOOTH)}
 
 
 @lru_cache(maxsize=2)
@@ -202,8 +199,7 @@ def cook_warmup_again(run: Run) -> None:
             " changes the first weights; by initialisation and steps of warm-up",
             "runs": found,
             "what_it_shows": "; ".join(
-                f"{initial}: {', '.join(f'{statistics.fmean(of):.2f} with {n} steps of warm-up' for n, of in by.items())}"
-                for initial, by in found.items()
+                f"{initial}: {said(by, '{0!m:.2f} with {row} steps of warm-up', ', ')}" for initial, by in found.items()
             ),
         },
     )

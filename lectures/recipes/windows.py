@@ -21,6 +21,7 @@ from nlmcore.attention import two_way, window_mask
 from torch import Tensor
 from torch.nn import functional as F
 
+from lectures.recipes.experiment import said
 from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.texts import passages, plays
 
@@ -84,8 +85,6 @@ def cook(run: Run) -> None:
             "full": full["loss"],
             "ways": ways,
             "what_it_shows": f"full attention {mean(full['loss']):.2f} nats; "
-            + "; ".join(
-                f"{way}: " + ", ".join(f"{mean(of):.2f} at {w}" for w, of in by.items()) for way, by in ways.items()
-            ),
+            + "; ".join(f"{way}: {said(by, '{0!m:.2f} at {row}', ', ')}" for way, by in ways.items()),
         },
     )
