@@ -25,7 +25,7 @@ from nlmcore.recurrent import Recurrent
 from torch.nn import functional as F
 
 from lectures.recipes.costs import PowerLaw, peak_bytes, power_law, seconds
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 
 TITLES = {
     "explicit": "attention as written, all weights kept",
@@ -67,6 +67,7 @@ def crossing(lengths: list[int], one: dict[int, float], other: dict[int, float])
     return None
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     d_model, n_heads = run.size(512, 16), run.size(8, 2)
     lengths = run.size([128, 181, 256, 362, 512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192], [16, 32, 48, 64])
@@ -91,20 +92,6 @@ def cook(run: Run) -> None:
     rates = {name: {n: multiply_adds_of(name, n, d_model) / time[name][n] / 1e9 for n in reach[name]} for name in work}
     crosses = crossing(lengths, time["layer"], time["lstm"])
 
-    rows = [
-        [
-            TITLES[name],
-            *(f"{law.exponent:.2f} ({law.low:.2f}–{law.high:.2f})" for law in (laws[of][name] for of in laws)),
-        ]
-        for name in work
-    ]
-    run.say(f"\nPower law over n ≥ {start}, with 95 % interval\n" + table(["", "time", "memory"], rows))
-    last = longest_explicit
-    run.say(
-        f"\nAt {last} positions: as written {memory['explicit'][last] / 1e6:.0f} MB and {time['explicit'][last]:.2f} s,"
-        f" fused {memory['fused'][last] / 1e6:.1f} MB and {time['fused'][last]:.2f} s\n"
-        f"The attention layer takes longer than the LSTM from {crosses} positions on"
-    )
     rounded = {name: {str(n): float(f"{value:.4g}") for n, value in by.items()} for name, by in time.items()}
     run.save_result(
         "attention_cost",
@@ -118,12 +105,7 @@ def cook(run: Run) -> None:
             "bytes": {name: {str(n): value for n, value in by.items()} for name, by in memory.items()},
             "law": {of: {name: law.rounded() for name, law in by.items()} for of, by in laws.items()},
             "law_is": f"cost = c · n^exponent, n ≥ {start}, least squares in logarithms; 95 % interval, Student's t",
-            "multiply_adds": {
-                "explicit": "2 n² d",
-                "fused": "2 n² d",
-                "layer": "4 n d² + 2 n² d",
-                "lstm": "8 n d²",
-            },
+            "multiply_adds": {"explicit": "2 n² d", "fused": "2 n² d", "layer": "4 n d² + 2 n² d", "lstm": "8 n d²"},
             "billion_multiply_adds_per_second": {
                 name: {str(n): round(value, 1) for n, value in by.items()} for name, by in rates.items()
             },

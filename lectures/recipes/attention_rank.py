@@ -26,7 +26,7 @@ from nlmcore.pretrained import minilm
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes.run import MissingCheckpoint, Run, load_smollm2, table
+from lectures.recipes.run import MissingCheckpoint, Run, load_smollm2, recipe
 from lectures.recipes.texts import passages, plays
 
 HELD = 0.9
@@ -88,6 +88,7 @@ def moved(model: Any, texts: Tensor, approximation: Callable[[Tensor], Tensor]) 
     return [round(c, 4) for c in F.cosine_similarity(whole, less).tolist()]
 
 
+@recipe(3)
 def cook(run: Run) -> None:
     n, count = run.size(256, 16), run.size(5, 2)
     try:
@@ -118,7 +119,6 @@ def cook(run: Run) -> None:
     }
     ways["even"] = lambda weights: torch.full_like(weights, 1 / weights.shape[-1])
     cosines = {way: moved(models["MiniLM"][0], ids["MiniLM"], of) for way, of in ways.items()}
-    run.say("\n" + table(["rank", "cosine"], [[k, mean(by)] for k, by in cosines.items()]))
     run.save_result(
         "attention_rank",
         {

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from lectures.recipes.costs import peak_bytes, seconds
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.small_gpt import config
 from lectures.trained import build
 
@@ -40,6 +40,7 @@ def next_token(model: Any, tokens: torch.Tensor) -> tuple[Callable[[], Any], Cal
     return lambda: model(tokens[:, -1:], state), lambda: model(tokens), held(model(tokens)[1])
 
 
+@recipe(1)
 def cook(run: Run) -> None:
     lengths = run.size(LENGTHS, (4, 8))
     model: Any = build("TransformerLM", config(run, 82)) if run.quick else load_smollm2()[0]
@@ -58,8 +59,6 @@ def cook(run: Run) -> None:
             found["multiply_adds"].setdefault(name, {})[str(n)] = multiply_adds(model, n, 1 if work is cached else n)
             found["peak_bytes"].setdefault(name, {})[str(n)] = peak_bytes(work)
         run.say(f"{n} tokens: " + ", ".join(f"{name} {by[str(n)]:.3f} s" for name, by in found["seconds"].items()))
-    rows = [[n, *(found["seconds"][name][str(n)] for name in found["seconds"]), cache[str(n)]] for n in lengths]
-    run.say("\n" + table(["tokens", *found["seconds"], "bytes of the cache"], rows))
     first, last = str(lengths[0]), str(lengths[-1])
     times = {n: found["seconds"]["without"][n] / found["seconds"]["with the cache"][n] for n in (first, last)}
     run.save_result(

@@ -24,7 +24,7 @@ from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 CELLS = {"rnn": "RNN", "ugrnn": "UGRNN", "gru": "GRU", "lstm": "LSTM"}
@@ -85,16 +85,7 @@ def memorise(run: Run, cell: str, wanted: int) -> dict[str, Any]:
     name = f"memorise-{cell}-{wanted}"
     facts = Facts(LABELS_PER_PARAMETER * size, 512, run.seed_of(str(wanted)))
     model: Any = run.build(name, lambda: build(hidden))
-    run.fit(
-        name,
-        model,
-        facts,
-        loss=label_loss,
-        steps=steps,
-        learning_rate=1e-2,
-        warm_up=50,
-        checkpoint_every=2000,
-    )
+    run.fit(name, model, facts, loss=label_loss, steps=steps, learning_rate=1e-2, warm_up=50, checkpoint_every=2000)
     sequences, labels = facts.all()
     with torch.no_grad():
         right = float((model(sequences).argmax(-1) == labels).float().mean())
@@ -118,20 +109,13 @@ def characters(run: Run, cell: str, wanted: int, stream: Stream, dev: Tensor, vo
     hidden, steps = matched(build, wanted), run.size(CHARACTER_STEPS, 3)
     name = f"characters-{cell}-{wanted}"
     model: Any = run.build(name, lambda: build(hidden))
-    run.fit(
-        name,
-        model,
-        stream,
-        steps=steps,
-        learning_rate=4e-3,
-        warm_up=50,
-        carry_state=True,
-    )
+    run.fit(name, model, stream, steps=steps, learning_rate=4e-3, warm_up=50, carry_state=True)
     value = round(perplexity(model, dev, ignore=0), 3)
     run.say(f"{name}: perplexity per character {value}")
     return {"hidden": hidden, "parameters": parameters(model), "perplexity": value}
 
 
+@recipe(6)
 def cook(run: Run) -> None:
     memory_sizes, character_sizes = run.size([500, 1000, 2000], [300]), run.size([20_000, 60_000, 180_000], [3000])
     stored = {cell: {str(size): memorise(run, cell, size) for size in memory_sizes} for cell in CELLS}
@@ -145,14 +129,7 @@ def cook(run: Run) -> None:
         cell: {str(size): characters(run, cell, size, stream, dev, tokenizer.vocab_size) for size in character_sizes}
         for cell in gated
     }
-    report(run, stored, written, memory_sizes, character_sizes, shakespeare.split)
-
-
-def report(run: Run, stored: dict, written: dict, memory_sizes: list, character_sizes: list, split: str) -> None:
-    rows = [[CELLS[c], *(row[str(s)]["bits_per_parameter"] for s in memory_sizes)] for c, row in stored.items()]
-    run.say("\nBits stored per parameter\n" + table(["parameters", *map(str, memory_sizes)], rows))
-    rows = [[CELLS[c], *(row[str(s)]["perplexity"] for s in character_sizes)] for c, row in written.items()]
-    run.say("\nPerplexity per character\n" + table(["parameters", *map(str, character_sizes)], rows))
+    split = shakespeare.split
     run.save_result(
         "capacity",
         {

@@ -27,7 +27,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from nlmcore.inspect import Place, direct_logits, head, outputs, patch, pathway
 from nlmcore.metrics import bootstrap_interval
 from torch import Tensor
@@ -78,6 +78,7 @@ def interval(values: Tensor) -> list[float]:
 
 
 @torch.no_grad()
+@recipe(4)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     names, clean, own = known(model, tokenizer)

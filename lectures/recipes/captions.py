@@ -24,8 +24,8 @@ from nlmcore.training import next_token_loss
 from nlmcore.vision import doubly_stochastic
 from torch import Tensor
 
-from lectures.recipes.positions import seeds_of
-from lectures.recipes.run import Run, add_figures, parameters, save_checkpoint, table
+from lectures.recipes.experiment import columns, over
+from lectures.recipes.run import Run, about, add_figures, parameters, recipe, save_checkpoint
 from lectures.recipes.scenes import COLUMNS as WIDTH
 from lectures.recipes.scenes import HALVES, NAMES, Layout, Scene, by_location, in_box, scenes
 from lectures.recipes.scenes import ROWS as HEIGHT
@@ -177,14 +177,7 @@ def train(run: Run, row: str, seed: int) -> Any:
     model: Any = run.build(f"{row}-{seed}", partial(build, "Captioner", config(kind)))
     training = TRAINING | {"steps": run.size(TRAINING["steps"], 2), "penalty": penalty, "seed": seed}
     batches = Pictures(run.size(32, 2), 1000 * seed)
-    run.fit_as(
-        file_of(row, seed),
-        model,
-        batches,
-        training,
-        loss=partial(caption_loss, penalty=penalty),
-        warm_up=50,
-    )
+    run.fit_as(file_of(row, seed), model, batches, training, loss=partial(caption_loss, penalty=penalty))
     return model.eval()
 
 
@@ -194,23 +187,22 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {name: found[name] for name in ("right_new_pairs", "in_box", "erased")}
 
 
+@recipe(8, "checkpoint:captions_convolutional checkpoint:captions_patches result:captions", sample=sample)
 def cook(run: Run) -> None:
     count = run.size(200, 4)
-    rows = seeds_of(run, ROWS, lambda row, seed: measure(train(run, row, seed), count))
+    rows = over(run, dict.fromkeys(ROWS, 5), lambda row, seed: measure(train(run, row, seed), count))
     for kind, row in KEPT.items():
         name = f"captions_{kind}"
-        facts = {
-            "what": f"captions of pictures of two symbols, by an LSTM with attention; the encoder: {kind}",
-            "data": {"source": "glyphs of DejaVu Sans, of matplotlib", "split": "a fifth of the pairs is held out"},
-            "training": TRAINING | {"penalty": ROWS[row]},
-        }
+        facts = about(
+            f"captions of pictures of two symbols, by an LSTM with attention; the encoder: {kind}",
+            {"source": "glyphs of DejaVu Sans, of matplotlib", "split": "a fifth of the pairs is held out"},
+            TRAINING | {"penalty": ROWS[row]},
+        )
         model = train(run, row, 0)
         kept, _, _ = save_checkpoint(run, name, model, config(kind), [TOKENIZER], facts, [file_of(row, 0)])
         add_figures(run, name, {"new pictures": measure(kept, count)})
-    told = {row: {key: [one[key] for one in runs] for key in runs[0]} for row, runs in rows.items()}
+    told = {row: columns(runs) for row, runs in rows.items()}
     sizes = {kind: parameters(build("Captioner", config(kind))) for kind in ENCODERS}
-    cells = [[row, *(mean_interval(of)[0] for of in by.values())] for row, by in told.items()]
-    run.say("\n" + table(["", *next(iter(told.values()))], cells))
     run.save_result(
         "captions",
         {

@@ -20,13 +20,14 @@ from nlmcore.transformer import FeedForward, PostNorm, TransformerConfig, Transf
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lectures.recipes.experiment import Experiment, Setting
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.positions import Windows, by_position, data, next_loss, seeds_of
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.positions import characters
+from lectures.recipes.run import Run, recipe
 
-TIME, BATCH, STEPS, RATE, WARM_UP = 48, 12, 400, 4e-3, 50
+TIME = 48
+SETTING = Setting(400, 12, (4e-3,), curve=10, weights="{seed}")
 ALL = "all of 2017's changes"
-SETTINGS = f"3 layers, d_model 48, {STEPS} steps of {BATCH} × {TIME} characters, AdamW at {RATE:g} with a cosine"
 
 
 class Nothing(nn.Module):
@@ -94,54 +95,19 @@ def built(row: str, sizes: TransformerConfig) -> TransformerLM:
     return TransformerLM(replace(sizes, **CHANGES[row]))
 
 
-def train_model(
-    run: Run, row: str, seed: int, build: Any, text: Tensor, dev: Tensor, *, steps: int, batch: int, rate: float,
-    loss: Any = next_loss,
-) -> dict[str, Any]:  # fmt: skip
-    """The training curve in stretches of 10 steps, and nats per character on dev, texts of its length.
-
-    build: makes the model. All rows of a seed read the same batches and have the same first weights, as far as parts are
-    the same.
-    """
-    model: Any = run.build(str(seed), build)
-    batches = Windows(text, batch, dev.shape[1] - 1, 1000 * seed)
-    history = run.fit(
-        f"{row}-{seed}".replace(" ", "_"), model, batches, loss=loss, steps=steps, learning_rate=rate,
-        warm_up=WARM_UP, checkpoint_every=1000,
-    )  # fmt: skip
-    curve = [round(mean(history.losses[i : i + 10]), 4) for i in range(0, steps, 10)]
-    return {"dev": round(float(by_position(model.eval(), dev).mean()), 4), "curve": curve, "size": parameters(model)}
-
-
-def train(run: Run, row: str, seed: int, text: Tensor, dev: Tensor, vocab_size: int) -> dict[str, Any]:
-    """One row with one seed."""
-    build = partial(built, row, config(vocab_size, run.size(48, 8), run.size(3, 2)))
-    sizes = {"steps": run.size(STEPS, 2), "batch": run.size(BATCH, 2)}
-    return train_model(run, row, seed, build, text, dev, rate=RATE, **sizes)
-
-
+@recipe(9)
 def cook(run: Run) -> None:
-    _, (text, longer, vocab_size) = data(run.size(None, 4000))
-    dev = longer[:, : TIME + 1]
-    found = seeds_of(run, CHANGES, lambda row, seed: train(run, row, seed, text, dev, vocab_size))
-    rows = {
-        row: {
-            "parameters": of[0]["size"],
-            "dev": [one["dev"] for one in of],
-            "curve": [one["curve"] for one in of],
-        }
-        for row, of in found.items()
-    }
+    task = characters(run, TIME)
+    sizes = config(task.vocab_size, run.size(48, 8), run.size(3, 2))
+    rows = Experiment(run, task, SETTING).rows({row: partial(built, row, sizes) for row in CHANGES})
     best = mean(rows[ALL]["dev"])
-    by_cost = sorted(rows, key=lambda row: mean(rows[row]["dev"]))
-    lines = [[row, rows[row]["parameters"], mean(rows[row]["dev"]), str(rows[row]["dev"])] for row in by_cost]
-    run.say("\n" + table(["", "parameters", "mean", "by seed"], lines))
     run.save_result(
         "changes_of_2017",
         {
             "question": "Which of the changes of 2017 does a small Transformer language model need?",
-            "how": f"nats per character on dev plays, one value per seed; {SETTINGS}; every row has the learning rate of"
-            " the first; curve: training loss, means of ten steps",
+            "how": f"nats per character on dev plays, one value per seed; 3 layers, d_model 48, {SETTING.words(task.what)};"
+            " every row has the learning rate of the first; curve: training loss, means of ten steps",
+            "floors": task.floors,
             "rows": rows,
             "what_it_shows": "; ".join(
                 f"{row} {mean(of['dev']):.3f} ({mean(of['dev']) - best:+.3f})" for row, of in rows.items()

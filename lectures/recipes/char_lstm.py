@@ -10,7 +10,7 @@ from nlmcore.metrics import bits_per_character
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 LEARNING_RATE = 4e-3
@@ -27,6 +27,7 @@ def sample(model: Any, tokenizer: CharTokenizer) -> dict[str, float]:
     return {"bits_per_character": test_bits(model, tokenizer, [plays().test[0][:3000]])}
 
 
+@recipe(4, "checkpoint:char_lstm", sample=sample)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = CharTokenizer.fit(shakespeare.train)
@@ -45,22 +46,18 @@ def cook(run: Run) -> None:
         "d_hidden": run.size(256, 8),
     }
     model = run.build("char_lstm", lambda: RecurrentLM(**config))
-    training = {
-        "passes": passes,
-        "steps": steps,
-        "batch": stream.batch,
-        "time": stream.time,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up; state carried on, gradient cut (truncated backpropagation)",
-        "state_forgotten_every": f"{stream.stretch} batches, so that the model learns to begin",
-    }
-    run.fit_as("char_lstm", model, stream, training, warm_up=100, carry_state=True)
-    facts = {
-        "what": "characters of Shakespeare, the next from all before it in the play",
-        "data": {"source": shakespeare.source, "split": shakespeare.split},
-        "training": training,
-    }
+    training = trained_for(
+        steps,
+        stream.batch,
+        LEARNING_RATE,
+        100,
+        "; state carried on, gradient cut (truncated backpropagation)",
+        passes=passes,
+        time=stream.time,
+        state_forgotten_every=f"{stream.stretch} batches, so that the model learns to begin",
+    )
+    run.fit_as("char_lstm", model, stream, training, carry_state=True)
+    facts = about("characters of Shakespeare, the next from all before it in the play", shakespeare, training)
     model, tokenizer, _ = save_checkpoint(run, "char_lstm", model, config, [tokenizer], facts, ["char_lstm"])
     bits = test_bits(model, tokenizer, shakespeare.test)
     add_figures(run, "char_lstm", {"test_bits_per_character": bits, "test_perplexity": round(2**bits, 3)})
-    run.say(f"char_lstm: {bits} bits per character on the test plays")

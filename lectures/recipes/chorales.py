@@ -16,9 +16,8 @@ sixteenths, and sinusoids that are added where theirs are concatenated.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from statistics import mean
 from typing import Any
 
 import torch
@@ -36,16 +35,16 @@ from torch.nn import functional as F
 
 from lectures.recipes.costs import random_tokens, seconds_per_step
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.positions import next_loss, seeds_of
-from lectures.recipes.run import Run, add_figures, parameters, save_checkpoint, table
+from lectures.recipes.experiment import Experiment, Setting, Task
+from lectures.recipes.positions import next_loss
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
-TIME, COMPARED, BATCH, STEPS, WARM_UP = 256, 128, 8, 200, 30
-WIDTH, RATES = 64, (2e-3, 5e-3)
+TIME, COMPARED, BATCH, WIDTH = 256, 128, 8, 64
+SETTING = Setting(200, BATCH, (2e-3, 5e-3), 30, curve=25, name="{row}-{seed}-{rate:g}", choose=("valid", min))
 LONG = {"steps": 1500, "learning_rate": 3e-3, "batch": BATCH, "time": TIME, "transposed_by": "-3 to 3 semitones"}
 N, SHIFT = len(VOICES), 3
 PITCHES = range(36 - SHIFT, 82 + SHIFT)
 TOKENIZER = CharTokenizer(sorted([SILENCE, *map(chr, PITCHES)]))
-SETTINGS = f"{STEPS} steps of {BATCH} × {COMPARED} tokens, transposed by up to {SHIFT} semitones, AdamW with a cosine"
 
 
 def transposed(text: str, semitones: int) -> str:
@@ -142,7 +141,7 @@ ROWS: dict[str, tuple[Any, str | None, int]] = {
     RELATIVE: (NoPositions, "relative", 1),
     f"{SINUSOIDS}, twice the steps": (SinusoidalPositions, None, 2),
 }
-"""Row -> (added to the embeddings, inside attention, how many times `STEPS`)."""
+"""Row -> (added to the embeddings, inside attention, how many times the steps)."""
 
 
 def config(run: Run, width: int, time: int = TIME) -> dict[str, Any]:
@@ -186,39 +185,23 @@ def split_losses(nats: Tensor, windows: Tensor) -> dict[str, Any]:
     }
 
 
-def train(run: Run, row: str, seed: int, rate: float, parts: dict[str, list[str]]) -> dict[str, Any]:
-    model, time = run.build(f"{row}-{seed}", partial(transformer, run, row, WIDTH, COMPARED)), run.size(COMPARED, 16)
-    steps = run.size(STEPS * ROWS[row][2], 2)
-    name = f"{row}-{seed}-{rate:g}".replace(" ", "_").replace(",", "")
-    batches = Windows(parts["train"], run.size(BATCH, 2), time, 1000 * seed)
-    history = run.fit(name, model, batches, loss=next_loss, steps=steps, learning_rate=rate, warm_up=WARM_UP)
-    valid, test = (held_out(parts[split], time) for split in ("valid", "test"))
-    curve = [round(mean(history.losses[i : i + 25]), 3) for i in range(0, steps, 25)]
-    model.eval()
-    return {
-        "valid": round(float(losses(model, valid).mean()), 4),
-        **split_losses(losses(model, test), test),
-        "curve": curve,
-    }
-
-
 def compare(run: Run, parts: dict[str, list[str]]) -> dict[str, Any]:
     """All seeds of every row at the better of two rates, chosen on valid with the first seed."""
-    rates = run.size(RATES, RATES[:1])
-    tried = {row: {rate: train(run, row, 0, rate, parts)["valid"] for rate in rates} for row in ROWS}
-    best = {row: min(of, key=lambda rate: of[rate]) for row, of in tried.items()}
-    found = seeds_of(run, ROWS, lambda row, seed: train(run, row, seed, best[row], parts))
-    models = {row: transformer(run, row, WIDTH, COMPARED) for row in ROWS}
-    work = {row: (m, random_tokens(m, (BATCH, run.size(COMPARED, 16)))) for row, m in models.items()}
+    time = run.size(COMPARED, 16)
+    valid, test = (held_out(parts[split], time) for split in ("valid", "test"))
+
+    def measure(model: Any) -> dict[str, Any]:
+        return {"valid": round(float(losses(model, valid).mean()), 4), **split_losses(losses(model, test), test)}
+
+    task = Task(lambda size, seed: Windows(parts["train"], size, time, 1000 * seed), next_loss, measure)
+    builds = {row: partial(transformer, run, row, WIDTH, COMPARED) for row in ROWS}
+    models = {row: build() for row, build in builds.items()}
+    work = {row: (model, random_tokens(model, (BATCH, time))) for row, model in models.items()}
     seconds = seconds_per_step(work, run.size(4, 1))
     return {
-        row: {
-            "parameters": parameters(models[row]),
-            "rate": best[row],
-            "seconds_per_step": round(seconds[row], 4),
-            **{key: [one[key] for one in runs] for key in runs[0]},
-        }
-        for row, runs in found.items()
+        row: {"seconds_per_step": round(seconds[row], 4)}
+        | Experiment(run, task, replace(SETTING, steps=SETTING.steps * ROWS[row][2])).at_best_rate(row, build)
+        for row, build in builds.items()
     }
 
 
@@ -236,35 +219,29 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {"nats_per_token": round(float(losses(model, test).mean()), 4)}
 
 
+@recipe(15, "checkpoint:chorales result:chorales", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("chorales")
     parts = pieces(run.size(None, 6))
     sizes, training = config(run, 96), LONG | {"steps": run.size(LONG["steps"], 2)}
     model = run.build("chorales", partial(transformer, run, RELATIVE, 96, TIME))
     batches = Windows(parts["train"], run.size(BATCH, 2), sizes["max_length"], 0)
-    run.fit_as("chorales", model, batches, training, loss=next_loss, warm_up=WARM_UP)
-    facts = {
-        "what": "Bach's chorales, the next pitch from those before it, four voices in turn",
-        "data": {"source": f"{corpus.source}; {corpus.licence}", "split": corpus.split_rule},
-        "training": training,
-    }
+    run.fit_as("chorales", model, batches, training, loss=next_loss, warm_up=SETTING.warm_up)
+    facts = about("Bach's chorales, the next pitch from those before it, four voices in turn", corpus, training)
     kept, _, _ = save_checkpoint(run, "chorales", model, sizes, [TOKENIZER], facts, ["chorales"])
     test = held_out(parts["test"], sizes["max_length"])
     add_figures(run, "chorales", {"test": split_losses(losses(kept, test), test)})
     time = run.size(COMPARED, 16)
-    report(run, compare(run, parts), baselines(parts, time), len(held_out(parts["test"], time)))
-
-
-def report(run: Run, rows: dict[str, Any], without: dict[str, Any], windows: int) -> None:
+    rows = compare(run, parts)
+    without = baselines(parts, time)
+    windows = len(held_out(parts["test"], time))
     told = {row: mean_interval(of["all"]) for row, of in rows.items()}
-    cells = [[row, of["parameters"], of["rate"], *told[row], str(of["all"])] for row, of in rows.items()]
-    run.say("\n" + table(["", "parameters", "rate", "nats", "±", "by seed"], cells))
     run.save_result(
         "chorales",
         {
             "question": "Do positions by distance help to continue Bach's chorales? (Huang et al. 2018, table 2)",
-            "how": f"nats per token on {windows} windows of {COMPARED} tokens of test pieces, one value per seed; {SETTINGS},"
-            f" the better of the rates {RATES} on valid with the first seed; 3 layers, d_model {WIDTH}; held: the voice keeps"
+            "how": f"nats per token on {windows} windows of {COMPARED} tokens of test pieces, one value per seed;"
+            f" {SETTING.words(f'× {COMPARED} tokens')}, transposed by up to {SHIFT} semitones, the better of the rates {SETTING.rates} on valid with the first seed; 3 layers, d_model {WIDTH}; held: the voice keeps"
             " its pitch; ±: 95 % interval of the mean; seconds_per_step: processor time of one step on one core",
             "rows": rows,
             "without": without,

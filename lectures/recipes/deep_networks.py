@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lectures.recipes.run import Run, table
-from lectures.recipes.small_network import BATCH, Data, Norm, data, in_words, network, sweep
+from lectures.recipes.pages import interval
+from lectures.recipes.run import Run, recipe
+from lectures.recipes.small_network import BATCH, Data, Norm, data, network, sweep
 
 DEPTH, WIDTH, STEPS = 20, 64, 300
 RATES = (1e-3, 3e-3)
@@ -63,6 +64,7 @@ def contestant(run: Run, found: Data, initialisation: str, norm: str) -> dict[st
     )
 
 
+@recipe(9)
 def cook(run: Run) -> None:
     found = data(run)
     by = {
@@ -70,10 +72,9 @@ def cook(run: Run) -> None:
         for norm in NORMS
     }
     rows = [
-        [norm, *(in_words(one["rates"][one["best"]]["test"]) for one in by_initial.values())]
+        [norm, *(interval(one["rates"][one["best"]]["test"]) for one in by_initial.values())]
         for norm, by_initial in by.items()
     ]
-    run.say("\n" + table(["", *by["no norm"]], rows))
     cells = [f"{row[0]}, {name}: {cell}" for row in rows for name, cell in zip(by["no norm"], row[1:], strict=True)]
     run.save_result(
         "deep_networks",

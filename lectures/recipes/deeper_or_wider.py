@@ -10,12 +10,11 @@ network with own norms; one as wide as the two experts that a token meets; and a
 Departs from the papers: a language model over characters, minutes of training; theirs classify images and answer GLUE.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from statistics import mean
 from typing import Any
 
-from nlmcore.metrics.significance import against, summary
 from nlmcore.variants import CATALOGUE, Variant
 from nlmcore.variants.albert import share_blocks
 from nlmcore.variants.mixture_of_experts import MixtureOfExperts, balance_loss
@@ -23,15 +22,14 @@ from nlmcore.variants.variant import RELU, Times
 from torch import Tensor, nn
 
 from lectures.recipes import positions
-from lectures.recipes.changes_of_2017 import train_model
 from lectures.recipes.costs import multiply_adds
-from lectures.recipes.positions import next_loss, seeds_of
-from lectures.recipes.run import Run, table
+from lectures.recipes.experiment import Experiment, Setting, differences, said
+from lectures.recipes.positions import next_loss
+from lectures.recipes.run import Run, recipe
 
 SIZES = {"d_model": 48, "n_heads": 6, "n_layers": 6, "max_length": 48}
-BATCH, STEPS, RATE, SEEDS = 8, 200, 4e-3, 5
+SETTING = Setting(200, 8, (4e-3,), curve=10, weights="{seed}")
 BASE = "6 layers"
-SETTINGS = f"d_model 48, {STEPS} steps of {BATCH} × 48 characters, AdamW at {RATE:g} with a cosine"
 WIDENET = dict(CATALOGUE["WideNet"].changes)
 ONE_NETWORK = WIDENET | {"feed_forward": partial(MixtureOfExperts, n_experts=1, k=1, expert=RELU)}
 ROWS: dict[str, dict[str, Any]] = {
@@ -58,40 +56,29 @@ def balanced_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
     return next_loss(model, batch) + 0.01 * balance_loss(model)
 
 
+@recipe(6)
 def cook(run: Run) -> None:
-    _, (text, longer, vocab_size) = positions.data(run.size(None, 4000))
-    dev, sizes = longer[:, : SIZES["max_length"] + 1], run.size({}, {"d_model": 12})
-    steps, batch = run.size(STEPS, 2), run.size(BATCH, 2)
-
-    def train(row: str, seed: int) -> dict[str, Any]:
-        make = partial(build, row, vocab_size, **sizes)
-        return train_model(run, row, seed, make, text, dev, steps=steps, batch=batch, rate=RATE, loss=balanced_loss)
-
-    found = seeds_of(run, ROWS, train)
+    task = replace(positions.characters(run, SIZES["max_length"]), loss=balanced_loss)
+    builds = {row: partial(build, row, task.vocab_size, **run.size({}, {"d_model": 12})) for row in ROWS}
     rows = {
         row: {
-            "parameters": of[0]["size"],
-            "multiply_adds": multiply_adds(partial(build(row, vocab_size, **sizes).eval(), dev[:1, :-1])),
-            "dev": [one["dev"] for one in of],
-            "curve": [one["curve"] for one in of],
+            "parameters": of["parameters"],
+            "multiply_adds": multiply_adds(partial(builds[row]().eval(), task.held[:1, :-1])),
+            **of,
         }
-        for row, of in found.items()
+        for row, of in Experiment(run, task, SETTING).rows(builds).items()
     }
-    samples = {row: summary(of["dev"]) for row, of in rows.items()}
-    tests = against(samples.pop(BASE), samples)
-    lines = [[row, of["parameters"], of["multiply_adds"], mean(of["dev"]), str(of["dev"])] for row, of in rows.items()]
-    run.say("\n" + table(["", "parameters", "multiply-adds", "mean", "by seed"], lines))
     run.save_result(
         "deeper_or_wider",
         {
             "question": "Deeper or wider at equal parameters, and what do sharing and experts add?",
-            "how": f"nats per character on dev plays, one value per seed; {SETTINGS}; multiply_adds of a text of 48;"
-            f" curve: training loss, means of ten steps",
+            "how": f"nats per character on dev plays, one value per seed; d_model 48, {SETTING.words(task.what)};"
+            " multiply_adds of a text of 48; curve: training loss, means of ten steps",
+            "floors": task.floors,
             "rows": rows,
-            f"against_{BASE}": {
-                row: {"difference": round(of.difference, 4), "half": round(of.half, 4), "p": round(of.corrected, 4)}
-                for row, of in tests.items()
-            },
-            "what_it_shows": "; ".join(f"{row} {mean(of['dev']):.3f}" for row, of in rows.items()),
+            f"against_{BASE}": differences(
+                rows[BASE]["dev"], {row: of["dev"] for row, of in rows.items() if row != BASE}
+            ),
+            "what_it_shows": said(rows, "{row} {dev!m:.3f}"),
         },
     )

@@ -25,7 +25,7 @@ from lectures.trained import FOLDER, checkpoint
 from torch import Tensor
 
 from lectures.recipes.pairs import BOS, EOS, as_source, draw_many, english, german, load_dictionary
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.texts import plays
 
 PROMPT, NEW, WINDOW = 48, 96, 12
@@ -185,6 +185,7 @@ def curses(run: Run) -> dict[str, Any]:
     }
 
 
+@recipe(9)
 def cook(run: Run) -> None:
     smollm2, its_tokenizer = load_smollm2()
     gpt, own_tokenizer, _ = checkpoint("bpe_gpt", FOLDER)
@@ -194,13 +195,6 @@ def cook(run: Run) -> None:
     run.say("bpe_gpt, trained on the other plays")
     small, _ = write_on(run, gpt, own_tokenizer, run.size(64, 2), new)
     wide = curses(run)
-    rows = [
-        [model, name, row["probability"], row["along"][0], row["along"][-1], row["improbable"], row["repeated"]]
-        for model, by in (("SmolLM2", big), ("bpe_gpt", small))
-        for name, row in by.items()
-    ]
-    head = ["", "", "probability", f"first {WINDOW}", f"last {WINDOW}", "below 0.01", "repeated"]
-    run.say("\n" + table(head, rows))
     run.save_result(
         "dullness",
         {

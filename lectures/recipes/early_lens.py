@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from lectures.recipes.head_map import verses
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from nlmcore.inspect import pathway
 from nlmcore.metrics import mean_interval
 from torch import Tensor
@@ -39,6 +39,7 @@ def fitted(x: Tensor, y: Tensor, ridge: float = 1e-3) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
+@recipe(2)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     length = run.size(64, 12)

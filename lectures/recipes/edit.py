@@ -26,7 +26,7 @@ from nlmcore.training import evaluate, teacher_forcing_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, STEPS, VOCABULARY = 3e-3, 64, 2500, 1200
@@ -154,6 +154,7 @@ def sample(model: Any, tokenizer: WordTokenizer) -> dict[str, float]:
     return figures(model, tokenizer, held_out_pairs(train[::3], test[::5], 40))
 
 
+@recipe(5, "checkpoint:edit", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("shakespeare")
     train, test = read_sentences(limit=run.size(None, 150))
@@ -172,23 +173,19 @@ def cook(run: Run) -> None:
         "dropout": 0.2,
     }
     steps = run.size(STEPS, 3)
-    training: dict[str, Any] = {
-        "pairs": len(pairs),
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up",
-        "share_without_edit": WITHOUT_EDIT,
-        "loss": "cross-entropy per word of the edited sentence, teacher forcing",
-    }
+    said = "cross-entropy per word of the edited sentence, teacher forcing"
+    training = trained_for(
+        steps, BATCH, LEARNING_RATE, 100, pairs=len(pairs), share_without_edit=WITHOUT_EDIT, loss=said
+    )
     model = run.build("edit", partial(build, "NeuralEditor", config))
     batches = EditBatches(pairs, run.seed_of("order"))
-    run.fit_as("edit", model, batches, training, loss=editing_loss, warm_up=100)
-    facts = {
-        "what": "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
-        "data": {"source": f"{corpus.source}; {corpus.licence}", "split": f"plays only; {corpus.split_rule}"},
-        "training": training,
-    }
+    run.fit_as("edit", model, batches, training, loss=editing_loss)
+    facts = about(
+        "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
+        corpus,
+        training,
+        split=f"plays only; {corpus.split_rule}",
+    )
     model, tokenizer, _ = save_checkpoint(run, "edit", model.eval(), config, [tokenizer], facts, ["edit"])
     held_out = held_out_pairs(train, test, run.size(400, 6)) or [(train[0], train[1])] * 2
     measured = figures(model, tokenizer, held_out)
@@ -197,7 +194,6 @@ def cook(run: Run) -> None:
     add_figures(
         run, "edit", {"held_out": measured | {"pairs": len(held_out)}, "trained_on": figures(model, tokenizer, seen)}
     )
-    run.say(table(list(measured), [list(measured.values())]))
     sample_of = held_out[:12]
     encoded_sample = [(ids(tokenizer, old), ids(tokenizer, new)) for old, new in sample_of]
     with torch.no_grad():

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from lectures.recipes.pairs import Dictionary, PairBatches, as_source, as_target, load_dictionary, pad, translate
 from lectures.recipes.pronunciation import BATCH, error_rates, longest
-from lectures.recipes.run import MissingCheckpoint, Run, table
+from lectures.recipes.run import MissingCheckpoint, Run, recipe
 
 START = "pronunciation_initial"
 SHORTEST, PLACES = 8, 10
@@ -103,6 +103,7 @@ def decay_that_ends(steps: int, end: float) -> float:
     return low
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     data = load_dictionary(limit=run.size(None, 60))
     folder = run.checkpoints if START in names(run.checkpoints) else FOLDER
@@ -133,10 +134,6 @@ def cook(run: Run) -> None:
         )
         rows[way] = {"test": error_rates(model, tokenizer, data.test), **errors_by_place(model, tokenizer, data.test)}
         run.say(f"{way}: {rows[way]['test']}")
-    places = [str(t) for t in range(1, PLACES + 1)]
-    modes = ("forced", "free")
-    lines = [[f"{way}, {mode}", *(f"{e:.1%}" for e in row[mode])] for way, row in rows.items() for mode in modes]
-    run.say("\nErrors at place t of words of 8 phonemes or more\n" + table(["", *places], lines))
     run.save_result(
         "exposure_bias",
         {

@@ -24,7 +24,7 @@ from nlmcore.corpora.generated import NUM2WORDS
 from nlmcore.corpora.packaged import imported
 from lectures.prompting import Accuracy, Example, Task, accuracy, by_choosing, by_writing
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe
 
 CAPITALS = """
 France Paris, Italy Rome, Germany Berlin, Spain Madrid, Portugal Lisbon, Austria Vienna, Greece Athens,
@@ -121,6 +121,7 @@ def shown(curves: dict[str, dict[str, dict[str, Any]]], shots: list[int]) -> str
     )
 
 
+@recipe(8)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     shots, questions = run.size([0, 1, 2, 4, 8], [0, 1]), run.size(30, 1)
@@ -133,12 +134,6 @@ def cook(run: Run) -> None:
                 found = accuracy(model, tokenizer, task, k, answer=answer, questions=questions, seed=run.seed)
                 curves[task.name][measure][str(k)] = facts(task, found)
         run.say(f"{task.name}: {ABOUT[task.name]}")
-    rows = [
-        [name, measure, *(f"{p['share']:.0%} ({p['low']:.0%}–{p['high']:.0%})" for p in by.values())]
-        for name, measures in curves.items()
-        for measure, by in measures.items()
-    ]
-    run.say("\n" + table(["right after so many examples", "", *shots], rows))
     run.save_result(
         "few_shot",
         {

@@ -14,7 +14,7 @@ from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer
 
 from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 
 LEARNING_RATE, BATCH = 2e-3, 64
 
@@ -45,6 +45,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return spelling(rewrite(model, tokenizer, [document.text for document in documents]), documents)
 
 
+@recipe(3, "checkpoint:folio_to_modern", sample=sample)
 def cook(run: Run) -> None:
     corpus: Corpus = load("shakespeare_folio", unit="word")
     limit = run.size(None, 60)
@@ -65,25 +66,18 @@ def cook(run: Run) -> None:
     }
     epochs = run.size(8, 1)
     steps = epochs * -(-len(pairs) // BATCH)
-    training = {
-        "epochs": epochs,
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up; the weights with the lowest loss on valid",
-    }
+    best = "; the weights with the lowest loss on valid"
+    training = trained_for(steps, BATCH, LEARNING_RATE, 100, best, epochs=epochs)
     model: Any = run.build("folio_to_modern", partial(Seq2Seq, **config))
     validation = list(PairBatches(watched, 256, 0)(0))
     batches = PairBatches(pairs, BATCH, run.seed_of("order"))
-    run.fit_as("folio_to_modern", model, batches, training, warm_up=100, validation=validation)
-    facts = {
-        "what": "words of the First Folio (1623) into modern spelling, letter by letter, with attention",
-        "data": {
-            "source": f"{corpus.source}; {corpus.licence}",
-            "split": f"{len(train):,} distinct words; {corpus.split_rule}",
-        },
-        "training": training,
-    }
+    run.fit_as("folio_to_modern", model, batches, training, validation=validation)
+    facts = about(
+        "words of the First Folio (1623) into modern spelling, letter by letter, with attention",
+        corpus,
+        training,
+        split=f"{len(train):,} distinct words; {corpus.split_rule}",
+    )
     model, tokenizer, _ = save_checkpoint(
         run, "folio_to_modern", model, config, [source, target], facts, ["folio_to_modern"]
     )
@@ -96,10 +90,4 @@ def cook(run: Run) -> None:
         "model, words that must change": spelling([written[d.text] for d in changed], changed),
     }
     add_figures(run, "folio_to_modern", figures)
-    run.say(
-        table(
-            ["", "words wrong %", "letters wrong %"],
-            [[n, f["word_error_rate"], f["letter_error_rate"]] for n, f in figures.items()],
-        )
-    )
     run.say(", ".join(f"{d.text} → {written[d.text]}" for d in changed[:12]))

@@ -35,7 +35,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.restore_marks import MARKS, take_off
-from lectures.recipes.run import Run, load_smollm2, parameters, table
+from lectures.recipes.experiment import said
+from lectures.recipes.run import Run, load_smollm2, parameters, recipe
 from lectures.recipes.texts import Capitals, speeches
 
 CLASSES = ("statement", "question")
@@ -145,6 +146,7 @@ def bayes(examples: list[Labelled], tests: list[Labelled]) -> dict[str, Any]:
     return {"right": round(100 * mean(right), 2)}
 
 
+@recipe(6)
 def cook(run: Run) -> None:
     learn, test = (sentences(part, run.size(None, 20_000)) for part in ("train", "test"))
     tests = half_each(test, run.size(TESTS, 4), 0)
@@ -166,13 +168,11 @@ def cook(run: Run) -> None:
         for name, measure in measures.items():
             part = f"{name}-{seed}".replace(" ", "").replace(",", "")
             rows.setdefault(name, []).append(run.kept(part, measure))
-            run.say(f"{name}, seed {seed}: {rows[name][-1]}")
     found = {
         name: {key: [one[key] for one in of] for key in of[0] if key != "trained"}
         | ({"trained": of[0]["trained"]} if "trained" in of[0] else {})
         for name, of in rows.items()
     }
-    run.say(table(["", "right, %"], [[name, str(of["right"])] for name, of in found.items()]))
     run.save_result(
         "four_ways",
         {
@@ -185,6 +185,6 @@ def cook(run: Run) -> None:
             "examples": n,
             "shots": shots,
             "rows": found,
-            "what_it_shows": "; ".join(f"{name} {mean(of['right']):.1f} %" for name, of in found.items()),
+            "what_it_shows": said(found, "{row} {right!m:.1f} %"),
         },
     )

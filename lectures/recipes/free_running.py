@@ -23,7 +23,7 @@ from nlmcore.tokens import CharTokenizer
 from nlmcore.training import evaluate, inverse_sigmoid_decay, scheduled_sampling_loss, teacher_forcing_loss
 from torch import Tensor
 
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import as_document
 
 BATCH, STEPS, EVERY, LEARNING_RATE, K = 64, 600, 50, 5e-3, 80
@@ -101,6 +101,7 @@ def write_names(model: Any, tokenizer: CharTokenizer, count: int) -> list[str]:
     return [tokenizer.decode(ids, skip_special=True) for ids in drawn.tokens.tolist()]
 
 
+@recipe(3)
 def cook(run: Run) -> None:
     corpus = load("names")
     limit = run.size(None, 200)
@@ -147,7 +148,6 @@ def cook(run: Run) -> None:
                 rows[way]["written"] = written[:12]
             run.say(f"{name}: {history.validation[steps]:.3f} nats per letter held out")
     by_place = round(places_loss(train, held_out, tokenizer.vocab_size), 4)
-    run.say(table(["", "held out at the end"], [[way, str([h[-1] for h in r["held_out"]])] for way, r in rows.items()]))
     run.save_result(
         "free_running",
         {

@@ -14,8 +14,9 @@ import torch
 from nlmcore.metrics import mean_interval
 from torch import nn
 
-from lectures.recipes.run import Run, table
-from lectures.recipes.small_network import HIDDEN, data, in_words, network, over_seeds
+from lectures.recipes.experiment import said
+from lectures.recipes.run import Run, recipe
+from lectures.recipes.small_network import HIDDEN, data, network, over_seeds
 
 CHARACTERS, STEPS, RATE, POINTS = 5_000, 1_500, 3e-3, 15
 
@@ -35,7 +36,9 @@ REMEDIES: dict[str, dict[str, dict[str, Any]]] = {
 """Remedy -> strength -> what it changes."""
 
 
+@recipe(15)
 def cook_overfitting(run: Run) -> None:
+    """A window model on 12,000 characters: weight decay, dropout, fewer units, more data, early stopping."""
     steps = run.size(STEPS, 24)
     found: dict[str, dict[str, Any]] = {}
     for remedy, strengths in REMEDIES.items():
@@ -53,7 +56,21 @@ def cook_overfitting(run: Run) -> None:
             )
     results = {remedy: chosen(by) for remedy, by in found.items()}
     results["early stopping"] = stopped_early(found["nothing"][""])
-    report_overfitting(run, found, results, steps)
+    run.save_result(
+        "overfitting",
+        {
+            "question": "What helps a small network that overfits 5,000 characters of Shakespeare?",
+            "how": f"nats per character; window model, one hidden layer of {HIDDEN}, Adam at {RATE:g}, {steps} steps of"
+            f" 64 on {CHARACTERS:,} characters; five seeds; strengths chosen on dev plays; ±: 95 % interval of the mean",
+            "steps": steps,
+            "points": [i * (steps // POINTS) for i in range(POINTS + 1)],
+            "results": results,
+            "curves": {
+                remedy: {strength: row["curve"] for strength, row in by.items()} for remedy, by in found.items()
+            },
+            "what_it_shows": said(results, "{row}: test {test!i}"),
+        },
+    )
 
 
 def chosen(by: dict[str, Any]) -> dict[str, Any]:
@@ -71,28 +88,6 @@ def stopped_early(row: dict[str, Any]) -> dict[str, Any]:
     return {"strength": "", "at": at, **ends}
 
 
-def report_overfitting(run: Run, found: dict[str, Any], results: dict[str, Any], steps: int) -> None:
-    rows = [
-        [name, row["strength"], *(in_words(row[part]) for part in ("train", "test"))] for name, row in results.items()
-    ]
-    run.say("\n" + table(["remedy", "strength", "train", "test"], rows))
-    run.save_result(
-        "overfitting",
-        {
-            "question": "What helps a small network that overfits 5,000 characters of Shakespeare?",
-            "how": f"nats per character; window model, one hidden layer of {HIDDEN}, Adam at {RATE:g}, {steps} steps of"
-            f" 64 on {CHARACTERS:,} characters; five seeds; strengths chosen on dev plays; ±: 95 % interval of the mean",
-            "steps": steps,
-            "points": [i * (steps // POINTS) for i in range(POINTS + 1)],
-            "results": results,
-            "curves": {
-                remedy: {strength: row["curve"] for strength, row in by.items()} for remedy, by in found.items()
-            },
-            "what_it_shows": "; ".join(f"{name}: test {in_words(row['test'])}" for name, row in results.items()),
-        },
-    )
-
-
 ACTIVATIONS: dict[str, type[nn.Module]] = {"ReLU": nn.ReLU, "GELU": nn.GELU, "tanh": nn.Tanh}
 MANY, SEED_STEPS = 16, 250
 
@@ -103,7 +98,9 @@ def with_activation(vocab_size: int, activation: type[nn.Module]) -> nn.Sequenti
     return nn.Sequential(*layers)
 
 
+@recipe(4)
 def cook_seeds(run: Run) -> None:
+    """ReLU, GELU and tanh with 30 seeds each: how many does a claim need?."""
     found = data(run)
     test = {}
     for i, (name, activation) in enumerate(ACTIVATIONS.items()):
@@ -128,7 +125,7 @@ def cook_seeds(run: Run) -> None:
             f" hidden layer of {HIDDEN}; {MANY} seeds each, all different",
             "test": test,
             "differences": apart,
-            "what_it_shows": "; ".join(f"{pair} {d['mean']:+.4f} ± {d['half']:.4f}" for pair, d in apart.items()),
+            "what_it_shows": said(apart, "{row} {mean:+.4f} ± {half:.4f}"),
         },
     )
 

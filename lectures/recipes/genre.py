@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, HIDDEN_WORDS = 2e-3, 32, 15, 0.3
@@ -164,6 +164,7 @@ def sample(model: Any, tokenizer: WordTokenizer) -> dict[str, float]:
     return accuracy(partial(running_logits, model), works)
 
 
+@recipe(3, "checkpoint:genre result:genre", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("shakespeare")
     data = read_works(limit=run.size(None, 400))
@@ -171,31 +172,29 @@ def cook(run: Run) -> None:
     train, held_out = as_ids(tokenizer, data["train"]), as_ids(tokenizer, data["held out"])
     passes = run.size(PASSES, 1)
     steps = max(passes * (sum(len(passages(words)) for words, _ in train) // BATCH), 2)
-    training = {
-        "passes": passes,
-        "steps": steps,
-        "batch": BATCH,
-        "words_in_a_passage": LONGEST,
-        "share_of_words_hidden": HIDDEN_WORDS,
-        "learning_rate": LEARNING_RATE,
-        "weight_decay": 0.1,
-        "schedule": "cosine to 0, 20 steps of warm-up",
-        "loss": "cross-entropy after every word, its weight growing linearly to the passage's end",
-    }
+    training = trained_for(
+        steps,
+        BATCH,
+        LEARNING_RATE,
+        20,
+        passes=passes,
+        words_in_a_passage=LONGEST,
+        share_of_words_hidden=HIDDEN_WORDS,
+        weight_decay=0.1,
+        loss="cross-entropy after every word, its weight growing linearly to the passage's end",
+    )
     rows = {"naive Bayes, a bag of words": accuracy(NaiveBayes(train, tokenizer.vocab_size, UNK), held_out)}
     for name, pool in POOLS.items():
         model, config = train_one(run, pool, tokenizer.vocab_size, train, training)
         rows[name] = accuracy(partial(running_logits, model), held_out)
         if name == KEPT:
             kept, its_config = model, config
-    facts = {
-        "what": "comedy or tragedy, after every word of a passage",
-        "data": {
-            "source": f"{corpus.source}; {corpus.licence}",
-            "split": f"comedies and tragedies; held out are those of valid and test: {corpus.split_rule}",
-        },
-        "training": training,
-    }
+    facts = about(
+        "comedy or tragedy, after every word of a passage",
+        corpus,
+        training,
+        split=f"comedies and tragedies; held out are those of valid and test: {corpus.split_rule}",
+    )
     model, tokenizer, _ = save_checkpoint(run, "genre", kept, its_config, [tokenizer], facts, [POOLS[KEPT]])
     rows[KEPT] = accuracy(partial(running_logits, model), held_out)
     rows[f"{KEPT}, words shuffled"] = accuracy(partial(running_logits, model), shuffled(held_out))
@@ -204,8 +203,6 @@ def cook(run: Run) -> None:
         for (title, genre, _), words in zip(data["held out"], held_out, strict=True)
     }
     add_figures(run, "genre", {"right_after_words": rows, "right_after_160_words_by_play": plays})
-    run.say(table(["right after … words, %", *LENGTHS], [[name, *row.values()] for name, row in rows.items()]))
-    run.say(str(plays))
     run.save_result(
         "genre",
         {
@@ -235,7 +232,7 @@ def train_one(run: Run, pool: str, vocab_size: int, train: list, training: dict[
     }
     model = run.build(pool, lambda: build("SequenceClassifier", config))
     batches, decay = PassageBatches(train, BATCH, LONGEST, run.seed_of("order")), training["weight_decay"]
-    run.fit_as(pool, model, batches, training, loss=linear_gain_loss, weight_decay=decay, warm_up=20)
+    run.fit_as(pool, model, batches, training, loss=linear_gain_loss, weight_decay=decay)
     return model.eval(), config
 
 

@@ -35,8 +35,8 @@ from lectures.trained import FOLDER, build, names
 from nlmcore.tokens import BPETokenizer, CharTokenizer
 
 from lectures.recipes.costs import SECONDS_ARE, random_tokens, seconds_per_step
-from lectures.recipes.language_models import STRETCH, Trained, curve, quality, train_gpt, train_lstm
-from lectures.recipes.run import Run, add_figures, compared_with, parameters, save_checkpoint, table
+from lectures.recipes.language_models import STRETCH, Trained, curve, quality, sample, train_gpt, train_lstm
+from lectures.recipes.run import Run, about, add_figures, compared_with, parameters, recipe, save_checkpoint
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 LARGEST = 2000
@@ -92,11 +92,7 @@ def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespe
     """Train both, keep the GPT as checkpoint `name` and the comparison as result `name`."""
     documents = [as_document(tokenizer.encode(text)) for text in shakespeare.train]
     gpt = train_gpt(run, name, plan.gpt, Stream(documents, *plan.gpt_batch), plan.steps)
-    facts = {
-        "what": f"{what} of Shakespeare, the next from the text before it",
-        "data": {"source": shakespeare.source, "split": shakespeare.split},
-        "training": gpt.training,
-    }
+    facts = about(f"{what} of Shakespeare, the next from the text before it", shakespeare, gpt.training)
     kept, _, _ = save_checkpoint(run, name, gpt.model, gpt.config, [tokenizer], facts, [name])
     figures = {"GPT": quality(kept, tokenizer, shakespeare.test)}
     add_figures(run, name, {"test": figures["GPT"]})
@@ -115,25 +111,7 @@ def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespe
         for title, t in trained.items()
         if t.history is not None
     }
-    report(run, name, what, rows, curves, shakespeare.split)
-
-
-def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
-    """The LSTM of part one, and what its card says of its quality."""
-    folder = run.checkpoints if name in names(run.checkpoints) else FOLDER
-    model, _, card = compared_with(name, name, folder)
-    found = card["figures"]
-    figures = {"perplexity": found["test_perplexity"], "bits_per_character": found["test_bits_per_character"]}
-    return Trained(model, card["config"], None, card["training"]), figures
-
-
-def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[str, Any], split: str) -> None:
-    lines = [
-        [title, r["parameters"], r["tokens"], r["seconds"], r["perplexity"], r["bits_per_character"]]
-        for title, r in rows.items()
-    ]
-    head = ["", "parameters", "tokens read", "seconds", "perplexity per token", "bits per character"]
-    run.say("\n" + table(head, lines))
+    split = shakespeare.split
     run.save_result(
         name,
         {
@@ -146,6 +124,15 @@ def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[st
             "what_it_shows": shown(rows),
         },
     )
+
+
+def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
+    """The LSTM of part one, and what its card says of its quality."""
+    folder = run.checkpoints if name in names(run.checkpoints) else FOLDER
+    model, _, card = compared_with(name, name, folder)
+    found = card["figures"]
+    figures = {"perplexity": found["test_perplexity"], "bits_per_character": found["test_bits_per_character"]}
+    return Trained(model, card["config"], None, card["training"]), figures
 
 
 def shown(rows: dict[str, Any]) -> str:
@@ -162,7 +149,9 @@ def shown(rows: dict[str, Any]) -> str:
 STEPS, LSTM_STEPS = 3000, 3100
 
 
+@recipe(10, "checkpoint:char_gpt result:char_gpt", sample=sample)
 def cook_char_gpt(run: Run) -> None:
+    """A small GPT on characters of Shakespeare, and an LSTM at matched parameters and time."""
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = CharTokenizer.fit(shakespeare.train)
     plan = Plan(
@@ -181,7 +170,9 @@ VOCABULARY = 1024
 BPE_STEPS, LSTM_BPE_STEPS = 1500, 1450
 
 
+@recipe(6, "checkpoint:bpe_gpt result:bpe_gpt", sample=sample)
 def cook_bpe_gpt(run: Run) -> None:
+    """A small GPT on byte-pair tokens of Shakespeare, and an LSTM at matched parameters and time."""
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = BPETokenizer.train(shakespeare.train, run.size(VOCABULARY, 300))
     plan = Plan(

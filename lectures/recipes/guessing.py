@@ -31,7 +31,7 @@ from nlmcore.metrics import bits_per_character
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained import smollm2
 from lectures.trained import checkpoint
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import as_document, plays
 
 KEYS = "abcdefghijklmnopqrstuvwxyz ."
@@ -152,6 +152,7 @@ def large_model(passages: list[str], length: int = 1024) -> dict[str, float]:
     return {"bits_per_character": round(total / sum(map(len, passages)), 3)}
 
 
+@recipe(6)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     first, length = run.size((FIRST, LENGTH), (0, 300))
@@ -167,12 +168,6 @@ def cook(run: Run) -> None:
         model, its_tokenizer, _ = checkpoint(name)
         players[title] = play(model, its_tokenizer, passages)
     large = large_model(run.size(passages, [passages[0][:200]]))
-    rows = [
-        [name, p["bits_per_key"], *p["bounds"], p["first_guess_right"], p["bits_per_character"]]
-        for name, p in players.items()
-    ]
-    run.say("\n" + table(["player", "bits per key", "lower", "upper", "first guess", "bits per character"], rows))
-    run.say(f"SmolLM2: {large}")
     run.save_result(
         "guessing",
         {

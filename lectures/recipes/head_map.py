@@ -31,7 +31,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from nlmcore.corpora import load
 from nlmcore.inspect import (
     Place,
@@ -239,6 +239,7 @@ def together(
 
 
 @torch.no_grad()
+@recipe(7)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     heads, count = model.config.n_heads, run.size(6, 2)
@@ -254,8 +255,7 @@ def cook(run: Run) -> None:
     run.say("looks: " + str({name: candidates.count(name) for name in TESTS}))
     kept = run.kept("together", lambda: together(model, draws, texts, candidates, order, *sizes))
     changed = run.kept(
-        "one by one",
-        lambda: {name: each.tolist() for name, each in effects(model, draws, texts, marks, order).items()},
+        "one by one", lambda: {name: each.tolist() for name, each in effects(model, draws, texts, marks, order).items()}
     )
     changes = {name: torch.tensor(each, dtype=torch.float64) for name, each in changed.items()}
     rows = []
@@ -273,7 +273,6 @@ def cook(run: Run) -> None:
         row["name"] = name if test["passes"] else "unknown"
         rows.append(row)
     named = {name: sum(row["name"] == name for row in rows) for name in (*TESTS, "unknown")}
-    run.say(f"named: {named}")
     with pathway(model) as branches:
         model.hidden_states(torch.cat(draws))
     nats = losses(model, branches[-1].result, torch.cat(draws))

@@ -18,7 +18,6 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load
-from nlmcore.metrics import mean_interval
 from nlmcore.vision import (
     ConvEncoder,
     ImageClassifier,
@@ -31,7 +30,8 @@ from nlmcore.vision import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.experiment import said
+from lectures.recipes.run import Run, parameters, recipe
 
 SIZES, SEEDS, BATCH, STEPS, PRETRAINING = (100, 300, 1000, 1197), 5, 32, 250, 800
 RATES, PATCH, HIDDEN = (1e-3, 4e-3, 1e-2), 2, 0.5
@@ -148,6 +148,7 @@ def nearest(size: int, seed: int) -> float:
     return round(float((labels[chosen][distance.argmin(1)] == wanted).float().mean()), 4)
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     sizes, seeds = run.size(SIZES, (100,)), range(run.size(SEEDS, 2))
     rates = run.size(RATES, RATES[:1])
@@ -157,8 +158,6 @@ def cook(run: Run) -> None:
         for row in ROWS
     }
     right["nearest neighbour"] = {str(size): [nearest(size, seed) for seed in seeds] for size in sizes}
-    head = ["", *map(str, sizes)]
-    run.say("\n" + table(head, [[row, *(mean_interval(of)[0] for of in by.values())] for row, by in right.items()]))
     counts = {kind: parameters(ImageClassifier(encoder(kind), 10)) for kind in (CNN, VIT)}
     run.save_result(
         "image_data",
@@ -171,9 +170,6 @@ def cook(run: Run) -> None:
             "parameters": counts,
             "rates": best,
             "right": right,
-            "what_it_shows": "; ".join(
-                f"{row}: " + ", ".join(f"{mean_interval(of)[0]:.1%} with {size}" for size, of in by.items())
-                for row, by in right.items()
-            ),
+            "what_it_shows": "; ".join(f"{row}: {said(by, '{0!m:.1%} with {row}', ', ')}" for row, by in right.items()),
         },
     )

@@ -27,7 +27,7 @@ from safetensors.torch import save
 
 from lectures.recipes import conversations
 from lectures.recipes.conversations import EXAMPLES, MISSING, RULES, SYSTEM, Told, messages
-from lectures.recipes.run import Run, load_smollm2, parameters
+from lectures.recipes.run import Run, load_smollm2, parameters, recipe
 from lectures.recipes.tuned import LAYERS, Tuned, adapted, in_batches, replies, shares, text_passages, train, written
 
 RANKS, CHOSEN, EPOCHS, RATE = (1, 4, 16), 4, 5, 3e-3
@@ -59,6 +59,7 @@ def reading_of(told: Told, reply: str) -> dict[str, int]:
 
 
 @torch.no_grad()
+@recipe(10)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     asked = conversations.held_out(run.size(24, 2))

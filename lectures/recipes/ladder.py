@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from lectures.recipes.gpt_against_lstm import lstm_config
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.positions import Windows, by_position, next_loss
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.texts import plays
 from lectures.trained import build
 
@@ -154,6 +154,7 @@ def plan(
     return planned
 
 
+@recipe(55)
 def cook(run: Run) -> None:
     rungs = run.size(RUNGS, ((4, 1), (8, 1)))
     rates = {
@@ -169,8 +170,6 @@ def cook(run: Run) -> None:
 
 
 def report(run: Run, runs: list[dict[str, Any]], rates: dict[str, dict[tuple[int, int], float]]) -> None:
-    rows = [[one["variant"], one["seed"], one["N"], one["D"], one["rate"], one["loss"]] for one in runs]
-    run.say("\n" + table(["", "seed", "N", "D", "rate", "loss"], rows))
     run.save_result(
         "ladder",
         {
@@ -183,6 +182,7 @@ def report(run: Run, runs: list[dict[str, Any]], rates: dict[str, dict[tuple[int
     )
 
 
+@recipe(30)
 def cook_held_out(run: Run) -> None:
     """The held-out model with a rate of its own: tuned on dev plays as those of the ladder, and once more at full length."""
     rung, steps = run.size(HELD_OUT, ((16, 1), 16))

@@ -120,12 +120,5 @@ def _train(
     run: Run, name: str, model: Any, config: dict[str, Any], stream: Stream, training: dict[str, Any], **options: Any
 ) -> Trained:
     steps: int = training["steps"]
-    history = run.fit(
-        name,
-        model,
-        stream,
-        steps=steps,
-        warm_up=WARM_UP,
-        **options,
-    )
+    history = run.fit(name, model, stream, steps=steps, warm_up=WARM_UP, **options)
     return Trained(model, config, history, training)

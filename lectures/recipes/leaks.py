@@ -9,22 +9,25 @@ with the mask, since a word that is not yet written cannot be seen.
 """
 
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from nlmcore.attention import causal_mask, two_way
 from nlmcore.training import next_token_loss
 from torch import Tensor
 
+from lectures.recipes.experiment import Experiment, Setting, Task
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.numbers import TEST_SEED, pairs_to_train_on, quality, tokenizers
 from lectures.recipes.pairs import PairBatches, draw_many
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 from lectures.trained import SourceAndTarget
 
 WAYS = {"shifted and masked": (True, True), "not shifted": (False, True), "not masked": (True, False)}
 """Name -> (the target is shifted, the mask is causal)."""
 SIZES = {"d_model": 32, "n_heads": 4, "n_layers": 1, "max_length": 64, "positions": "sinusoidal", "scale_embeddings": True}  # fmt: skip
-SEEDS, STEPS, BATCH, WORDS, RATE, WARM_UP = 5, 600, 32, 6, 5e-3, 40
+WORDS = 6
+SETTING = Setting(600, 32, (5e-3,), 40, weights="{seed}", quick=(2, 32))
 
 
 def loss_of(model: Any, batch: dict[str, Tensor], shifted: bool, masked: bool) -> Tensor:
@@ -40,29 +43,26 @@ def loss_of(model: Any, batch: dict[str, Tensor], shifted: bool, masked: bool) -
     return next_token_loss(model.output(model.decoder.final_norm(z)), tokens[:, 1:], batch["mask"][:, 1:])
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     source, target = tokenizers()
     numbers = draw_many(TEST_SEED, run.size(200, 4), 3, WORDS)
     pairs = pairs_to_train_on(run.size(4000, 60), WORDS, frozenset(numbers))
     config = {**SIZES, "source_vocab_size": source.vocab_size, "target_vocab_size": target.vocab_size}
-    steps, rows = run.size(STEPS, 2), dict[str, list[dict[str, float]]]()
+    build, rows = partial(glorot, "EncoderDecoder", config), dict[str, list[dict[str, float]]]()
     for way, (shifted, masked) in WAYS.items():
+        loss = partial(loss_of, shifted=shifted, masked=masked)
+        measure = partial(quality, tokenizer=SourceAndTarget(source, target), numbers=numbers)
+        experiment = Experiment(run, Task(partial(PairBatches, pairs), loss, measure), SETTING)
         rows[way] = []
-        for seed in range(run.size(SEEDS, 2)):
-            model: Any = run.build(str(seed), partial(glorot, "EncoderDecoder", config))
-            history = run.fit(
-                f"{way}-{seed}", model, PairBatches(pairs, BATCH, seed),
-                loss=partial(loss_of, shifted=shifted, masked=masked), steps=steps, learning_rate=RATE, warm_up=WARM_UP,
-            )  # fmt: skip
-            last = history.losses[-20:]
-            found = quality(model.eval(), SourceAndTarget(source, target), numbers)
-            rows[way].append({"loss": round(sum(last) / len(last), 4), **found})
-    run.say("\n" + table(["", "loss", "exact"], [[way, *([str([r[what] for r in runs]) for what in ("loss", "exact")])] for way, runs in rows.items()]))  # fmt: skip
+        for seed in range(run.size(SETTING.seeds, 2)):
+            model, losses = experiment.trained(way, build, seed)
+            rows[way].append({"loss": round(fmean(losses[-20:]), 4), **measure(model)})
     run.save_result(
         "leaks",
         {
             "question": "What does a decoder learn that may see the word that it must predict?",
-            "how": f"{STEPS} steps of {BATCH} numbers of up to {WORDS} English words, one value per seed; loss: nats per"
+            "how": f"{SETTING.words(f'numbers of up to {WORDS} English words')}, one value per seed; loss: nats per"
             " word over the last 20 steps; bleu and exact: greedy decoding with the causal mask, 200 numbers of 3 to"
             f" {WORDS} words",
             "rows": rows,

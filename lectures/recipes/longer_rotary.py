@@ -13,6 +13,7 @@ long, on the same longer texts, without interpolation.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,8 +21,9 @@ from nlmcore.positions import Rotary, rotary
 from nlmcore.transformer import TransformerLM
 from torch import Tensor
 
-from lectures.recipes.positions import READ, TRAINED, Windows, beyond_model, by_position, data, next_loss, seeds_of
-from lectures.recipes.run import Run, table
+from lectures.recipes.experiment import over, said
+from lectures.recipes.positions import READ, TRAINED, Windows, beyond, build_beyond, data, next_loss, read_on
+from lectures.recipes.run import Run, recipe
 
 FACTOR, STEPS = READ // TRAINED, 30
 
@@ -51,25 +53,25 @@ REPAIRS: dict[str, tuple[dict[str, Any], bool]] = {
 """Name -> (fields of the configuration that change, whether training goes on)."""
 
 
-def repaired(run: Run, name: str, seed: int, train: Tensor, dev: Tensor, vocab_size: int) -> list[float]:
+def repaired(run: Run, name: str, seed: int) -> list[float]:
     """Mean loss in each stretch of 16 positions."""
-    there = replace(run, recipe=replace(run.recipe, name="positions"))  # its seeds
-    trained: Any = beyond_model(there, "rotary", seed, train, vocab_size)
+    there = beyond(replace(run, recipe=replace(run.recipe, name="positions")))  # its seeds
+    vocab_size = there.task.vocab_size
+    trained: Any = there.trained("rotary", partial(build_beyond, vocab_size, "rotary"), seed)[0]
     changes, goes_on = REPAIRS[name]
     model = TransformerLM(replace(trained.config, **changes))
     model.load_state_dict(trained.state_dict())
     if goes_on:
-        batches = Windows(train, run.size(12, 2), READ, 1000 * seed + 500)
+        batches = Windows(data(run.size(None, 4000))[1][0], run.size(12, 2), READ, 1000 * seed + 500)
         label = f"{name}-{seed}".replace(" ", "_")
         run.fit(label, model, batches, loss=next_loss, steps=run.size(STEPS, 2), learning_rate=1e-3, warm_up=5)
-    return [round(float(part.mean()), 3) for part in by_position(model.eval(), dev).split(16)]
+    return read_on(run, model.eval())["beyond"]
 
 
+@recipe(1)
 def cook(run: Run) -> None:
-    _, characters = data(run.size(None, 4000))
-    found = seeds_of(run, REPAIRS, lambda name, seed: repaired(run, name, seed, *characters))
-    mean = {name: torch.tensor(rows).mean(0).tolist() for name, rows in found.items()}
-    run.say(table(["", *(str(16 * i + 16) for i in range(READ // 16))], [[name, *row] for name, row in mean.items()]))
+    found = over(run, dict.fromkeys(REPAIRS, 5), lambda name, seed: repaired(run, name, seed))
+    last = {name: [row[-1] for row in rows] for name, rows in found.items()}
     run.save_result(
         "longer_rotary",
         {
@@ -77,7 +79,6 @@ def cook(run: Run) -> None:
             "how": f"the five rotary models of `positions`, trained on {TRAINED} characters and reading {READ}; mean loss per"
             f" character in stretches of 16 positions, one row per seed; trained on: {STEPS} more steps on {READ} characters",
             "beyond": found,
-            "what_it_shows": "loss of the last 16 characters: "
-            + ", ".join(f"{name} {row[-1]:.2f}" for name, row in mean.items()),
+            "what_it_shows": "loss of the last 16 characters: " + said(last, "{row} {0!m:.2f}", ", "),
         },
     )

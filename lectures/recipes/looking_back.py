@@ -29,7 +29,7 @@ from lectures.trained import checkpoint
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe
 
 SENTENCE = (
     "When she tried to print her {}, she found that the printer was out of toner. She went to the stationery store to"
@@ -216,27 +216,9 @@ def of_lstm() -> dict[str, Any]:
     }
 
 
+@recipe(1)
 def cook(run: Run) -> None:
     transformer, lstm = of_transformer(run), of_lstm()
-    run.say("SmolLM2: " + ", ".join(f"{piece!r} {p}" for piece, p in transformer["next"].items()))
-    run.say(f"\nP(next | the word in the gap), SmolLM2\n{table(['in the gap', *WORDS], rows_of(transformer, ''))}")
-    strongest = transformer["strongest"][:5]
-    named = ", ".join(f"layer {one['layer']} head {one['head']}: {one['weight']:.2f}" for one in strongest)
-    run.say(f"\nAttention from the last token back over {transformer['distance']} tokens to 'tickets': {named}")
-    run.say(
-        f"(evenly spread it would be {transformer['uniform']}; all heads: {transformer['mean_over_heads']} in the mean)"
-    )
-    rows = [
-        [count, by["strongest"], by["random_mean"], min(by["random"])] for count, by in transformer["ablated"].items()
-    ]
-    head = ["heads ablated", "the strongest", "random ones, mean", "lowest"]
-    run.say(f"\nP(' tickets') with heads ablated at the last token\n{table(head, rows)}")
-    run.say(
-        f"\nLSTM: {lstm['unknown']} of {len(lstm['pieces'])} words are <unk>; "
-        + ", ".join(f"{piece!r} {p}" for piece, p in lstm["next"].items())
-    )
-    run.say(f"\nP(next | the word in the gap), known words, LSTM\n{table(['in the gap', *KNOWN_WORDS], rows_of(lstm))}")
-    run.say(f"\nThe same, SmolLM2\n{table(['in the gap', *KNOWN_WORDS], rows_of(transformer))}")
     run.save_result(
         "looking_back",
         {
@@ -255,8 +237,3 @@ def cook(run: Run) -> None:
             " LSTM's state after each token but the last",
         },
     )
-
-
-def rows_of(facts: dict[str, Any], which: str = "known_") -> list[list[Any]]:
-    """The table of answers, a row for each word in the gap."""
-    return [[word, *row] for word, row in zip(facts[f"{which}words"], facts[f"{which}answers"], strict=True)]

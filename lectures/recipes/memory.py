@@ -29,7 +29,7 @@ from nlmcore.diagnostics import gradient_norms
 from nlmcore.recurrent import CELLS, RecurrentLM
 from torch import Tensor, nn
 
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 
 SYMBOLS, LENGTH = 8, 5
 BLANK, SIGNAL, VOCAB = SYMBOLS, SYMBOLS + 1, SYMBOLS + 2
@@ -87,6 +87,7 @@ def shown(accuracy: dict[str, dict[int, float]], delays: list[int]) -> str:
     )
 
 
+@recipe(7)
 def cook(run: Run) -> None:
     hidden, batch = run.size(64, 8), 64
     steps, delays = run.size(1500, 4), run.size([5, 10, 20, 40, 80], [3])
@@ -116,12 +117,6 @@ def cook(run: Run) -> None:
                 gradients["trained to copy"][cell] = measured([model])
             run.say(f"{name}: {accuracy[cell][delay]:.1%} of symbols right")
 
-    reach = [d for d in (1, 5, 10, 20, 50, 100) if d <= distance]
-    for when, curves in gradients.items():
-        rows = [[TITLES[cell], *(f"{10 ** curves[cell][d]:.1e}" for d in reach)] for cell in CELL_NAMES]
-        run.say(f"\nGradient norm at distance d over that at distance 0, {when}\n" + table(["cell", *reach], rows))
-    rows = [[TITLES[cell], *(f"{accuracy[cell][d]:.1%}" for d in delays)] for cell in CELL_NAMES]
-    run.say(f"\nSymbols copied right after a delay (chance {1 / SYMBOLS:.1%})\n" + table(["cell", *delays], rows))
     run.save_result(
         "memory",
         {
@@ -161,7 +156,9 @@ def log10_norms(model: Any, distance: int, texts: int, seed: int) -> list[float]
     return [round(value / math.log(10), 3) for value in logs.mean(dim=0).tolist()]
 
 
+@recipe(5)
 def cook_initialisation(run: Run) -> None:
+    """Copying after a delay by a plain RNN, its recurrent matrix uniform, orthogonal or the identity."""
     hidden, batch, steps = run.size(64, 8), 64, run.size(1500, 4)
     delays, distance, texts = run.size([10, 20, 40, 80], [3]), run.size(100, 12), run.size(32, 3)
     accuracy: dict[str, dict[str, float]] = {}
@@ -177,8 +174,6 @@ def cook_initialisation(run: Run) -> None:
             run.fit(label, model, batches, steps=steps, learning_rate=3e-3, checkpoint_every=500)
             accuracy[name][str(delay)] = round(copying_accuracy(model, delay), 4)
             run.say(f"{label}: {accuracy[name][str(delay)]:.1%} of symbols right")
-    rows = [[name, *(f"{by[str(d)]:.1%}" for d in delays)] for name, by in accuracy.items()]
-    run.say("\nSymbols copied right after a delay (chance 12.5%)\n" + table(["recurrent matrix", *delays], rows))
     run.save_result(
         "initialisation",
         {

@@ -10,6 +10,7 @@ Departs from the paper: trained on sums alone instead of prompted, and a thousan
 """
 
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -18,13 +19,14 @@ from nlmcore.metrics import edit_distance
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lectures.recipes.experiment import Experiment, Setting, Task
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.ladder import without_embeddings
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, recipe
 
 DIGITS, PLUS, EQUALS, VOCABULARY = 3, 10, 11, 12
 LENGTH, ANSWER = 2 * DIGITS + 2, DIGITS + 1
-SEEDS, STEPS, BATCH, RATE = 5, 1500, 64, 1e-2
+STEPS, BATCH, RATE = 1500, 64, 1e-2
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64)
 LONGER, LONGER_WIDTHS, LONGER_SEEDS = 4, (6,), 3
 """Times the steps, for widths below the threshold."""
@@ -87,43 +89,37 @@ def measures(model: nn.Module, pairs: Tensor) -> dict[str, float]:
     answers, right = write(model, tokens[:, :LENGTH]), tokens[:, LENGTH:]
     with torch.no_grad():
         loss = float(answer_loss(model, (tokens, None)))
-    return {
+    found = {
         "exact": float((answers == right).all(1).float().mean()),
         "digits": float((answers == right).float().mean()),
         "edits": fmean(edit_distance(*pair) for pair in zip(answers.tolist(), right.tolist(), strict=True)),
         "loss": loss,
     }
+    return {key: round(value, 4) for key, value in found.items()}
 
 
 def train(run: Run, width: int, seed: int, held: Tensor, times: int = 1) -> dict[str, Any]:
-    name, steps = f"sums-{width}-{seed}", times * run.size(STEPS, 4)
-    sizes = {
-        "vocab_size": VOCABULARY,
-        "d_model": width,
-        "n_heads": 2,
-        "n_layers": 2,
-        "max_length": LENGTH + ANSWER,
-        "positions": "learned",
-    }
-
-    def measure() -> dict[str, Any]:
-        model = run.build(name, lambda: glorot("TransformerLM", sizes))
-        batches = Sums(run.size(BATCH, 4), 1000 * seed + 1, frozenset(map(tuple, held.tolist())))
-        run.fit(
-            f"{name}-weights", model, batches, loss=answer_loss, steps=steps,
-            learning_rate=RATE * (16 / width) ** 0.5, warm_up=run.size(100, 2),
-        )  # fmt: skip
-        found = {key: round(value, 4) for key, value in measures(model.eval(), held).items()}
-        return {"width": width, "N": without_embeddings(model), "parameters": parameters(model), "seed": seed, **found}
-
-    return run.kept(name, measure)
+    sizes = {"vocab_size": VOCABULARY, "d_model": width, "n_heads": 2, "n_layers": 2, "max_length": LENGTH + ANSWER}
+    build = partial(glorot, "TransformerLM", sizes | {"positions": "learned"})
+    without = frozenset(map(tuple, held.tolist()))
+    task = Task(lambda size, seed: Sums(size, 1000 * seed + 1, without), answer_loss, partial(measures, pairs=held))
+    setting = Setting(
+        times * STEPS,
+        BATCH,
+        (RATE * (16 / width) ** 0.5,),
+        run.size(100, 2),
+        weights="sums-{row}-{seed}",
+        name="sums-{row}-{seed}-weights",
+        quick=(4 * times, 4),
+    )
+    found = Experiment(run, task, setting).one(str(width), build, seed)
+    return {"width": width, "N": without_embeddings(build()), "seed": seed, **found}
 
 
+@recipe(8)
 def cook(run: Run) -> None:
     held = held_out()
-    runs = [train(run, width, seed, held) for seed in range(run.size(SEEDS, 2)) for width in run.size(WIDTHS, (4, 6))]
-    keys = ("width", "N", "seed", "exact", "digits", "edits", "loss")
-    run.say("\n" + table(keys, [[one[key] for key in keys] for one in runs]))
+    runs = [train(run, width, seed, held) for seed in range(run.size(5, 2)) for width in run.size(WIDTHS, (4, 6))]
     run.save_result(
         "mirage",
         {
@@ -137,7 +133,8 @@ def cook(run: Run) -> None:
     )
 
 
-def cook_longer(run: Run) -> None:
+@recipe(4)
+def cook_mirage_longer(run: Run) -> None:
     """Is a threshold in size one of the length of training as well? Widths that cannot add, trained for longer."""
     held = held_out()
     runs = [

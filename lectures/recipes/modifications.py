@@ -23,7 +23,6 @@ also on another machine that has the result's file. Trainings run side by side, 
 """
 
 import json
-import math
 import os
 import statistics
 from collections.abc import Iterator
@@ -44,7 +43,8 @@ from nlmcore.variants import CATALOGUE
 from lectures.recipes.costs import multiply_adds, seconds_per_step
 from lectures.recipes.narang import THEIRS
 from lectures.recipes.pairs import Dictionary, Ids, PairBatches, draw_many, english, german, load_dictionary
-from lectures.recipes.run import Clock, Run, parameters, table, write_json
+from lectures.recipes.pages import told
+from lectures.recipes.run import Clock, Run, parameters, recipe, write_json
 from nlmcore.metrics.significance import against, rank_correlation, summary
 from lectures.recipes.texts import plays
 
@@ -192,6 +192,7 @@ def jobs_of(rows: list[str], seeds: int, rates: tuple[float, ...]) -> list[Job]:
     return vanilla + main + own
 
 
+@recipe(300)
 def cook(run: Run) -> None:
     rows = [VANILLA, "SwiGLU", "Funnel Transformer"] if run.quick else list(CATALOGUE)
     jobs = jobs_of(rows, run.size(SEEDS, 2), run.size(RATES, RATES[-2:]))
@@ -212,7 +213,7 @@ def cook(run: Run) -> None:
         run.say(f"{number}/{len(left)}  {one['row']}, seed {one['seed']}, rate {one['rate']:g}: {loss}")
         write(run, file, measured, done, len(jobs))
     write(run, file, measured, done, len(jobs))
-    run.say(table(["", "early", "final", "phonemes", "numbers"], lines(summaries(done))))
+    run.say(told(file))
 
 
 def finished(jobs: list[Job], cores: int, quick: bool) -> Iterator[dict[str, Any]]:
@@ -270,14 +271,6 @@ def summaries(done: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         if "diverged" not in one and one["seed"] == 0:
             row["rates"][f"{one['rate']:g}"] = one["losses"][-1]
     return found
-
-
-def lines(rows: dict[str, dict[str, Any]]) -> list[list[Any]]:
-    columns = ("early", "final", "phonemes", "numbers")
-    return [
-        [name, *(statistics.fmean(row[column]) if row[column] else math.nan for column in columns)]
-        for name, row in rows.items()
-    ]
 
 
 def write(run: Run, file: Any, measured: dict[str, Any], done: list[dict[str, Any]], planned: int) -> None:

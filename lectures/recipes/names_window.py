@@ -16,7 +16,7 @@ from nlmcore.ngram import NGramLM
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.texts import BOS, EOS
 
 SYMBOLS, WINDOW, ORDERS, SEEDS, LEARNING_RATE = 27, 3, (2, 3, 4), 5, 0.01
@@ -79,6 +79,7 @@ def counted(names: dict[str, list[str]], order: int) -> float:
     return round(torch.cat(nats).mean().exp().item(), 3)
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     corpus = load("names", kind="first")
     names = {part: [d.text for d in of][: run.size(None, 100)] for part, of in corpus.splits.items()}
@@ -106,8 +107,6 @@ def cook(run: Run) -> None:
             run.say(f"{name}: perplexity {row['test'][-1]}")
         rows[title] = {"parameters": parameters(model), **row}
     grams = {str(order): counted(names, order) for order in ORDERS}
-    run.say("\n" + table(["", "test perplexity, by seed"], [[t, str(row["test"])] for t, row in rows.items()]))
-    run.say(f"n-grams, Kneser–Ney: {grams}")
     run.save_result(
         "names_window",
         {

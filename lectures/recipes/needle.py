@@ -17,7 +17,7 @@ recall of keys with several questions, as in Arora et al. 2023).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from statistics import mean
 from typing import Any
@@ -31,8 +31,9 @@ from nlmcore.variants.sparse import CausalSparseAttention, SparseAttention, spar
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lectures.recipes.experiment import Experiment, Setting, Task, said
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import plays
 
 LENGTH, BLOCK, LAYERS, BIN = 64, 4, 3, 6
@@ -41,12 +42,9 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz '"
 CARD = 1 + len(LETTERS)  # token 0 is <all>, then letters, then the cards, suit by suit, then a question per suit
 ASK = CARD + SUITS * RANKS
 VOCABULARY = ASK + SUITS
-SEEDS, STEPS, BATCH, RATE, TESTS = 5, 500, 32, 5e-3, 1000
+TESTS = 1000
+SETTING = Setting(500, 32, (5e-3,), blank="")
 PATIENT, LONGER = "Linformer", 5
-SETTINGS = (
-    f"{LAYERS} layers of 4 heads, d_model 32; {STEPS} steps of {BATCH} passages of {LENGTH} tokens, {SUITS} cards and"
-    f" {QUESTIONS} questions each; AdamW at {RATE} with a cosine"
-)
 
 
 def pattern(block: int, n_global: int, n_random: int) -> dict[str, Any]:
@@ -84,6 +82,10 @@ def config(row: str) -> TransformerConfig:
         initialise=initialise_glorot,
         **ROWS[row],
     )
+
+
+def build(row: str) -> MaskedLM:
+    return MaskedLM(config(row))
 
 
 @lru_cache(maxsize=2)
@@ -155,21 +157,13 @@ def share(right: Tensor, of: Tensor) -> float | None:
     return round(float(right[of].float().mean()), 4) if bool(of.any()) else None
 
 
-def train(run: Run, row: str, seed: int, train_on: Tensor, test_on: Tensor, times: int = 1) -> dict[str, Any]:
-    """Right answers on new passages: in all, by distance in stretches of BINS, and by the layers that the way takes.
-
-    times: so many times as many steps.
-    """
-    name, steps = f"{row}-{seed}".replace(" ", ""), times * run.size(STEPS, 2)
-    model: Any = run.build(name, lambda: MaskedLM(config(row)))
-    batches = Passages(train_on, run.size(BATCH, 2), 1000 * seed)
-    run.fit(name, model, batches, loss=loss, steps=steps, learning_rate=RATE, warm_up=run.size(50, 1))
-    tokens, asked_at, answers, cards = hide(test_on, run.size(TESTS, 8), torch.Generator().manual_seed(99))
+def measure(passages: tuple[Tensor, ...], model: nn.Module) -> dict[str, Any]:
+    """Right answers: in all, by distance in stretches of BINS, and by the layers that the way takes."""
+    tokens, asked_at, answers, cards = passages
     with torch.no_grad():
-        right = named(model.eval(), tokens, asked_at).argmax(-1) == answers
+        right = named(model, tokens, asked_at).argmax(-1) == answers
     far, way = (asked_at - cards).abs(), layers_to(model)[asked_at, cards]
     return {
-        "parameters": parameters(model),
         "keys": keys_per_query(model),
         "right": share(right, far >= 0),
         "by_distance": [share(right, (far >= a) & (far < a + BIN)) for a in range(0, LENGTH - BLOCK, BIN)],
@@ -186,34 +180,30 @@ def keys_per_query(model: Any) -> float:
     return part.E.shape[0] if isinstance(part, LinformerAttention) else LENGTH
 
 
+@recipe(10)
 def cook(run: Run) -> None:
     train_on, test_on = letters(run.size(None, 4000))
-    found: dict[str, list[dict[str, Any]]] = {row: [] for row in ROWS}
-    for seed in range(run.size(SEEDS, 2)):
-        for row, runs in found.items():
-            runs.append(train(run, row, seed, train_on, test_on))
-    more = f"{PATIENT}, {LONGER} × the steps"
-    found[more] = [train(run, PATIENT, seed, train_on, test_on, LONGER) for seed in range(run.size(SEEDS, 2))]
-    rows = {
-        row: {
-            "parameters": runs[0]["parameters"],
-            "keys": round(mean(one["keys"] for one in runs), 1),
-            **{of: [one[of] for one in runs] for of in ("right", "by_distance", "by_layers", "share_by_layers")},
-        }
-        for row, runs in found.items()
-    }
-    run.say("\n" + table(["", "keys", "right"], [[row, by["keys"], str(by["right"])] for row, by in rows.items()]))
+    held = hide(test_on, run.size(TESTS, 8), torch.Generator().manual_seed(99))
+    task = Task(lambda size, seed: Passages(train_on, size, 1000 * seed), loss, partial(measure, held), held=held[0])
+    builds = {row: partial(build, row) for row in ROWS}
+    patient = replace(SETTING, steps=LONGER * SETTING.steps, quick=(2 * LONGER, 2))
+    rows = Experiment(run, task, SETTING).rows(builds)
+    more = Experiment(run, task, patient).rows({PATIENT: builds[PATIENT]})
+    rows |= {f"{PATIENT}, {LONGER} × the steps": more[PATIENT]}
+    for of in rows.values():
+        of["keys"] = round(mean(of["keys"]), 1)
     run.save_result(
         "needle",
         {
             "question": "Which patterns of attention find a card that is hidden in a text, by its distance?",
-            "how": f"right answers on {run.size(TESTS, 8)} new passages of {QUESTIONS} questions, one value per seed;"
-            f" chance is 1 in {RANKS}; {SETTINGS}",
+            "how": f"right answers on {len(task.held)} new passages of {QUESTIONS} questions, one value per seed;"
+            f" chance is 1 in {RANKS}; {LAYERS} layers of 4 heads, d_model 32;"
+            f" {SETTING.words(f'passages of {LENGTH} tokens')}, {SUITS} cards and {QUESTIONS} questions each",
             "bin": BIN,
             "layers": LAYERS,
             "length": LENGTH,
             "ranks": RANKS,
             "rows": rows,
-            "what_it_shows": "; ".join(f"{row} {mean(by['right']):.0%}" for row, by in rows.items()),
+            "what_it_shows": said(rows, "{row} {right!m:.0%}"),
         },
     )

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 from lectures.recipes.capital_facts import interval
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from nlmcore.inspect import neurons, outputs, patch
 from torch import Tensor
 
@@ -43,6 +43,7 @@ def prompts(tokenizer: Any) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
+@recipe(2)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     singular, plural = prompts(tokenizer)
@@ -89,7 +90,6 @@ def cook(run: Run) -> None:
     generator = torch.Generator().manual_seed(run.seed)
     pushes = [torch.randn(len(d), generator=generator) for _ in range(run.size(20, 2))]
     others = [float(moved(steered(best, r * d.norm() / r.norm())).mean()) for r in pushes]
-    run.say(f"layer {best}: {by_layer[str(best)]}, random {max(others):.2f}")
 
     # --- neurons ---
     width = one["units.0"].shape[1]

@@ -16,7 +16,7 @@ from nlmcore.tokens import WordTokenizer
 from lectures.trained import SourceAndTarget
 
 from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german, translate
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 
 SHORT, LONG = 12, 20
 TEST_SEED, TRAIN_SEED = 1, 2
@@ -53,13 +53,8 @@ def pairs_to_train_on(count: int, trained_to: int, held: frozenset[int]) -> list
 
 def training_facts(steps: int, count: int, trained_to: int, learning_rate: float, warm_up: int) -> dict[str, Any]:
     """What a card says about a training on `pairs_to_train_on`."""
-    return {
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": learning_rate,
-        "schedule": f"cosine to 0, {warm_up} steps of warm-up",
-        "numbers": f"{count:,} different ones of 1 to {trained_to} English words",
-    }
+    numbers = f"{count:,} different ones of 1 to {trained_to} English words"
+    return trained_for(steps, BATCH, learning_rate, warm_up, numbers=numbers)
 
 
 def quality(model: Any, tokenizer: Any, numbers: list[int]) -> dict[str, float]:
@@ -76,6 +71,11 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return quality(model, tokenizer, draw_many(TEST_SEED + 9, 30, 9, 11))
 
 
+@recipe(
+    15,
+    "checkpoint:numbers_initial checkpoint:numbers_attention checkpoint:numbers_initial_20 checkpoint:numbers_attention_20 result:quality_by_length",
+    sample=sample,
+)
 def cook(run: Run) -> None:
     tests = test_numbers(run.size(200, 4))
     held = frozenset(n for numbers in tests.values() for n in numbers)
@@ -84,14 +84,22 @@ def cook(run: Run) -> None:
         for context, title in CONTEXTS.items():
             name = f"numbers_{context}" if trained_to == SHORT else f"numbers_{context}_{trained_to}"
             model, config, training = train(run, name, context, trained_to, held)
-            facts = {
-                "what": f"numbers from English words into German words, by {title}",
-                "data": data_of(held),
-                "training": training,
-            }
+            facts = about(f"numbers from English words into German words, by {title}", data_of(held), training)
             model, tokenizer, _ = save_checkpoint(run, name, model, config, list(tokenizers()), facts, [name])
             lines[f"{title}, trained on up to {trained_to} words"] = by_length(run, name, model, tokenizer, tests)
-    report(run, lines, seeds_of(run, lines, tests), len(next(iter(tests.values()))))
+    seeds = seeds_of(run, lines, tests)
+    per_bucket = len(next(iter(tests.values())))
+    run.save_result(
+        "quality_by_length",
+        {
+            "question": "Quality against source length, with and without attention (Bahdanau et al. 2015, figure 2).",
+            "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
+            "numbers_per_length": per_bucket,
+            "lines": lines,
+            "seeds_are": f"trained on up to {SHORT} words: one line for each of {SEEDS} trainings, the first that of the checkpoint",
+            "seeds": seeds,
+        },
+    )
 
 
 def train(
@@ -113,7 +121,7 @@ def train(
     }
     training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
     model: Any = run.build(name, partial(Seq2Seq, **config))
-    run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), training, warm_up=WARM_UP)
+    run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), training)
     return model, config, training
 
 
@@ -146,27 +154,4 @@ def by_length(run: Run, name: str, model: Any, tokenizer: Any, tests: dict[tuple
     """Quality at every length of source: kept in the card, and said."""
     line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
     add_figures(run, name, {"by_length": line})
-    run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
     return line
-
-
-def say_lines(run: Run, lines: dict[str, Line]) -> None:
-    """All models in one table per measure."""
-    for measure, title in (("bleu", "BLEU"), ("exact", "Every word right")):
-        rows = [[name, *(q[measure] for q in line.values())] for name, line in lines.items()]
-        run.say(f"\n{title} by the length of the source in words\n" + table(["", *next(iter(lines.values()))], rows))
-
-
-def report(run: Run, lines: dict[str, Line], seeds: dict[str, list[Line]], per_bucket: int) -> None:
-    say_lines(run, lines)
-    run.save_result(
-        "quality_by_length",
-        {
-            "question": "Quality against source length, with and without attention (Bahdanau et al. 2015, figure 2).",
-            "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
-            "numbers_per_length": per_bucket,
-            "lines": lines,
-            "seeds_are": f"trained on up to {SHORT} words: one line for each of {SEEDS} trainings, the first that of the checkpoint",
-            "seeds": seeds,
-        },
-    )

@@ -31,13 +31,13 @@ from lectures.recipes.numbers import (
     by_length,
     data_of,
     pairs_to_train_on,
-    say_lines,
+    sample,
     test_numbers,
     tokenizers,
     training_facts,
 )
 from lectures.recipes.pairs import Ids, PairBatches
-from lectures.recipes.run import Run, compared_with, save_checkpoint
+from lectures.recipes.run import Run, about, compared_with, recipe, save_checkpoint
 
 Trained = tuple[Any, dict[str, Any]]
 """A model and its card."""
@@ -89,6 +89,11 @@ def costs_of(trained: dict[str, Trained], pairs: dict[int, Pairs], rounds: int) 
     return {title: found[title] for title in trained}
 
 
+@recipe(
+    3,
+    "checkpoint:numbers_transformer checkpoint:numbers_transformer_relative checkpoint:numbers_transformer_20 checkpoint:numbers_transformer_relative_20 result:numbers_transformer",
+    sample=sample,
+)
 def cook(run: Run) -> None:
     trained = recurrent_networks(run)
     lines: dict[str, Line] = {title: card["figures"]["by_length"] for title, (_, card) in trained.items()}
@@ -114,20 +119,15 @@ def cook(run: Run) -> None:
             training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
             model: Any = run.build(name, partial(glorot, "EncoderDecoder", config))
             batches = PairBatches(pairs[trained_to], BATCH, run.seed_of(name))
-            run.fit_as(name, model, batches, training, warm_up=WARM_UP)
-            facts = {
-                "what": f"numbers from English words into German words, by a Transformer with {title}",
-                "data": data_of(held),
-                "training": training,
-            }
+            run.fit_as(name, model, batches, training)
+            facts = about(
+                f"numbers from English words into German words, by a Transformer with {title}", data_of(held), training
+            )
             model, tokenizer, card = save_checkpoint(run, name, model, config, [source, target], facts, [name])
             lines[title_of(title, trained_to)] = by_length(run, name, model, tokenizer, tests)
             trained[title_of(title, trained_to)] = (model, card)
-    report(run, lines, costs_of(trained, pairs, run.size(30, 1)), len(next(iter(tests.values()))))
-
-
-def report(run: Run, lines: dict[str, Line], costs: dict[str, Any], per_bucket: int) -> None:
-    say_lines(run, lines)
+    costs = costs_of(trained, pairs, run.size(30, 1))
+    per_bucket = len(next(iter(tests.values())))
     run.save_result(
         "numbers_transformer",
         {

@@ -17,7 +17,7 @@ from nlmcore.corpora import folio, load
 from nlmcore.tokens import CharTokenizer
 from torch import Tensor
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 MODERN, OLD = 0, 1
 LINES, TEST_LINES, PASSES, BATCH, LEARNING_RATE = 10_000, 2_000, 3, 64, 5e-3
@@ -74,6 +74,7 @@ def sample(model: Any, tokenizer: CharTokenizer) -> dict[str, float]:
     return {"accuracy": accuracy(model, tokenizer, list(EXAMPLES)), "probability": round(right, 3)}
 
 
+@recipe(3, "checkpoint:old_spelling", sample=sample)
 def cook(run: Run) -> None:
     train, test = (
         (list(EXAMPLES) * 20, list(EXAMPLES))  # aligning the plays takes too long for a smoke run
@@ -103,15 +104,14 @@ def cook(run: Run) -> None:
         return F.cross_entropy(model(tokens, tokens > 0), labels)
 
     run.fit_as("old-spelling", model, batches, training, loss=loss)
-    facts = {
-        "what": "was a line printed in 1623 (class 1) or is it in modern spelling (class 0)? (Kim 2014)",
-        "data": {
+    facts = about(
+        "was a line printed in 1623 (class 1) or is it in modern spelling (class 0)? (Kim 2014)",
+        {
             "source": f"{folio.SOURCE}; aligned by nlmcore.corpora.folio; {folio.LICENCE}",
             "split": "by plays, the same as those of the corpus 'shakespeare'",
         },
-        "training": training,
-    }
+        training,
+    )
     model, tokenizer, _ = save_checkpoint(run, "old_spelling", model, config, [tokenizer], facts, ["old-spelling"])
     figures = {"test_accuracy": accuracy(model, tokenizer, test), "test_lines": len(test)}
     add_figures(run, "old_spelling", figures)
-    run.say(str(figures))

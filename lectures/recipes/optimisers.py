@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from nlmcore.training import cosine_schedule
 
-from lectures.recipes.run import Run, table
-from lectures.recipes.small_network import BATCH, SEEDS, Data, data, in_words, sweep
+from lectures.recipes.experiment import said
+from lectures.recipes.run import Run, recipe
+from lectures.recipes.small_network import BATCH, SEEDS, data, sweep
 
 STEPS = 1_000
 OPTIMISERS: dict[str, tuple[Callable[..., torch.optim.Optimizer], tuple[float, ...]]] = {
@@ -39,75 +40,60 @@ EXAMPLES = 32_768
 SIZE_RATES = (3e-3, 1e-2)
 
 
-def rows(by: dict[str, Any]) -> list[list[str]]:
-    return [[name, one["best"], in_words(one["rates"][one["best"]]["test"])] for name, one in by.items()]
-
-
-def shown(by: dict[str, Any]) -> str:
-    """Every contestant at its best rate, on test."""
-    return "; ".join(f"{name} {loss} nats at a rate of {rate}" for name, rate, loss in rows(by))
-
-
-def save(run: Run, name: str, found: Data, by: dict[str, Any], facts: dict[str, Any]) -> None:
-    run.say("\n" + table(["", "best rate", "test, nats per character"], rows(by)))
-    about = {"split": found.split, "seeds": SEEDS, "guess": round(math.log(found.vocab_size), 3)}
-    run.save_result(name, {**facts, **about, "by": by, "what_it_shows": shown(by)})
-
-
 HOW = (
     "nats per character of Shakespeare; a window model of 16 characters and one hidden layer of 128; five seeds; the"
     " rate was chosen on dev plays, the loss is that of the test plays; ±: 95 % interval of the mean"
 )
 
 
-def cook_optimisers(run: Run) -> None:
-    found, steps = data(run), run.size(STEPS, 4)
-    by = {name: sweep(run, name, rates, make, found=found, steps=steps) for name, (make, rates) in OPTIMISERS.items()}
-    facts = {"question": "SGD, momentum, Adam and AdamW on one small language model, each at its best learning rate."}
-    save(
-        run,
-        "optimisers",
-        found,
-        by,
-        {**facts, "steps": steps, "how": f"{HOW}; {steps} steps of {BATCH}, constant rate"},
+def contest(run: Run, question: str, how: str, rows: dict[str, dict[str, Any]], **facts: Any) -> None:
+    """Every row at its rates, each with all seeds; the result has the recipe's name."""
+    found = data(run)
+    by = {row: sweep(run, found=found, **training) for row, training in rows.items()}
+    about = {"split": found.split, "seeds": SEEDS, "guess": round(math.log(found.vocab_size), 3)}
+    best = {row: {"rate": one["best"], "test": one["rates"][one["best"]]["test"]} for row, one in by.items()}
+    shown = said(best, "{row} {test!i} nats at a rate of {rate}")
+    run.save_result(
+        run.recipe.name,
+        {"question": question, **facts, "how": f"{HOW}; {how}", **about, "by": by, "what_it_shows": shown},
     )
 
 
+def adam(title: str, rates: tuple[float, ...], **training: Any) -> dict[str, Any]:
+    return {"title": title, "rates": rates, "optimiser": OPTIMISERS["Adam"][0], "points": 4, **training}
+
+
+@recipe(7)
+def cook_optimisers(run: Run) -> None:
+    """SGD, momentum, Adam and AdamW on a small window model, each at six learning rates."""
+    steps = run.size(STEPS, 4)
+    rows = {
+        name: {"title": name, "rates": rates, "optimiser": make, "steps": steps}
+        for name, (make, rates) in OPTIMISERS.items()
+    }
+    question = "SGD, momentum, Adam and AdamW on one small language model, each at its best learning rate."
+    contest(run, question, f"{steps} steps of {BATCH}, constant rate", rows, steps=steps)
+
+
+@recipe(5)
 def cook_schedules(run: Run) -> None:
-    found, steps = data(run), run.size(SCHEDULE_STEPS, 4)
-    adam = OPTIMISERS["Adam"][0]
-    by = {
-        name: sweep(
-            run,
-            f"schedule {name}",
-            ADAM_RATES,
-            adam,
-            found=found,
-            steps=steps,
-            schedule=partial(schedule, total=steps),
-            points=4,
-        )
+    """Constant rate, warm-up and cosine on the same model."""
+    steps = run.size(SCHEDULE_STEPS, 4)
+    rows = {
+        name: adam(f"schedule {name}", ADAM_RATES, steps=steps, schedule=partial(schedule, total=steps))
         for name, schedule in SCHEDULES.items()
     }
-    facts = {"question": "Do warm-up and cosine lower the loss of a small language model trained by Adam?"}
-    save(run, "schedules", found, by, {**facts, "how": f"{HOW}; {steps} steps of {BATCH}, warm-up {WARM_UP} steps"})
+    question = "Do warm-up and cosine lower the loss of a small language model trained by Adam?"
+    contest(run, question, f"{steps} steps of {BATCH}, warm-up {WARM_UP} steps", rows)
 
 
+@recipe(5)
 def cook_minibatches(run: Run) -> None:
-    found, examples = data(run), run.size(EXAMPLES, 2048)
-    adam = OPTIMISERS["Adam"][0]
-    by = {
-        str(size): sweep(
-            run,
-            f"minibatches of {size}",
-            SIZE_RATES,
-            adam,
-            found=found,
-            steps=examples // size,
-            batch=size,
-            points=4,
-        )
+    """Minibatches of 16 to 1,024 examples at the same number of examples."""
+    examples = run.size(EXAMPLES, 2048)
+    rows = {
+        str(size): adam(f"minibatches of {size}", SIZE_RATES, steps=examples // size, batch=size)
         for size in run.size(SIZES, (512, 1024))
     }
-    facts = {"question": "Many small minibatches or few large ones, for the same number of training examples?"}
-    save(run, "minibatches", found, by, {**facts, "examples": examples, "how": f"{HOW}; Adam, constant rate"})
+    question = "Many small minibatches or few large ones, for the same number of training examples?"
+    contest(run, question, "Adam, constant rate", rows, examples=examples)

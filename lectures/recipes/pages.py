@@ -3,26 +3,42 @@
 Where no row of data describes a table, a function of the result makes it.
 """
 
+import html
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from nlmcore.metrics import mean_interval
-
 from lectures.recipes.narang import THEIRS
-from lectures.recipes.tables import Page, Result, Table, table
-
-# --- tables that no row of data describes -------------------------------------------------------------------------
+from lectures.recipes.tables import Form, Page, Result, Table, table, text, words
 
 
-def _interval(losses: list[float | None]) -> str:
-    """The mean over seeds and its 95 % interval; how many diverged, if any did."""
-    sound = [loss for loss in losses if loss is not None]
-    if len(sound) < len(losses):
-        return f"{len(losses) - len(sound)} of {len(losses)} diverged"
-    mean, half = mean_interval(sound)
-    return f"{mean:.3f} ± {half:.3f}"
+def told(file: Path) -> str:
+    """What the page says of one result."""
+    result = json.loads(file.read_text(encoding="utf-8"))
+    blocks = PAGES.get(file.stem, (SHOWN,) if "what_it_shows" in result else ())
+    return f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(blocks, result)}"
+
+
+def picture(file: Path) -> str:
+    """The drawing beside a result, with its own description and the command that draws it; nothing where none is."""
+    drawing = file.with_suffix(".svg")
+    if not drawing.exists():
+        return ""
+    label = re.search(r'aria-label="([^"]*)"', drawing.read_text(encoding="utf-8"))
+    alt = html.unescape(label[1]) if label else file.stem
+    for sign in "[]":
+        alt = alt.replace(sign, f"\\{sign}")
+    return f"![{alt}]({drawing.name})\n\n`python lectures/results/draw.py {file.stem}`\n\n"
+
+
+# --- what several tables share ------------------------------------------------------------------------------------
+
+interval = partial(words, "{0!i}")
+spread = partial(words, "{0!g:.0f}")
 
 
 def sweep(by: Mapping[str, Any]) -> str:
@@ -30,7 +46,7 @@ def sweep(by: Mapping[str, Any]) -> str:
     rates = sorted({rate for one in by.values() for rate in one["rates"]}, key=float)
     rows = []
     for name, one in by.items():
-        cells = {rate: _interval(row["test"]) for rate, row in one["rates"].items()}
+        cells = {rate: interval(row["test"]) for rate, row in one["rates"].items()}
         cells[one["best"]] = f"**{cells[one['best']]}**"
         rows.append([name, *(cells.get(rate, "") for rate in rates)])
     return table(["test loss, learning rate", *rates], rows)
@@ -41,100 +57,30 @@ def contestants(result: Result) -> str:
 
 
 def deep_networks(result: Result) -> str:
-    return sweep({f"{name}, {norm}": one for norm, by in result["by"].items() for name, one in by.items()})
+    return sweep(dict(nested(result["by"], "{1}, {0}")))
 
 
-def overfitting(result: Result) -> str:
-    rows = [
-        [name, row["strength"], *(_interval(row[part]) for part in ("train", "dev", "test"))]
-        for name, row in result["results"].items()
-    ]
-    return table(["at the end", "strength", "training", "dev", "test"], rows)
+def nested(by: Mapping[str, Any], form: str = "{0}, {1}") -> list[tuple[str, Any]]:
+    """The entries of two mappings, one in the other, under both names."""
+    return [(form.format(outer, inner), of) for outer, its in by.items() for inner, of in its.items()]
 
 
-def seeds(result: Result) -> str:
-    return table(["activation", "test"], [[name, _interval(losses)] for name, losses in result["test"].items()])
+def over(key: str, form: str) -> Callable[[Sequence[Any]], str]:
+    """One figure of every run, in a line."""
+    return lambda runs: ", ".join(form.format(run[key]) for run in runs)
 
 
-def unseen_contexts(result: Result) -> str:
-    models = list(result["overall"])
-    rows = [
-        [n, f"{row['share']:.1%}", *(f"{row[model]:.1f}" for model in models)]
-        for n, row in {**result["by_words_seen"], "all": {"share": 1.0, **result["overall"]}}.items()
-    ]
-    return table(["of the 4 words before, seen together in training", "share of words", *models], rows)
+def along(first: str, path: str | Callable[[Result], Any]) -> Table:
+    """The mean over the seeds, in stretches of 16 positions."""
+
+    def means(result: Result) -> list[tuple[str, list[float]]]:
+        found = path(result) if callable(path) else result[path]
+        return [(name, [mean(at) for at in zip(*seeds, strict=True)]) for name, seeds in found.items()]
+
+    return Table(means, first, grid="{0:.2f}", heading=lambda i: f"to {16 * i + 16}")
 
 
-def race(result: Result) -> str:
-    rows = [[name, *(f"{curve[-1]:.0%}" for curve in curves)] for name, curves in result["right"].items()]
-    return table(["right at the end", *(f"seed {seed}" for seed in range(len(rows[0]) - 1))], rows)
-
-
-def names_window(result: Result) -> str:
-    rows = [
-        [name, f"{row['parameters']:,}", *(", ".join(f"{p:.2f}" for p in row[part]) for part in ("train", "test"))]
-        for name, row in result["network"].items()
-    ]
-    rows += [[f"{order}-gram, Kneser–Ney", "", "", f"{value:.2f}"] for order, value in result["ngram"].items()]
-    return table(["one value per seed", "parameters", "perplexity, training names", "test names"], rows)
-
-
-def warmup_again(result: Result) -> str:
-    rows = [
-        [f"{initial}, {n} steps of warm-up", ", ".join(f"{loss:.2f}" for loss in of)]
-        for initial, by in result["runs"].items()
-        for n, of in by.items()
-    ]
-    return table(["post-norm", "nats per character on dev, by seed"], rows)
-
-
-def warmup_gradients(result: Result) -> str:
-    rows = [
-        [f"{norm}, {depth} layers, {initial}", *(f"{by[depth][at]:.3f}" for at in (0, int(depth) // 2, -1))]
-        for initial, by_norm in result["gradients"].items()
-        for norm, by in by_norm.items()
-        for depth in by
-    ]
-    return table(["at initialisation", "first layer", "middle", "last layer"], rows)
-
-
-def free_running(result: Result) -> str:
-    rows = [
-        [
-            name,
-            ", ".join(f"{line[-1]:.2f}" for line in row["held_out"]),
-            ", ".join(f"{share:.2f}" for share in row["known_triples"]),
-            ", ".join(f"{centre:.2f} ± {deviation:.2f}" for centre, deviation in row["gradient_norm"]),
-        ]
-        for name, row in result["rows"].items()
-    ]
-    rows.append(["letters by their position alone", f"{result['by_place_alone']:.2f}", "", ""])
-    rows.append(["held-out names", "", f"{result['known_triples_of_held_out']:.2f}", ""])
-    return table(["one value per seed", "held-out nats per letter", "known triples", "norm of the gradient"], rows)
-
-
-def bleu_by_seed(result: Result) -> str:
-    """BLEU at every length: the mean over the seeds, and their range."""
-    rows = []
-    for name, lines in result["seeds"].items():
-        found = [[line[at]["bleu"] for line in lines] for at in lines[0]]
-        rows.append([name, *(f"{mean(of):.0f} ({min(of):.0f} to {max(of):.0f})" for of in found)])
-    lengths = list(next(iter(result["seeds"].values()))[0])
-    return table(["BLEU over the seeds, source of … words", *lengths], rows)
-
-
-def leaks(result: Result) -> str:
-    rows = [
-        [
-            way,
-            *(
-                ", ".join(form.format(row[what]) for row in runs)
-                for what, form in (("loss", "{:.4f}"), ("exact", "{:.1%}"))
-            ),
-        ]
-        for way, runs in result["rows"].items()
-    ]
-    return table(["one value per seed", "training loss", "right in every word"], rows)
+# --- tables that no row of data describes -------------------------------------------------------------------------
 
 
 def unused_source(result: Result) -> str:
@@ -142,139 +88,40 @@ def unused_source(result: Result) -> str:
     rows = []
     for name, runs in result["rows"].items():
         for task, ngrams in result["n-grams"].items():
-            own = [run[task]["own source"] for run in runs]
-            rise = [run[task]["another text's source"] - run[task]["own source"] for run in runs]
-            rows.append(
-                [
-                    name,
-                    task,
-                    ", ".join(f"{loss:.3f}" for loss in own),
-                    ", ".join(f"{of:+.5f}" for of in rise),
-                    f"{min(ngrams):.3f}",
-                ]
-            )
+            own, other = ([run[task][of] for run in runs] for of in ("own source", "another text's source"))
+            rise = [b - a for a, b in zip(own, other, strict=True)]
+            rows.append([name, task, words("{0!e:.3f}", own), words("{0!e:+.5f}", rise), f"{min(ngrams):.3f}"])
     return table(["", "task", "own source, by seed", "rise with another source", "best n-gram of the targets"], rows)
 
 
 def translators(result: Result) -> str:
     """Quality and alignment at every length: the mean over the seeds, and their range."""
-
-    def over(seeds: list[dict[str, Any]], value: Callable[[dict[str, Any]], float]) -> str:
-        found = [100 * value(seed) for seed in seeds]
-        return f"{mean(found):.0f} ({min(found):.0f} to {max(found):.0f})"
-
     baseline, parts = result["word_by_word"], []
     lengths = list(baseline["by_length"])
-    for title, word_by_word, value in (
-        ("BLEU", lambda at: baseline["by_length"][at]["bleu"] / 100, lambda seed, at: seed["by_length"][at]["bleu"] / 100),
-        ("right in every word, %", lambda at: baseline["by_length"][at]["exact"], lambda seed, at: seed["by_length"][at]["exact"]),
-        ("words found, %", lambda at: baseline["aligned"][at], lambda seed, at: seed["aligned"][at]),
-    ):  # fmt: skip
-        rows = [["word by word", *(f"{100 * word_by_word(at):.0f}" for at in lengths)]]
+    alone = {
+        "BLEU": [baseline["by_length"][at]["bleu"] for at in lengths],
+        "right in every word, %": [100 * baseline["by_length"][at]["exact"] for at in lengths],
+        "words found, %": [100 * baseline["aligned"][at] for at in lengths],
+    }
+    values: dict[str, Callable[[Any, str], float]] = {
+        "BLEU": lambda seed, at: seed["by_length"][at]["bleu"],
+        "right in every word, %": lambda seed, at: 100 * seed["by_length"][at]["exact"],
+        "words found, %": lambda seed, at: 100 * seed["aligned"][at],
+    }
+    for title, value in values.items():
         before = {"recurrent, attention": result["recurrent"]} if title.startswith("words") else {}
-        rows += [
-            [name, *(over(seeds, partial(value, at=at)) for at in lengths)]
-            for name, seeds in {**result["seeds"], **before}.items()
-        ]
+        rows = [["word by word", *(f"{one:.0f}" for one in alone[title])]]
+        for name, seeds in {**result["seeds"], **before}.items():
+            rows.append([name, *(spread([value(seed, at) for seed in seeds]) for at in lengths)])
         parts.append(table([f"{title}, source of … words", *lengths], rows))
     return "\n\n".join(parts)
 
 
-def positions(result: Result) -> str:
-    rows = [
-        [
-            name,
-            f"{row['theirs']} ± {row['their_deviation']}" if row["theirs"] else "–",
-            f"{mean(row['ours']):.1%} ± {100 * stdev(row['ours']):.1f}",
-        ]
-        for name, row in result["letters"].items()
-    ]
-    ends = [16 * (i + 1) for i in range(len(next(iter(result["beyond"].values()))[0]))]
-    lines = [
-        [kind, *(f"{mean(at):.2f}" for at in zip(*seeds, strict=True))] for kind, seeds in result["beyond"].items()
-    ]
-    return (
-        f"Hidden letters: {result['letters_are']}.\n\n"
-        + table(["positions", "GLUE, theirs", "letters, ours: mean ± sd"], rows)
-        + f"\n\nLonger texts: {result['beyond_is']}.\n\n"
-        + table(["positions", *(f"to {end}" for end in ends)], lines)
-    )
-
-
-def longer_rotary(result: Result) -> str:
-    ends = [16 * (i + 1) for i in range(len(next(iter(result["beyond"].values()))[0]))]
-    rows = [[name, *(f"{mean(at):.2f}" for at in zip(*of, strict=True))] for name, of in result["beyond"].items()]
-    return table(["mean over the seeds", *(f"to {end}" for end in ends)], rows)
-
-
-def positions_longer(result: Result) -> str:
-    rows = [
-        [name, f"{mean(of):.1%}", ", ".join(f"{100 * one:.1f}" for one in of)] for name, of in result["letters"].items()
-    ]
-    return table(["positions", "letters named", "by seed"], rows)
-
-
-def why_transformer(result: Result) -> str:
-    rows = [
-        [
-            kind,
-            f"{row['parameters']:,}",
-            f"{row['rate']:g}",
-            _interval([curve[-1] for curve in row["curve"]]),
-            _interval(row["dev"]),
-            f"{1000 * row['seconds_per_step']:.1f}",
-        ]
-        for kind, by in result["sizes"].items()
-        for row in by.values()
-    ]
-    return table(["", "parameters", "rate", "training, last ten steps", "dev", "ms per step"], rows)
-
-
-def step_time(result: Result) -> str:
-    rows = [
-        [
-            f"{row['parameters']:,}",
-            str(row["tokens"]),
-            *(f"{1000 * seconds:.0f}" for seconds in row["seconds"].values()),
-            f"{row['ratio']:.2f}",
-        ]
-        for row in result["rows"]
-    ]
-    return table(["parameters", "tokens", "Transformer, ms", "LSTM, ms", "Transformer ÷ LSTM"], rows)
-
-
-def image_data(result: Result) -> str:
-    return table(
-        ["test digits right, training images", *next(iter(result["right"].values()))],
-        [[row, *(f"{100 * mean(of):.1f} ({_reach(of)})" for of in by.values())] for row, by in result["right"].items()],
-    )
-
-
-def _reach(shares: Sequence[float]) -> str:
-    return f"{100 * min(shares):.0f}–{100 * max(shares):.0f} %"
-
-
-def chorales(result: Result) -> str:
-    head = ["nats per token", "parameters", "rate", "ms per step", "all", "held", "changed", *"SATB"]
-    rows = [
-        [row, f"{of['parameters']:,}", f"{of['rate']:g}", f"{1000 * of['seconds_per_step']:.0f}"]
-        + [_interval(of[key]) for key in ("all", "held", "changed")]
-        + [f"{mean(run[voice] for run in of['by_voice']):.2f}" for voice in range(4)]
-        for row, of in result["rows"].items()
-    ]
+def chorales(result: Result) -> list[list[str]]:
+    """The row of counts beside those of the networks."""
     ngram = result["without"]["7-gram"]
     alone = [f"{ngram[key]:.3f}" for key in ("all", "held", "changed")]
-    return table(head, [*rows, ["7-gram", "", "", "", *alone, *(f"{nats:.2f}" for nats in ngram["by_voice"])]])
-
-
-def scattered(result: Result) -> str:
-    return table(["patches", "mean"], [[key.replace("_", " "), _interval(of)] for key, of in result["patches"].items()])
-
-
-def captions(result: Result) -> str:
-    keys = list(next(iter(result["rows"].values())))
-    rows = [[row, *(_interval(by[key]) for key in keys)] for row, by in result["rows"].items()]
-    return table(["", *(key.replace("_", " ") for key in keys)], rows)
+    return [["7-gram", "", "", "", *alone, *(f"{nats:.2f}" for nats in ngram["by_voice"])]]
 
 
 def cache_cost(result: Result) -> str:
@@ -291,31 +138,11 @@ def cache_cost(result: Result) -> str:
     return table(["tokens", *head, "MB of the cache"], rows)
 
 
-def changes_of_2017(result: Result) -> str:
-    rows = [[name, f"{row['parameters']:,}", _interval(row["dev"])] for name, row in result["rows"].items()]
-    return table(["", "parameters", "dev: mean and its 95 % interval"], rows)
-
-
-def sublayer_order(result: Result) -> str:
-    plain, sandwich = result["plain"], result["sandwich"]
-    names = {plain: f"{plain} (plain)", sandwich: f"{sandwich} (sandwich)"}
+def sublayer_order(result: Result) -> list[tuple[str, list[float]]]:
+    """Every order with its losses, the best first."""
+    names = {result[kind]: f"{result[kind]} ({kind})" for kind in ("plain", "sandwich")}
     by_mean = sorted(result["losses"].items(), key=lambda item: mean(item[1]))
-    return table(
-        ["order", "seeds", "dev: mean and its 95 % interval", "first seed"],
-        [[names.get(row, row), str(len(of)), _interval(of), f"{of[0]:.3f}"] for row, of in by_mean],
-    )
-
-
-def without_attention(result: Result) -> str:
-    rows = [
-        [
-            row,
-            str(result["theirs"].get(row, "")),
-            *(_interval([100 * v for v in by[row]["right"]]) for by in result["tasks"].values()),
-        ]
-        for row in next(iter(result["tasks"].values()))
-    ]
-    return table(["", "theirs (GLUE)", *(f"{task}, % right" for task in result["tasks"])], rows)
+    return [(names.get(row, row), of) for row, of in by_mean]
 
 
 def very_deep(result: Result) -> str:
@@ -324,13 +151,13 @@ def very_deep(result: Result) -> str:
     rows = [
         [
             rule,
-            *(f"{_interval(by[rule]['dev'])} (rate {by[rule]['rate']:g})" for by in runs.values()),
+            *(f"{interval(by[rule]['dev'])} (rate {by[rule]['rate']:g})" for by in runs.values()),
             *(f"{mean(moved[rule][depth]):.3g}" for depth in (ends[0], ends[-1])),
         ]
         for rule in moved
     ]
     names = [f"dev, {depth} layers" for depth in runs] + [f"moved, {depth} layers" for depth in (ends[0], ends[-1])]
-    return table(["", *names], rows) + f"\n\nMoved: {result['moved_is']}."
+    return table(["", *names], rows)
 
 
 def ladder(result: Result) -> str:
@@ -342,33 +169,26 @@ def ladder(result: Result) -> str:
         rows = []
         for width, N in sorted({(run["width"], run["N"]) for run in runs}):
             cells = [[run["loss"] for run in runs if (run["N"], run["D"]) == (N, D)] for D in lengths]
-            rows.append([f"{width}: {N:,}", *(_interval(of) if of else "" for of in cells)])
+            rows.append([f"{width}: {N:,}", *(interval(of) if of else "" for of in cells)])
         parts.append(table([f"{variant}; width: N, D →", *(f"{D:,}" for D in lengths)], rows))
     return "\n\n".join(parts)
 
 
-def mirage(result: Result) -> str:
-    rows = []
+def mirage(result: Result) -> list[tuple[str, dict[str, list[float]]]]:
+    """By size, the four measures of all its runs."""
+    names = {"exact match": "exact", "digits right": "digits", "edit distance": "edits", "loss": "loss"}
+    found = []
     for width in dict.fromkeys(run["width"] for run in result["runs"]):
         runs = [run for run in result["runs"] if run["width"] == width]
-        ranges = [sorted(run[key] for run in runs) for key in ("exact", "digits", "edits", "loss")]
-        rows.append([f"{width}: {runs[0]['N']:,}", *(f"{mean(of):.3f} ({of[0]:.3f} to {of[-1]:.3f})" for of in ranges)])
-    return table(["width: N", "exact match", "digits right", "edit distance", "loss"], rows)
-
-
-def deeper_or_wider(result: Result) -> str:
-    rows = [
-        [row, f"{of['parameters']:,}", f"{of['multiply_adds']:,}", _interval(of["dev"])]
-        for row, of in result["rows"].items()
-    ]
-    return table(["", "parameters", "multiply-adds", "dev: mean and its 95 % interval"], rows)
+        found.append((f"{width}: {runs[0]['N']:,}", {name: [run[key] for run in runs] for name, key in names.items()}))
+    return found
 
 
 def modifications(result: Result) -> str:
     """Every row, theirs beside ours; rows that no seed has been trained on yet are left out."""
 
     def figure(values: list[float]) -> str:
-        return _interval(list(values)) if len(values) > 1 else ", ".join(f"{value:.3f}" for value in values)
+        return interval(values) if len(values) > 1 else words("{0!e:.3f}", values)
 
     def difference(name: str) -> str:
         found = result["against_vanilla"].get("final", {}).get(name)
@@ -409,240 +229,61 @@ def sparse_cost(result: Result) -> str:
     return f"{result['law_is']}.\n\n" + table(["", "time: exponent of n", *(f"n = {n}" for n in lengths)], rows)
 
 
-def attention_rank(result: Result) -> str:
-    def told(values: list[list[int]]) -> str:
-        flat = [value for passage in values for value in passage]
-        return f"{mean(flat):.0f} ({min(flat)} to {max(flat)})"
-
-    rows = [
-        [f"{model}, {row}", told(by[row]["sum"]), told(by[row]["squares"])]
-        for model, by in result["models"].items()
-        for row in ("real", "shuffled", "mask")
-    ]
-    cosines = [
-        [rank, f"{mean(by):.3f} ({min(by):.3f} to {max(by):.3f})"] for rank, by in result["cosine_at_rank"].items()
-    ]
-    head = f"singular values of {result['n']} for {result['held']:.0%} of"
-    return (
-        table([f"mean over heads (range); {head}", "their sum", "the sum of squares"], rows)
-        + "\n\n"
-        + table(["rank of every matrix of MiniLM", "cosine with the true vector"], cosines)
-    )
-
-
-def windows(result: Result) -> str:
-    rows = [
-        [way, *(f"{mean(losses):.2f} ({min(losses):.2f} to {max(losses):.2f})" for losses in by.values())]
-        for way, by in result["ways"].items()
-    ]
-    return table(["nats per token, window of", *result["ways"]["window"]], rows)
+def of_passages(values: list[list[int]]) -> str:
+    every = [value for passage in values for value in passage]
+    return f"{mean(every):.0f} ({min(every)} to {max(every)})"
 
 
 def needle(result: Result) -> str:
-    def told(shares: Sequence[float | None]) -> str:
-        known = [share for share in shares if share is not None]
-        return f"{mean(known):.0%} ({min(known):.0%} to {max(known):.0%})" if known else ""
-
     ways = [f"{i + 1} layer{'s' * (i > 0)}" for i in range(result["layers"])] + ["no way"]
+    share = partial(words, "{0!g:.0%}")
     rows = [
-        [name, f"{row['keys']:.0f}", told(row["right"]), *map(told, zip(*row["by_layers"], strict=True))]
+        [name, f"{row['keys']:.0f}", share(row["right"]), *map(share, zip(*row["by_layers"], strict=True))]
         for name, row in result["rows"].items()
     ]
     return table(["five seeds: mean (range)", "keys", "right", *ways], rows)
 
 
-def pretraining(result: Result) -> str:
-    rows = [
-        [name, *(f"{mean(of):.1f} ({min(of):.1f} to {max(of):.1f})" for of in by.values())]
-        for name, by in result["rows"].items()
-    ]
-    counts = [f"{int(count):,}" for count in next(iter(result["rows"].values()))]
-    return table(["% right, labelled words:", *counts], rows)
+BOUNDS = "{0[0]:.2f} ({0[1]:.2f}–{0[2]:.2f})"
+"""A mean with its interval."""
 
 
-def four_ways(result: Result) -> str:
-    rows = [
-        [
-            name,
-            f"{mean(by['right']):.1f} ({min(by['right']):.1f} to {max(by['right']):.1f})",
-            f"{by.get('trained', 0):,}",
-        ]
-        for name, by in result["rows"].items()
-    ]
-    return table(["", "% right: mean (range)", "parameters trained"], rows)
+def bounds(key: str) -> Form:
+    return BOUNDS.replace("{0", "{" + key)
 
 
-def prompts(result: Result) -> str:
-    keys = ("right", "right_calibrated", "ranked", "questions", "questions_calibrated")
-    rows = [[name, *(_interval(by[key]) for key in keys)] for name, by in result["rows"].items()]
-    return table(["%", *(key.replace("_", ", ") for key in keys)], rows)
+def percent(share: Sequence[float] | None) -> str:
+    return f"{100 * share[0]:.0f} ({100 * share[1]:.0f} to {100 * share[2]:.0f})" if share else ""
 
 
-def senses(result: Result) -> str:
-    def told(of: Mapping[str, Any]) -> str:
-        return f"{of['share']:.0%} ({of['low']:.0%}–{of['high']:.0%})"
-
-    rows = [
-        [f"{model}, {way}", *(told(by[i]) for i in (0, len(by) // 2 - 1, len(by) - 1))]
-        for model, ways in result["rows"].items()
-        for way, by in ways.items()
-    ]
-    rivals = [[clue, told(of)] for clue, of in result["neighbours"].items()]
-    return (
-        table(["right after layer", "1", "half of them", "the last"], rows)
-        + "\n\n"
-        + table(["the other words' static vectors", "right"], rivals)
-    )
+def head_map(result: Result) -> list[tuple[str, dict[str, Any]]]:
+    """How many heads are ablated, and by what -> the means of all draws."""
+    found = []
+    for k, ways in result["together"].items():
+        for by, of in ways.items():
+            means = list(map(mean, of["controls"]))
+            found.append((f"{k}, by {by}", {"own": of["ablated"], "controls": means, "verses": of["on verses"]}))
+    return found
 
 
-def _bounds(row: Sequence[float]) -> str:
-    mean_, low, high = row
-    return f"{mean_:.2f} ({low:.2f}–{high:.2f})"
-
-
-def early_lens(result: Result) -> str:
-    at = [0, 5, 10, 15, 20, 25, 29]
-    rows = [[name, *(f"{by[i][0]:.2f} ± {by[i][1]:.2f}" for i in at)] for name, by in result["rows"].items()]
-    return table(["final first guess after … layers", *map(str, at)], rows)
-
-
-def capital_facts(result: Result) -> str:
-    at = [0, 5, 10, 15, 20, 25, 29]
-    every = result["rows"] | {f"{name}, {result['window']} layers": by for name, by in result["windows"].items()}
-    rows = [[name, *(_bounds(by[i]) for i in at)] for name, by in every.items()]
-    controls = [[name, _bounds(row)] for name, row in result["controls"].items()]
-    backup = [
-        [" ".join(row["heads"]), *(_bounds(row[key]) for key in ("promised", "fall", "made up"))]
-        for row in result["backup"]
-    ]
-    return "\n\n".join(
-        [
-            table(["share restored at layer", *map(str, at)], rows),
-            table(["control", "share restored"], controls),
-            table(["heads ablated", "promised", "fall of the log-odds", "promised less fall"], backup),
-        ]
-    )
-
-
-def patched_texts(result: Result) -> str:
-    ways = result["ways"]
-    rows = [[name, *(f"{by[i][0]:.2f} ± {by[i][1]:.2f}" for i in by)] for name, by in ways.items()]
-    return table(["“tickets”, pathway after layer", *next(iter(ways.values()))], rows)
-
-
-def head_map(result: Result) -> str:
-    names = [[name, str(count), str(result["named"][name])] for name, count in result["candidates"].items()]
-    together = [
-        [
-            f"{k}, by {by}",
-            f"{mean(of['ablated']):.2f}",
-            f"{min(map(mean, of['controls'])):.2f} to {max(map(mean, of['controls'])):.2f}",
-            f"{mean(of['on verses']):.2f}",
-        ]
-        for k, ways in result["together"].items()
-        for by, of in ways.items()
-    ]
-    return (
-        table(["candidate name", "heads that look so", "pass the test"], names)
-        + "\n\n"
-        + table(["induction heads ablated", "copying, nats more", "random heads", "verses, nats more"], together)
-    )
-
-
-def number_direction(result: Result) -> str:
-    at = [i for i in ("0", "5", "10", "15", "20", "25", "29") if i in result["by_layer"]]
-    neurons = [
-        [k, _bounds(row["moved"]), f"{min(row['controls']):.2f} to {max(row['controls']):.2f}"]
-        for k, row in result["neurons"].items()
-    ]
-    verbs = [[pair, _bounds(row)] for pair, row in result["verbs"].items()]
-    return "\n\n".join(
-        [
-            table(
-                ["share moved by the direction after layer", *at], [["", *(_bounds(result["by_layer"][i]) for i in at)]]
-            ),
-            table(["verbs", f"share moved after layer {result['layer']}"], verbs),
-            table(["units set", "share moved", "random units"], neurons),
-        ]
-    )
-
-
-def _percent(share: Sequence[float]) -> str:
-    return f"{100 * share[0]:.0f} ({100 * share[1]:.0f} to {100 * share[2]:.0f})"
-
-
-def instruction_tuning(result: Result) -> str:
-    kinds = ("answered", "refused", "missing", "sums", "familiar", "new")
-    rows = [
-        [name, *(_percent(of[kind]["share"]) for kind in kinds), " ".join(f"{x:.3f}" for x in of["plain"])]
-        for name, of in result["written"].items()
-    ]
-    does = list(next(iter(result["read"].values())))
-    read = [[name, *(_percent(of[each]) for each in does)] for name, of in result["read"].items()]
-    return (
-        table(["written letter by letter, %, by rank", *kinds, "nats per token of plain text, by seed"], rows)
-        + "\n\n"
-        + table(["replies read kindly, %", *does], read)
-    )
-
-
-def preference_tuning(result: Result) -> str:
-    rows = [
-        [
-            name,
-            _bounds(of["stops"]),
-            f"{of['drift'][0]:.4f} ({of['drift'][1]:.4f} to {of['drift'][2]:.4f})",
-            f"{of['chosen'][0]:.1f}, {of['rejected'][0]:.1f}",
-            _bounds(of["tokens"]) if "tokens" in of else "",
-            " ".join(f"{x:.3f}" for x in of["plain"]),
-        ]
-        for name, of in result["rows"].items()
-    ]
-    head = [
-        "β",
-        "P(end) after the first sentence",
-        "drift, nats per token",
-        "ln π of preferred, of others",
-        "tokens written",
-    ]
-    return table([*head, "nats per token of plain text, by seed"], rows)
-
-
-def tools_and_retrieval(result: Result) -> str:
-    does = ("well-formed", "right call", "uses the result", "right answer")
-    tool = [[name, *(_percent(of[each]) if each in of else "" for each in does)] for name, of in result["tool"].items()]
-    found = [
-        [f"{kind}: {how}", *(_percent(of[n]) for n in ("1", "3", "10"))]
-        for kind, by in result["found"].items()
-        for how, of in by.items()
-    ]
-    retrieval = [[how, _percent(share)] for how, share in result["retrieval"].items()]
-    return "\n\n".join(
-        [
-            table(["sums, %", *does], tool),
-            table(["in the prompt", "right, %"], retrieval),
-            table(["right entry among the first, %", "1", "3", "10"], found),
-        ]
-    )
-
-
-def still_missing(result: Result) -> str:
+def still_missing(result: Result) -> list[tuple[str, Any]]:
     negation, paraphrase = result["negation"], result["paraphrase"]
-    rows = [["letters", _percent(result["letters"]["right"])]]
-    rows += [[f"negation: {form}", _percent(share)] for form, share in negation["right"].items()]
-    rows += [["negation: opposite answers", _percent(negation["opposite"])]]
-    rows += [[f"paraphrase: {form}", _percent(share)] for form, share in paraphrase["right"].items()]
-    rows += [["paraphrase: right in all", _percent(paraphrase["all"])]]
-    rows += [
-        [f"context: {length} tokens, {where}", _percent(share)]
-        for length, by in result["context"].items()
-        for where, share in by.items()
+    return [
+        ("letters", result["letters"]["right"]),
+        *((f"negation: {form}", share) for form, share in negation["right"].items()),
+        ("negation: opposite answers", negation["opposite"]),
+        *((f"paraphrase: {form}", share) for form, share in paraphrase["right"].items()),
+        ("paraphrase: right in all", paraphrase["all"]),
+        *nested(result["context"], "context: {0} tokens, {1}"),
     ]
-    return table(["test", "right, %"], rows)
 
 
 def _powers_of_two(lengths: Mapping[str, Any], count: int) -> list[str]:
     return [n for n in lengths if int(n) & (int(n) - 1) == 0][-count:]
+
+
+def by_seed(of: Mapping[str, Any]) -> str:
+    return " ".join(f"{x:.3f}" for x in of["plain"])
 
 
 def attention_cost(result: Result) -> str:
@@ -749,8 +390,18 @@ def _gradient(norms: list[float], word: int) -> list[str]:
 
 # --- the pages, in the order of the course ------------------------------------------------------------------------
 
+AT = (0, 5, 10, 15, 20, 25, 29)
+"""Layers of SmolLM2."""
+SHARE = "{share:.0%} ({low:.0%}–{high:.0%})"
 SHOWN = "{what_it_shows}."
 BLEU = Table("lines", "BLEU, source of … words", grid="{bleu:.0f}")
+BLEU_BY_SEED = Table(
+    lambda result: {
+        name: {at: [line[at]["bleu"] for line in lines] for at in lines[0]} for name, lines in result["seeds"].items()
+    },
+    "BLEU over the seeds, source of … words",
+    grid="{0!g:.0f}",
+)
 COSTS = {"parameters": "{parameters:,}", "steps": "{steps:,}", "seconds": "{seconds:.0f}"}
 LANGUAGE_MODELS: Page = (
     "Seconds: {seconds_are}.",
@@ -780,6 +431,184 @@ BEAMS = {
     "empty": "{empty:.0%}",
 }
 
+BETWEEN: dict[str, Page] = {
+    "sparse_cost": [sparse_cost],
+    "attention_rank": [
+        Table(
+            lambda result: [
+                (f"{model}, {row}", by[row])
+                for model, by in result["models"].items()
+                for row in ("real", "shuffled", "mask")
+            ],
+            "mean over heads (range); singular values of {n} for {held:.0%} of",
+            {
+                "their sum": lambda by: of_passages(by["sum"]),
+                "the sum of squares": lambda by: of_passages(by["squares"]),
+            },
+        ),
+        Table("cosine_at_rank", "rank of every matrix of MiniLM", {"cosine with the true vector": "{0!g:.3f}"}),
+    ],
+    "needle": [needle],
+    "windows": [Table("ways", "nats per token, window of", grid="{0!g:.2f}")],
+    "pretraining": [Table("rows", "% right, labelled words:", grid="{0!g:.1f}", heading="{0:,}")],
+    "senses": [
+        Table(
+            lambda result: nested(result["rows"]),
+            "right after layer",
+            {
+                "1": lambda by: words(SHARE, by[0]),
+                "half of them": lambda by: words(SHARE, by[len(by) // 2 - 1]),
+                "the last": lambda by: words(SHARE, by[-1]),
+            },
+        ),
+        Table("neighbours", "the other words' static vectors", {"right": SHARE}),
+    ],
+    "four_ways": [
+        Table(
+            "rows",
+            columns={
+                "% right: mean (range)": "{right!g:.1f}",
+                "parameters trained": lambda by: f"{by.get('trained', 0):,}",
+            },
+        )
+    ],
+    "prompts": [
+        Table(
+            "rows",
+            "%",
+            {
+                key.replace("_", ", "): f"{{{key}!i}}"
+                for key in ("right", "right_calibrated", "ranked", "questions", "questions_calibrated")
+            },
+        )
+    ],
+    "early_lens": [Table("rows", "final first guess after … layers", grid="{0[0]:.2f} ± {0[1]:.2f}", keys=AT)],
+    "capital_facts": [
+        Table(
+            lambda result: (
+                result["rows"] | {f"{name}, {result['window']} layers": by for name, by in result["windows"].items()}
+            ),
+            "share restored at layer",
+            grid=BOUNDS,
+            keys=AT,
+        ),
+        Table("controls", "control", {"share restored": BOUNDS}),
+        Table(
+            lambda result: [(" ".join(row["heads"]), row) for row in result["backup"]],
+            "heads ablated",
+            {
+                "promised": bounds("promised"),
+                "fall of the log-odds": bounds("fall"),
+                "promised less fall": bounds("made up"),
+            },
+        ),
+    ],
+    "patched_texts": [Table("ways", "“tickets”, pathway after layer", grid="{0[0]:.2f} ± {0[1]:.2f}")],
+    "head_map": [
+        Table(
+            lambda result: {name: (n, result["named"][name]) for name, n in result["candidates"].items()},
+            "candidate name",
+            {"heads that look so": "{0[0]}", "pass the test": "{0[1]}"},
+        ),
+        Table(
+            head_map,
+            "induction heads ablated",
+            {
+                "copying, nats more": "{own!m:.2f}",
+                "random heads": lambda of: f"{min(of['controls']):.2f} to {max(of['controls']):.2f}",
+                "verses, nats more": "{verses!m:.2f}",
+            },
+        ),
+    ],
+    "number_direction": [
+        Table(
+            lambda result: {"": result["by_layer"]},
+            "share moved by the direction after layer",
+            grid=BOUNDS,
+            keys=tuple(map(str, AT)),
+        ),
+        Table("verbs", "verbs", {"share moved after layer {layer}": BOUNDS}),
+        Table(
+            "neurons",
+            "units set",
+            {
+                "share moved": bounds("moved"),
+                "random units": lambda row: f"{min(row['controls']):.2f} to {max(row['controls']):.2f}",
+            },
+        ),
+    ],
+    "instruction_tuning": [
+        Table(
+            "written",
+            "written letter by letter, %, by rank",
+            {
+                kind: lambda of, kind=kind: percent(of[kind]["share"])  # type: ignore[misc]
+                for kind in ("answered", "refused", "missing", "sums", "familiar", "new")
+            },
+            last={"nats per token of plain text, by seed": by_seed},
+        ),
+        Table("read", "replies read kindly, %", grid=percent),
+    ],
+    "preference_tuning": [
+        Table(
+            "rows",
+            "β",
+            {
+                "P(end) after the first sentence": bounds("stops"),
+                "drift, nats per token": "{drift[0]:.4f} ({drift[1]:.4f} to {drift[2]:.4f})",
+                "ln π of preferred, of others": "{chosen[0]:.1f}, {rejected[0]:.1f}",
+                "tokens written": lambda of: words(BOUNDS, of["tokens"]) if "tokens" in of else "",
+                "nats per token of plain text, by seed": by_seed,
+            },
+        )
+    ],
+    "tools_and_retrieval": [
+        Table(
+            "tool",
+            "sums, %",
+            {
+                does: lambda of, does=does: percent(of.get(does))  # type: ignore[misc]
+                for does in ("well-formed", "right call", "uses the result", "right answer")
+            },
+        ),
+        Table("retrieval", "in the prompt", {"right, %": percent}),
+        Table(
+            lambda result: nested(result["found"], "{0}: {1}"),
+            "right entry among the first, %",
+            grid=percent,
+            keys=("1", "3", "10"),
+        ),
+    ],
+    "still_missing": [Table(still_missing, "test", {"right, %": percent})],
+    "image_data": [
+        Table(
+            "right",
+            "test digits right, training images",
+            grid=lambda of: f"{100 * mean(of):.1f} ({100 * min(of):.0f}–{100 * max(of):.0f} %)",
+        )
+    ],
+    "chorales": [
+        Table(
+            "rows",
+            "nats per token",
+            {
+                "parameters": "{parameters:,}",
+                "rate": "{rate:g}",
+                "ms per step": lambda of: f"{1000 * of['seconds_per_step']:.0f}",
+                **{key: f"{{{key}!i}}" for key in ("all", "held", "changed")},
+                **{
+                    voice: lambda of, i=i: f"{mean(run[i] for run in of['by_voice']):.2f}"  # type: ignore[misc]
+                    for i, voice in enumerate("SATB")
+                },
+            },
+            more=chorales,
+        )
+    ],
+    "captions": [Table("rows", grid="{0!i}", heading=lambda key: key.replace("_", " "))],
+    "scattered": [Table("patches", "patches", {"mean": "{0!i}"})],
+}
+"""What stands between how it was measured and what it shows."""
+
 PAGES: dict[str, Page] = {
     "perplexity": (
         "Vocabulary: {vocabulary}. {test[words]:,} test words, {test[unknown_share]:.1%} of them unknown. ∞, {null}.",
@@ -794,11 +623,33 @@ PAGES: dict[str, Page] = {
             },
         ),
     ),
-    "names_window": ("{task}. {network_is}.", names_window, SHOWN),
+    "names_window": (
+        "{task}. {network_is}.",
+        Table(
+            "network",
+            "one value per seed",
+            {
+                "parameters": "{parameters:,}",
+                "perplexity, training names": "{train!e:.2f}",
+                "test names": "{test!e:.2f}",
+            },
+            more=lambda result: [[f"{n}-gram, Kneser–Ney", "", "", f"{of:.2f}"] for n, of in result["ngram"].items()],
+        ),
+        SHOWN,
+    ),
     "unseen_contexts": (
         "Vocabulary: {vocabulary}. {words:,} test words. The network has {network[parameters]:,} parameters and was"
         " trained for {network[passes]} passes.",
-        unseen_contexts,
+        Table(
+            lambda result: {
+                n: {"share": row["share"], "by": {model: row[model] for model in result["overall"]}}
+                for n, row in {**result["by_words_seen"], "all": {"share": 1.0, **result["overall"]}}.items()
+            },
+            "of the 4 words before, seen together in training",
+            {"share of words": "{share:.1%}"},
+            grid="{0:.1f}",
+            inner="by",
+        ),
     ),
     "guessing": (
         "Passages: {passages}. Keys: {keys}. n-grams of characters with Kneser–Ney smoothing. The reader:"
@@ -848,7 +699,11 @@ PAGES: dict[str, Page] = {
         ),
         SHOWN,
     ),
-    "race": ("{task}.", race, SHOWN),
+    "race": (
+        "{task}.",
+        Table("right", "right at the end", grid=lambda curve: f"{curve[-1]:.0%}", heading="seed {0}"),
+        SHOWN,
+    ),
     "initialisation": (
         "{copy_task}.",
         Table("copy_accuracy", "recurrent matrix", grid="{0:.0%}", heading="right after {0} blanks"),
@@ -868,15 +723,12 @@ PAGES: dict[str, Page] = {
         Table("characters", "perplexity, parameters about", grid="{perplexity:.2f}", heading="{0:,}", names="cells"),
         SHOWN,
     ),
-    "quality_by_length": ("{task}.", BLEU, "Seeds: {seeds_are}.", bleu_by_seed),
+    "quality_by_length": ("{task}.", BLEU, "Seeds: {seeds_are}.", BLEU_BY_SEED),
     "pronunciation": (
         "Split: {split}. The published split is {published_split}.",
         Table(
             "here",
-            columns={
-                "phoneme errors %": "{phoneme_error_rate:.2f}",
-                "word errors %": "{word_error_rate:.2f}",
-            },
+            columns={"phoneme errors %": "{phoneme_error_rate:.2f}", "word errors %": "{word_error_rate:.2f}"},
             more=[(f"{{published[{i}][what]}}", "", f"{{published[{i}][word_error_rate]:.2f}}") for i in range(4)],
         ),
     ),
@@ -902,7 +754,14 @@ PAGES: dict[str, Page] = {
         "Costs: {costs_are}.",
         Table("costs", columns=COSTS),
     ),
-    "leaks": ("{how}.", leaks),
+    "leaks": (
+        "{how}.",
+        Table(
+            "rows",
+            "one value per seed",
+            {"training loss": over("loss", "{:.4f}"), "right in every word": over("exact", "{:.1%}")},
+        ),
+    ),
     "translators": ("{task}. Seeds: {seeds_are}.", translators),
     "pronunciation_transformer": (
         "Split: {split}. Seconds: {seconds_are}.",
@@ -922,39 +781,30 @@ PAGES: dict[str, Page] = {
         "Runs: {layers} layers; {runs_are}.",
         Table("runs", "nats per character on dev, at a rate of", grid="{dev:.2f|diverged}"),
         "Gradients: {gradients_are}.",
-        warmup_gradients,
+        Table(
+            lambda result: [
+                (f"{norm}, {depth} layers, {initial}", (of[0], of[int(depth) // 2], of[-1]))
+                for initial, by_norm in result["gradients"].items()
+                for norm, by in by_norm.items()
+                for depth, of in by.items()
+            ],
+            "at initialisation",
+            {"first layer": "{0[0]:.3f}", "middle": "{0[1]:.3f}", "last layer": "{0[2]:.3f}"},
+        ),
         SHOWN,
     ),
-    "warmup_again": ("{how}.", warmup_again),
+    "warmup_again": (
+        "{how}.",
+        Table(
+            lambda result: nested(result["runs"], "{0}, {1} steps of warm-up"),
+            "post-norm",
+            {"nats per character on dev, by seed": "{0!e:.2f}"},
+        ),
+    ),
     "looking_back": (looking_back,),
     "source_and_target": (source_and_target,),
     "attention_cost": (attention_cost,),
-    **{
-        name: ("{how}.", page, SHOWN)
-        for name, page in (
-            ("sparse_cost", sparse_cost),
-            ("attention_rank", attention_rank),
-            ("needle", needle),
-            ("windows", windows),
-            ("pretraining", pretraining),
-            ("senses", senses),
-            ("four_ways", four_ways),
-            ("prompts", prompts),
-            ("early_lens", early_lens),
-            ("capital_facts", capital_facts),
-            ("patched_texts", patched_texts),
-            ("head_map", head_map),
-            ("number_direction", number_direction),
-            ("instruction_tuning", instruction_tuning),
-            ("preference_tuning", preference_tuning),
-            ("tools_and_retrieval", tools_and_retrieval),
-            ("still_missing", still_missing),
-            ("image_data", image_data),
-            ("chorales", chorales),
-            ("captions", captions),
-            ("scattered", scattered),
-        )
-    },
+    **{name: ("{how}.", *tables, SHOWN) for name, tables in BETWEEN.items()},
     "few_shot": (
         "{model}, examples in the form `{form}`. {curves_are}.",
         Table("tasks", "task", {"what it asks for": "{0}"}),
@@ -990,25 +840,108 @@ PAGES: dict[str, Page] = {
         Table("right_after_160_words_by_play", "play", {"percent right after 160 words": "{0:.0f}"}),
         SHOWN,
     ),
-    "positions": (positions,),
-    "small_gpt": (
+    "positions": (
+        "Hidden letters: {letters_are}.",
+        Table(
+            "letters",
+            "positions",
+            {
+                "GLUE, theirs": lambda row: f"{row['theirs']} ± {row['their_deviation']}" if row["theirs"] else "–",
+                "letters, ours: mean ± sd": lambda row: f"{mean(row['ours']):.1%} ± {100 * stdev(row['ours']):.1f}",
+            },
+        ),
+        "Longer texts: {beyond_is}.",
+        along("positions", "beyond"),
+    ),
+    "small_gpt": ("{how}.", Table("written", "after so many steps it writes", {"": "`{0!r}`"}), SHOWN),
+    "positions_longer": (
         "{how}.",
-        Table("written", "after so many steps it writes", {"": "`{0!r}`"}),
+        Table(
+            "letters",
+            "positions",
+            {"letters named": "{0!m:.1%}", "by seed": lambda of: ", ".join(f"{100 * one:.1f}" for one in of)},
+        ),
+    ),
+    "longer_rotary": ("{how}.", along("mean over the seeds", "beyond")),
+    "why_transformer": (
+        "{how}.",
+        Table(
+            lambda result: nested(result["sizes"], "{0}"),
+            columns={
+                "parameters": "{parameters:,}",
+                "rate": "{rate:g}",
+                "training, last ten steps": lambda row: interval([curve[-1] for curve in row["curve"]]),
+                "dev": "{dev!i}",
+                "ms per step": lambda row: f"{1000 * row['seconds_per_step']:.1f}",
+            },
+        ),
         SHOWN,
     ),
-    "positions_longer": ("{how}.", positions_longer),
-    "longer_rotary": ("{how}.", longer_rotary),
-    "why_transformer": ("{how}.", why_transformer, SHOWN),
-    "step_time": ("{how}.", step_time),
+    "step_time": (
+        "{how}.",
+        Table(
+            lambda result: [(f"{row['parameters']:,}", row) for row in result["rows"]],
+            "parameters",
+            {"tokens": "{tokens}"},
+            grid=lambda seconds: f"{1000 * seconds:.0f}",
+            inner="seconds",
+            heading="{0}, ms",
+            last={"Transformer ÷ LSTM": "{ratio:.2f}"},
+        ),
+    ),
     "cache_cost": ("{how}.", cache_cost, SHOWN),
-    "changes_of_2017": ("{how}.", changes_of_2017, SHOWN),
-    "sublayer_order": ("{how}.", sublayer_order, SHOWN),
-    "without_attention": ("{how}.", without_attention, SHOWN),
-    "very_deep": ("{how}.", very_deep, SHOWN),
-    "deeper_or_wider": ("{how}.", deeper_or_wider, SHOWN),
+    "changes_of_2017": (
+        "{how}.",
+        Table("rows", columns={"parameters": "{parameters:,}", "dev: mean and its 95 % interval": "{dev!i}"}),
+        SHOWN,
+    ),
+    "sublayer_order": (
+        "{how}.",
+        Table(
+            sublayer_order,
+            "order",
+            {"seeds": lambda of: str(len(of)), "dev: mean and its 95 % interval": "{0!i}", "first seed": "{0[0]:.3f}"},
+        ),
+        SHOWN,
+    ),
+    "without_attention": (
+        "{how}.",
+        Table(
+            lambda result: [
+                (
+                    row,
+                    {
+                        "theirs": result["theirs"].get(row, ""),
+                        "ours": {task: [100 * x for x in by[row]["right"]] for task, by in result["tasks"].items()},
+                    },
+                )
+                for row in next(iter(result["tasks"].values()))
+            ],
+            columns={"theirs (GLUE)": "{theirs}"},
+            grid="{0!i}",
+            inner="ours",
+            heading="{0}, % right",
+        ),
+        SHOWN,
+    ),
+    "very_deep": ("{how}.", very_deep, "Moved: {moved_is}.", SHOWN),
+    "deeper_or_wider": (
+        "{how}.",
+        Table(
+            "rows",
+            columns={
+                "parameters": "{parameters:,}",
+                "multiply-adds": "{multiply_adds:,}",
+                "dev: mean and its 95 % interval": "{dev!i}",
+            },
+        ),
+        SHOWN,
+    ),
     "ladder": ("{how}. Means and their 95 % intervals.", ladder),
-    "mirage": ("{how}. Mean of the seeds, lowest to highest.", mirage),
-    "mirage_longer": ("{how}. Mean of the seeds, lowest to highest.", mirage),
+    **{
+        name: ("{how}. Mean of the seeds, lowest to highest.", Table(mirage, "width: N", grid="{0!g:.3f}"))
+        for name in ("mirage", "mirage_longer")
+    },
     "modifications": (
         "**Void as a test of encoder-decoders: vanilla does not use its source (the next result).** {settings}. {progress}."
         " Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
@@ -1018,7 +951,19 @@ PAGES: dict[str, Page] = {
     "free_running": (
         "{task}. Held out: {held_out_is}. Known triples: {known_triples_is}. Scheduled sampling: {scheduled}."
         " Norm: {gradient_norm_is}.",
-        free_running,
+        Table(
+            "rows",
+            "one value per seed",
+            {
+                "held-out nats per letter": lambda row: ", ".join(f"{line[-1]:.2f}" for line in row["held_out"]),
+                "known triples": "{known_triples!e:.2f}",
+                "norm of the gradient": lambda row: ", ".join(f"{m:.2f} ± {sd:.2f}" for m, sd in row["gradient_norm"]),
+            },
+            more=(
+                ("letters by their position alone", "{by_place_alone:.2f}", "", ""),
+                ("held-out names", "", "{known_triples_of_held_out:.2f}", ""),
+            ),
+        ),
         SHOWN,
     ),
     "thought_vector": (
@@ -1041,6 +986,14 @@ PAGES: dict[str, Page] = {
     ),
     **{name: ("{how}.", contestants, SHOWN) for name in ("optimisers", "schedules", "minibatches")},
     "deep_networks": ("{how}.", deep_networks, SHOWN),
-    "overfitting": ("{how}.", overfitting, SHOWN),
-    "seeds": ("{how}.", seeds, SHOWN),
+    "overfitting": (
+        "{how}.",
+        Table(
+            "results",
+            "at the end",
+            {"strength": "{strength}", "training": "{train!i}", "dev": "{dev!i}", "test": "{test!i}"},
+        ),
+        SHOWN,
+    ),
+    "seeds": ("{how}.", Table("test", "activation", {"test": "{0!i}"}), SHOWN),
 }

@@ -9,7 +9,7 @@ instead of "photos": the share that returns through the word's own position, and
 from typing import Any
 
 import torch
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from nlmcore.inspect import restore_each
 from nlmcore.metrics import mean_interval
 from torch import Tensor
@@ -44,6 +44,7 @@ def shares(model: Any, pair: tuple[Tensor, Tensor], answers: list[int], place: s
 
 
 @torch.no_grad()
+@recipe(3)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     count = len(model.layers)

@@ -19,7 +19,7 @@ from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import WordTokenizer
 from torch import nn
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Plays, Stream, as_document, in_rows, plays
 
 UNK = 3
@@ -97,17 +97,11 @@ def train_neural(
     name = "word-" + "".join(c if c.isalnum() else "_" for c in title.lower()).strip("_")
     model = run.build(name, lambda: kind(**config))
     steps = epochs * stream.batches
-    training = {
-        "passes": epochs,
-        "steps": steps,
-        "batch": stream.batch,
-        "time": stream.time,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up; state carried on, gradient cut (truncated backpropagation)",
-    }
+    carried = "; state carried on, gradient cut (truncated backpropagation)"
+    training = trained_for(steps, stream.batch, LEARNING_RATE, 100, carried, passes=epochs, time=stream.time)
     if stream.stretch is not None:
         training["state_forgotten_every"] = f"{stream.stretch} batches, so that the model learns to begin"
-    run.fit_as(name, model, stream, training, warm_up=100, carry_state=True)
+    run.fit_as(name, model, stream, training, carry_state=True)
     return model, training, name
 
 
@@ -117,6 +111,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {"perplexity": round(perplexity(model, torch.tensor([document])), 2)}
 
 
+@recipe(14, "result:perplexity checkpoint:word_lstm", sample=sample)
 def cook(run: Run) -> None:
     shakespeare: Plays = plays(limit=run.size(None, 3000))
     tokenizer = WordTokenizer.fit(shakespeare.train, vocab_size=run.size(VOCABULARY, 300))
@@ -137,11 +132,7 @@ def cook(run: Run) -> None:
         model, training, name = train_neural(run, title, kind, config, streams[kind], PASSES_OF.get(title, PASSES))
         size = sum(p.numel() for p in model.parameters())
         if title == KEPT:
-            facts = {
-                "what": "words of Shakespeare, the next from all before it in the play",
-                "data": {"source": shakespeare.source, "split": shakespeare.split},
-                "training": training,
-            }
+            facts = about("words of Shakespeare, the next from all before it in the play", shakespeare, training)
             model, _, _ = save_checkpoint(run, "word_lstm", model, config, [tokenizer], facts, [name])
         value = round(perplexity(model, in_rows(documents["test"]), ignore=0, chunk=200), 2)
         neural[title] = {"perplexity": value, "parameters": size, "training": training}
@@ -149,19 +140,8 @@ def cook(run: Run) -> None:
         if title == KEPT:
             figures = {"test_perplexity": value, "words": words, "unknown": round(unknown, 4)}
             add_figures(run, "word_lstm", figures)
-    report(run, counted, neural, {"split": shakespeare.split, "words": words, "unknown_share": round(unknown, 4)})
-
-
-def report(run: Run, counted: dict, neural: dict, test: dict[str, Any]) -> None:
+    test = {"split": shakespeare.split, "words": words, "unknown_share": round(unknown, 4)}
     orders = [str(order) for order in run.size(ORDERS, range(1, 3))]
-    rows = [[name, *(row[order] or math.inf for order in orders)] for name, row in counted.items()]
-    run.say("\nPerplexity by order\n" + table(["smoothing", *orders], rows))
-    run.say(
-        "\n"
-        + table(
-            ["model", "parameters", "perplexity"], [[n, r["parameters"], r["perplexity"]] for n, r in neural.items()]
-        )
-    )
     best = min(value for row in counted.values() for order, value in row.items() if order in orders and value)
     run.save_result(
         "perplexity",

@@ -11,10 +11,10 @@ Departs from the papers: models of two layers, minutes of training, and a task o
 means over GLUE tasks after pre-training, with standard deviations.
 """
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from statistics import mean, stdev
 from typing import Any
 
 import torch
@@ -37,17 +37,13 @@ from nlmcore.transformer import MaskedLM, TransformerConfig, TransformerLM
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lectures.recipes.experiment import Experiment, Setting, Task
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import Plays, letters, plays
 
-SEEDS = 5
 PAD, HIDDEN, LONGEST = 0, 1, 12
 TRAINED, READ = 48, 192
-SETTINGS = {
-    "letters": "2 layers of 4 heads, d_model 32, 250 steps of 64 words, AdamW at 0.004 with a cosine",
-    "beyond": f"2 layers of 4 heads, d_model 48, 300 steps of 12 × {TRAINED} characters, AdamW at 0.004 with a cosine",
-}
 SHAW = partial(ShawPositions, max_distance=LONGEST)
 ROWS: dict[str, tuple[Any, Any, tuple[float, float] | None]] = {
     "none": (NoPositions, None, (76.6, 0.41)),
@@ -145,15 +141,28 @@ def letter_loss(model: nn.Module, batch: tuple[Tensor, Tensor, Tensor]) -> Tenso
     return F.cross_entropy(letter_logits(model, *batch[:2]), batch[2])
 
 
-def name_letters(run: Run, row: str, seed: int, train: Tensor, test: Tensor, steps: int) -> float:
-    """The share of hidden letters, of words never trained on, that the model names."""
-    name = f"letters-{row}-{seed}".replace(" ", "_")
-    model: Any = run.build(name, lambda: MaskedLM(config(28, 32, LONGEST, *ROWS[row][:2])))
-    batches = Words(train, run.size(64, 4), 1000 * seed)
-    run.fit(name, model, batches, loss=letter_loss, steps=steps, learning_rate=4e-3, warm_up=50)
-    with torch.no_grad():
-        hidden, at, was = hide_one(test, torch.Generator().manual_seed(0))
-        return round(float((letter_logits(model.eval(), hidden, at).argmax(-1) == was).float().mean()), 4)
+def hidden_letters(run: Run) -> Task:
+    """Which letter of a word is hidden? Measured: the share that is named, of words never trained on."""
+    (train, test), _ = data(run.size(None, 4000))
+    hidden, at, was = hide_one(test, torch.Generator().manual_seed(0))
+
+    def right(model: nn.Module) -> dict[str, float]:
+        with torch.no_grad():
+            return {"right": round(float((letter_logits(model, hidden, at).argmax(-1) == was).float().mean()), 4)}
+
+    return Task(lambda size, seed: Words(train, size, 1000 * seed), letter_loss, right, "words", held=test)
+
+
+LETTERS = Setting(
+    250, 64, (4e-3,), weights="letters-{row}-{seed}", name="letters-{row}-{seed}", blank="_", quick=(2, 4)
+)
+
+
+def named(run: Run, rows: Iterable[str], setting: Setting = LETTERS) -> dict[str, list[float]]:
+    """Row -> the share of hidden letters that it names, one per seed."""
+    builds = {row: partial(MaskedLM, config(28, 32, LONGEST, *ROWS[row][:2])) for row in rows}
+    found = Experiment(run, hidden_letters(run), setting).rows(builds)
+    return {row: of["right"] for row, of in found.items()}
 
 
 # --- beyond the trained length -------------------------------------------------------------------
@@ -186,31 +195,63 @@ def by_position(model: nn.Module, texts: Tensor) -> Tensor:
         return F.cross_entropy(logits.transpose(1, 2), texts[:, 1:], reduction="none").mean(0)
 
 
-def beyond_model(run: Run, kind: str, seed: int, train: Tensor, vocab_size: int) -> TransformerLM:
-    """A language model with that kind of positions, trained on short texts."""
-    name, steps = f"beyond-{kind}-{seed}".replace(" ", "_"), run.size(300, 2)
-    model: Any = run.build(name, lambda: TransformerLM(config(vocab_size, 48, READ, *BEYOND[kind])))
-    batches = Windows(train, run.size(12, 2), TRAINED, 1000 * seed)
-    run.fit(name, model, batches, loss=next_loss, steps=steps, learning_rate=4e-3, warm_up=50)
-    return model.eval()
+def another_context(model: nn.Module, texts: Tensor) -> float:
+    """By how many nats the loss of the last character rises if all but the one before it are another text's: about 0 where
+    the context is not used."""
+    strange = torch.cat([texts.roll(len(texts) // 2, 0)[:, :-2], texts[:, -2:]], 1)
+    return float((by_position(model, strange) - by_position(model, texts))[-1])
 
 
-def read_on(run: Run, kind: str, seed: int, train: Tensor, dev: Tensor, vocab_size: int) -> list[float]:
-    """Mean loss in each stretch of 16 positions."""
-    model = beyond_model(run, kind, seed, train, vocab_size)
-    return [round(float(part.mean()), 3) for part in by_position(model, dev).split(16)]
+def floors(text: Tensor, texts: Tensor, vocab_size: int) -> dict[str, float]:
+    """Nats per character of `texts` by guessing, by single characters and by pairs of them in `text`, one added to each
+    count."""
+    pairs = torch.bincount(text[:-1] * vocab_size + text[1:], minlength=vocab_size**2).view(vocab_size, -1).double()
+    before, after = texts[:, :-1], texts[:, 1:]
+    single, pair = pairs.sum(0) + 1, pairs + 1
+    return {
+        "guessing": round(math.log(vocab_size), 4),
+        "single characters": round(-float((single / single.sum()).log()[after].mean()), 4),
+        "pairs of characters": round(-float((pair / pair.sum(1, keepdim=True)).log()[before, after].mean()), 4),
+    }
+
+
+def characters(run: Run, time: int, measure: Callable[[nn.Module], dict[str, Any]] | None = None) -> Task:
+    """The next character of Shakespeare's plays, in texts of one length. Measured: nats per character of dev plays, and what
+    another text's context costs."""
+    _, (text, longer, vocab_size) = data(run.size(None, 4000))
+    dev = longer[:, : time + 1]
+
+    def loss(model: nn.Module) -> dict[str, Any]:
+        cost = round(another_context(model, dev), 4)
+        return {"dev": round(float(by_position(model, dev).mean()), 4), "another context": cost}
+
+    batches = partial(windows, text, time)
+    return Task(
+        batches, next_loss, measure or loss, f"× {time} characters", vocab_size, floors(text, dev, vocab_size), dev
+    )
+
+
+def windows(text: Tensor, time: int, batch: int, seed: int) -> Windows:
+    return Windows(text, batch, time, 1000 * seed)
+
+
+def read_on(run: Run, model: nn.Module) -> dict[str, list[float]]:
+    """Mean loss in each stretch of 16 positions, of texts longer than in training."""
+    _, (_, longer, _) = data(run.size(None, 4000))
+    return {"beyond": [round(float(part.mean()), 3) for part in by_position(model, longer).split(16)]}
+
+
+def beyond(run: Run) -> Experiment:
+    """Language models that are trained on short texts and read longer ones."""
+    setting = Setting(300, 12, (4e-3,), weights="beyond-{row}-{seed}", name="beyond-{row}-{seed}", blank="_")
+    return Experiment(run, characters(run, TRAINED, partial(read_on, run)), setting)
+
+
+def build_beyond(vocab_size: int, kind: str) -> TransformerLM:
+    return TransformerLM(config(vocab_size, 48, READ, *BEYOND[kind]))
 
 
 # --- both ----------------------------------------------------------------------------------------
-
-
-def seeds_of(run: Run, names: Any, one: Callable[[str, int], Any], seeds: int = SEEDS) -> dict[str, list[Any]]:
-    """Every seed of every row, seed by seed, so that an interrupted run has all rows of the first seeds."""
-    found: dict[str, list[Any]] = {name: [] for name in names}
-    for seed in range(run.size(seeds, 2)):
-        for name in found:
-            found[name].append(one(name, seed))
-    return found
 
 
 @lru_cache(maxsize=2)
@@ -226,33 +267,27 @@ def data(limit: int | None) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor
     return (ids_of(train), ids_of(test)), (stream, longer, characters.vocab_size)
 
 
+@recipe(9)
 def cook(run: Run) -> None:
-    letters_data, characters_data = data(run.size(None, 4000))
-    right = seeds_of(run, ROWS, lambda row, seed: name_letters(run, row, seed, *letters_data, run.size(250, 2)))
-    beyond = seeds_of(run, BEYOND, lambda kind, seed: read_on(run, kind, seed, *characters_data))
-    report(run, right, beyond, len(letters_data[1]))
-
-
-def theirs(row: str) -> dict[str, float | None]:
-    mean, deviation = ROWS[row][2] or (None, None)
-    return {"theirs": mean, "their_deviation": deviation}
-
-
-def report(run: Run, right: dict[str, list[float]], beyond: dict[str, list[list[float]]], tested: int) -> None:
-    rows = [[row, str(ROWS[row][2]), mean(found), stdev(found)] for row, found in right.items()]
-    run.say("\nHidden letters named\n" + table(["positions", "theirs (GLUE)", "ours", "sd"], rows))
-    ends = [f"{16 * i + 16}" for i in range(len(next(iter(beyond.values()))[0]))]
-    lines = [[kind, *(mean(at) for at in zip(*found, strict=True))] for kind, found in beyond.items()]
-    run.say("\nLoss per character, up to position\n" + table(["", *ends], lines))
+    right, longer = named(run, ROWS), beyond(run)
+    reached = longer.rows({kind: partial(build_beyond, longer.task.vocab_size, kind) for kind in BEYOND})
+    (_, tested), _ = data(run.size(None, 4000))
     run.save_result(
         "positions",
         {
             "question": "Which way of telling positions is best, and which reaches beyond the lengths of training?",
             "letters": {row: {**theirs(row), "ours": found} for row, found in right.items()},
-            "letters_are": f"the share of hidden letters named, {tested:,} words that were not trained on, one number"
-            f" per seed; {SETTINGS['letters']}. theirs: mean on GLUE, its deviation over seeds, Wang et al. (2021), table 3",
-            "beyond": beyond,
+            "letters_are": f"the share of hidden letters named, {len(tested):,} words that were not trained on, one number"
+            f" per seed; 2 layers of 4 heads, d_model 32, {LETTERS.words('words')}. theirs: mean on GLUE, its deviation"
+            " over seeds, Wang et al. (2021), table 3",
+            "beyond": {kind: of["beyond"] for kind, of in reached.items()},
             "beyond_is": f"mean loss per character in stretches of 16 positions, dev plays, one row per seed;"
-            f" trained on {TRAINED} characters, read {READ}; {SETTINGS['beyond']}",
+            f" trained on {TRAINED} characters, read {READ}; 2 layers of 4 heads, d_model 48,"
+            f" {longer.setting.words(longer.task.what)}",
         },
     )
+
+
+def theirs(row: str) -> dict[str, float | None]:
+    mean, deviation = ROWS[row][2] or (None, None)
+    return {"theirs": mean, "their_deviation": deviation}

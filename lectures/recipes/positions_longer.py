@@ -1,27 +1,25 @@
 """Figure: does the ranking of `positions` on the hidden letter hold after six times the training? The same rows, three seeds."""
 
 from dataclasses import replace
-from statistics import mean
-from typing import Any
 
-from lectures.recipes.positions import ROWS, data, name_letters, seeds_of
-from lectures.recipes.run import Run, table
+from lectures.recipes.experiment import said
+from lectures.recipes.positions import LETTERS, ROWS, named
+from lectures.recipes.run import Run, recipe
 
-STEPS, SEEDS = 1500, 3
+LONGER = replace(LETTERS, steps=1500, seeds=3, quick=(3, 4))
 
 
+@recipe(30)
 def cook(run: Run) -> None:
-    (train, test), _ = data(run.size(None, 4000))
-    rows: Any = [row for row in ROWS if "set beside" not in row]
-    there, steps = replace(run, recipe=replace(run.recipe, name="positions")), run.size(STEPS, 3)  # its first weights
-    found = seeds_of(run, rows, lambda row, seed: name_letters(there, row, seed, train, test, steps), SEEDS)
-    run.say(table(["positions", "right"], [[row, mean(of)] for row, of in found.items()]))
+    there = replace(run, recipe=replace(run.recipe, name="positions"))  # its first weights
+    found = named(there, [row for row in ROWS if "set beside" not in row], LONGER)
     run.save_result(
         "positions_longer",
         {
             "question": "Does the ranking of positional encodings hold after a longer training?",
-            "how": f"the hidden letter of `positions`, {STEPS:,} steps instead of 250, else the same; one number per seed",
+            "how": f"the hidden letter of `positions`, {LONGER.steps:,} steps instead of {LETTERS.steps}, else the same; one"
+            " number per seed",
             "letters": found,
-            "what_it_shows": ", ".join(f"{row}: {mean(of):.1%}" for row, of in found.items()),
+            "what_it_shows": said(found, "{row}: {0!m:.1%}", ", "),
         },
     )

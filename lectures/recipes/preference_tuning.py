@@ -23,19 +23,11 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load
-from nlmcore.transfer.tuning import (
-    Tail,
-    conversation,
-    log_probs,
-    pad,
-    preference_loss,
-    preferences,
-    supervised_loss,
-)
+from nlmcore.transfer.tuning import Tail, conversation, log_probs, pad, preference_loss, preferences, supervised_loss
 
 from lectures.recipes.capital_facts import interval
 from lectures.recipes.everyday import questions
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.tuned import LAYERS, nats, replies, text_passages, train
 
 BETAS, COUNTED, RANK, EPOCHS, LONGEST = (0.03, 0.1, 1.0), 0.1, 4, 5, 56
@@ -61,6 +53,7 @@ def first_sentence(answer: str) -> str:
 
 
 @torch.no_grad()
+@recipe(8)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     betas = run.size(BETAS, (COUNTED,))
@@ -76,11 +69,7 @@ def cook(run: Run) -> None:
 
     everyday: dict[str, Any] = {"questions": [*training, *held_out], "longest": run.size(LONGEST, 6)}
     answers = dict(
-        zip(
-            everyday["questions"],
-            run.kept("own answers", partial(own, everyday["questions"]))["answers"],
-            strict=True,
-        )
+        zip(everyday["questions"], run.kept("own answers", partial(own, everyday["questions"]))["answers"], strict=True)
     )
 
     def row(question: str, answer: str, ended: bool = True) -> Row:

@@ -35,7 +35,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lectures.recipes import labelled
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.experiment import said
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 LETTERS, MASK = "abcdefghijklmnopqrstuvwxyz'", "_"
 SHORTEST, LONGEST = 4, 12
@@ -183,6 +184,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return quality(model)
 
 
+@recipe(8, "checkpoint:letters_masked checkpoint:letters_causal result:pretraining", sample=sample)
 def cook(run: Run) -> None:
     rows = rows_of([word for word, _ in words("train")])
     counts = {count: run.size(steps, 2) for count, steps in TUNING.items() if count < run.size(10_000, 100)}
@@ -204,7 +206,6 @@ def cook(run: Run) -> None:
                 found.setdefault(name, {}).setdefault(str(count), []).append(right)
         if seed == 0:
             save_families(run, pretrained)
-        run.say(table(["", *counts], [[name, *(str(of) for of in by.values())] for name, by in found.items()]))
     run.save_result(
         "pretraining",
         {
@@ -217,10 +218,7 @@ def cook(run: Run) -> None:
             "steps": STEPS,
             "pretraining_losses": losses,
             "rows": found,
-            "what_it_shows": "; ".join(
-                f"{name} " + ", ".join(f"{mean(of):.1f} % ({count})" for count, of in by.items())
-                for name, by in found.items()
-            ),
+            "what_it_shows": "; ".join(f"{name} {said(by, '{0!m:.1f} % ({row})', ', ')}" for name, by in found.items()),
         },
     )
 
@@ -230,10 +228,10 @@ def save_families(run: Run, pretrained: dict[str, nn.Module]) -> None:
     corpus = load("cmudict", stress=True)
     for family, model in pretrained.items():
         name = f"letters_{family}"
-        facts = {
-            "what": f"spellings of English words, pretrained by {family}",
-            "data": {"source": f"{corpus.source}; {corpus.licence}", "split": corpus.split_rule},
-            "training": {"steps": STEPS, "batch": BATCH, "learning_rate": RATE, "schedule": "cosine to 0"},
-        }
+        facts = about(
+            f"spellings of English words, pretrained by {family}",
+            corpus,
+            {"steps": STEPS, "batch": BATCH, "learning_rate": RATE, "schedule": "cosine to 0"},
+        )
         kept, _, _ = save_checkpoint(run, name, model.eval(), config(run), [TOKENIZER], facts, [f"{family}-0"])
         add_figures(run, name, {"test": quality(kept, run.size(2000, 20))})

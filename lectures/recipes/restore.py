@@ -23,7 +23,7 @@ from nlmcore.training import next_token_loss
 from torch import Tensor
 
 from lectures.recipes.restore_marks import MARKS, N_TAGS, Piece, core, pieces
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, VOCABULARY = 4e-3, 64, 4, 4000
@@ -122,6 +122,7 @@ def sample(model: Any, tokenizer: WordTokenizer) -> dict[str, float]:
     return {name: measured[name] for name in ("words_right", "capitals_f1", "marks_f1")}
 
 
+@recipe(4, "checkpoint:restore result:restore", sample=sample)
 def cook(run: Run) -> None:
     corpus = load("shakespeare")
     data = read_plays(limit=run.size(None, 80))
@@ -149,31 +150,25 @@ def cook(run: Run) -> None:
             "bidirectional": both,
             "dropout": 0.2,
         }
-        training: dict[str, Any] = {
-            "passes": run.size(PASSES, 1),
-            "steps": steps,
-            "batch": BATCH,
-            "learning_rate": LEARNING_RATE,
-        }
-        training |= {"schedule": "cosine to 0, 50 steps of warm-up", "loss": "cross-entropy per word"}
+        passes = run.size(PASSES, 1)
+        training = trained_for(steps, BATCH, LEARNING_RATE, 50, passes=passes, loss="cross-entropy per word")
         name = "both" if both else "before"
         model = run.build(name, partial(build, "SequenceTagger", config))
-        run.fit_as(name, model, batches, training, loss=tagging_loss, warm_up=50)
+        run.fit_as(name, model, batches, training, loss=tagging_loss)
         models[both], trainings[both] = (model.eval(), config), training
         rows[NAMES[both]] = scores(tag(model, tokenizer, texts), test)
         rows[NAMES[both]]["parameters"] = sum(p.numel() for p in model.parameters())
         run.say(f"{NAMES[both]}: {rows[NAMES[both]]}")
-    facts = {
-        "what": "capitals and punctuation put back, word by word, by a recurrent network that reads both ways",
-        "data": {"source": f"{corpus.source}; {corpus.licence}", "split": f"plays only; {corpus.split_rule}"},
-        "training": trainings[True],
-    }
+    facts = about(
+        "capitals and punctuation put back, word by word, by a recurrent network that reads both ways",
+        corpus,
+        trainings[True],
+        split=f"plays only; {corpus.split_rule}",
+    )
     model, config = models[True]
     model, tokenizer, _ = save_checkpoint(run, "restore", model, config, [tokenizer], facts, ["both"])
     rows[NAMES[True]] |= scores(tag(model, tokenizer, texts), test)  # of what was written
     add_figures(run, "restore", rows)
-    head = ["", "words right %", "F1 of capitals", "F1 of marks"]
-    run.say(table(head, [[name, r["words_right"], r["capitals_f1"], r["marks_f1"]] for name, r in rows.items()]))
     run.save_result(
         "restore",
         {

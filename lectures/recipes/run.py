@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import torch
 from nlmcore.pretrained import smollm2
 from lectures.recipes.fingerprint import fingerprint
+from lectures.recipes.pages import told
 from lectures.trained import Checkpoint, checkpoint, names
 from nlmcore.training import History, cosine_schedule, fit
 from safetensors.torch import save
@@ -52,6 +53,19 @@ class Recipe:
     @property
     def command(self) -> str:
         return f"python -m lectures.recipes {self.name}"
+
+
+def recipe(
+    minutes: float, writes: str = "", sample: Callable[[Any, Any], dict[str, float]] | None = None
+) -> Callable[[Callable[["Run"], None]], Callable[["Run"], None]]:
+    """Declares a recipe, which `table` finds: its name is that of its module, or what follows `cook_`; what it does is the
+    first line of its docstring, or of its module's. writes: if that is not one result of its name. See `Recipe`."""
+
+    def declare(cook: Callable[["Run"], None]) -> Callable[["Run"], None]:
+        vars(cook)["declared"] = (minutes, writes, sample)
+        return cook
+
+    return declare
 
 
 class Interrupted(Exception):  # noqa: N818 - nothing went wrong
@@ -113,8 +127,8 @@ class Run:
         return history
 
     def fit_as(self, name: str, model: nn.Module, batches: Any, training: dict[str, Any], **more: Any) -> History:
-        """`fit` with the steps and the learning_rate of `training`, which the model's card will show."""
-        given = {key: training[key] for key in ("steps", "learning_rate")}
+        """`fit` with the steps, the learning_rate and the warm-up of `training`, which the model's card will show."""
+        given = {key: training[key] for key in ("steps", "learning_rate", "warm_up") if key in training}
         return self.fit(name, model, batches, **given, **more)
 
     def kept(self, name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -126,6 +140,7 @@ class Run:
             write_json(file, {**measure(), "seconds": round(time.monotonic() - began, 2)})
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         self.seconds[name] = found.pop("seconds")
+        self.say(f"{name}: {found!s:.120}")
         return found
 
     def _file(self, name: str, given: Any, kind: str) -> Path:
@@ -146,10 +161,10 @@ class Run:
         }
 
     def save_result(self, name: str, facts: dict[str, Any]) -> Path:
-        """The numbers of a figure, as JSON, with how they were made."""
+        """The numbers of a figure, as JSON, with how they were made; said as the page of results says them."""
         path = self.results / f"{name}.json"
         write_json(path, facts | {"made_by": self.facts()})
-        self.say(f"written: {path.name}")
+        self.say(f"written: {path.name}" + ("" if self.quick else f"\n\n{told(path)}"))
         return path
 
 
@@ -201,6 +216,23 @@ def compared_with(name: str, recipe: str, folder: Path) -> Checkpoint:
     return checkpoint(name, folder)
 
 
+def trained_for(
+    steps: int, batch: int, learning_rate: float, warm_up: int, note: str = "", **more: Any
+) -> dict[str, Any]:
+    """A training for `Run.fit_as`, as a card shows it; note: after the words about the schedule."""
+    schedule = f"cosine to 0, {warm_up} steps of warm-up{note}"
+    rates = {"learning_rate": learning_rate, "warm_up": warm_up, "schedule": schedule}
+    return {"steps": steps, "batch": batch, **rates, **more}
+
+
+def about(what: str, data: Any, training: dict[str, Any], split: str = "") -> dict[str, Any]:
+    """What a card says of a training. data: its source and split, or a corpus or plays that know theirs."""
+    if not isinstance(data, dict):
+        of = data.source, getattr(data, "licence", "")
+        data = {"source": "; ".join(filter(None, of)), "split": split or getattr(data, "split_rule", "") or data.split}
+    return {"what": what, "data": data, "training": training}
+
+
 def save_checkpoint(
     run: Run,
     name: str,
@@ -248,6 +280,7 @@ def add_figures(run: Run, name: str, figures: dict[str, Any]) -> None:
     if run.recipe.sample is not None:
         card["sample"] = run.recipe.sample(model, tokenizer)
     write_json(run.checkpoints / f"{name}.json", card | {"figures": figures, "tokenizers": tokenizers})
+    run.say(f"{name}: {figures}")
 
 
 def _halves(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:

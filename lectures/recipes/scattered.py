@@ -14,7 +14,8 @@ from lectures.trained import build
 from nlmcore.metrics import mean_interval
 
 from lectures.recipes import captions
-from lectures.recipes.run import Run
+from lectures.recipes.experiment import columns
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.scenes import SCATTERED, scenes
 
 STEPS, RATE, SEEDS = 2000, 4e-3, 3
@@ -42,10 +43,11 @@ def measured(model: Any, count: int) -> dict[str, Any]:
     return found | captions.scored(model, scenes(count, 10_000, False, SCATTERED))
 
 
+@recipe(7)
 def cook(run: Run) -> None:
     count = run.size(200, 4)
     runs = [measured(train(run, seed), count) for seed in range(run.size(SEEDS, 2))]
-    by = {key: [one[key] for one in runs] for key in runs[0]}
+    by = columns(runs)
     run.save_result(
         "scattered",
         {

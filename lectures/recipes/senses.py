@@ -32,7 +32,7 @@ from nlmcore.pretrained import minilm
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.run import Run, load_smollm2, recipe
 
 SENTENCES = """
 bank: river
@@ -294,6 +294,7 @@ def neighbours(found: list[Sentence]) -> Tensor:
     return torch.stack(means).detach()
 
 
+@recipe(3)
 def cook(run: Run) -> None:
     every = sentences()[: run.size(None, 12)]
     models: dict[str, Any] = {"MiniLM": minilm(), "SmolLM2": load_smollm2()}
@@ -319,7 +320,6 @@ def cook(run: Run) -> None:
         run.say(f"{name}: " + str({way: [round(100 * of["share"]) for of in by] for way, by in rows[name].items()}))
     right = all_guesses(every, neighbours(every))
     rival = {f"clue {clue}": share([right[i] for i in at]) for clue, at in of_clue.items()}
-    run.say(table(["neighbours", ""], [[clue, of["share"]] for clue, of in rival.items()]))
     run.save_result(
         "senses",
         {

@@ -16,7 +16,7 @@ from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 
 from lectures.recipes.positions import Windows, next_loss
-from lectures.recipes.run import Run, add_figures, save_checkpoint
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.texts import plays
 
 TIME, BATCH, STEPS, RATE, WARM_UP = 96, 8, 2000, 3e-3, 100
@@ -82,6 +82,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return quality_in_windows(model, tokenizer, [plays().test[0][:3000]])
 
 
+@recipe(3, "checkpoint:small_gpt result:small_gpt", sample=sample)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = CharTokenizer.fit(shakespeare.train)
@@ -96,11 +97,7 @@ def cook(run: Run) -> None:
         "schedule": f"{WARM_UP} steps of warm-up, then 1/√step",
         "optimizer": "AdamW, no weight decay, gradient clipped at 1",
     }
-    facts = {
-        "what": "characters of Shakespeare, the next from the text before it",
-        "data": {"source": shakespeare.source, "split": shakespeare.split},
-        "training": training,
-    }
+    facts = about("characters of Shakespeare, the next from the text before it", shakespeare, training)
     kept, _, _ = save_checkpoint(run, "small_gpt", model, sizes, [tokenizer], facts, ["small_gpt"])
     test = [play[:30_000] for play in shakespeare.test]
     figures = quality_in_windows(kept, tokenizer, test)

@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from nlmcore.metrics import mean_interval
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import fit
 from torch import Tensor, nn
@@ -174,20 +173,11 @@ def over_seeds(run: Run, name: str, count: int = SEEDS, first: int = 0, **traini
 
 
 def sweep(
-    run: Run,
-    title: str,
-    rates: tuple[float, ...],
-    optimiser: Callable[..., torch.optim.Optimizer],
-    **training: Any,
+    run: Run, title: str, rates: tuple[float, ...], optimiser: Callable[..., torch.optim.Optimizer], **training: Any
 ) -> dict[str, Any]:
     """One contestant with several seeds at every rate (a quick run: at the first), and which rate is best."""
     by_rate = {
-        f"{rate:g}": over_seeds(
-            run,
-            f"{title}, rate {rate:g}",
-            optimiser=partial(optimiser, lr=rate),
-            **training,
-        )
+        f"{rate:g}": over_seeds(run, f"{title}, rate {rate:g}", optimiser=partial(optimiser, lr=rate), **training)
         for rate in run.size(rates, rates[:1])
     }
     return {"rates": by_rate, "best": best(by_rate)}
@@ -197,8 +187,3 @@ def best(by_setting: dict[str, dict[str, Any]]) -> str:
     """The setting of the lowest mean dev loss, of those that never diverged; the test text has no say in it."""
     sound = {key: row for key, row in by_setting.items() if None not in row["dev"]}
     return min(sound, key=lambda key: fmean(sound[key]["dev"]))
-
-
-def in_words(values: list[float]) -> str:
-    middle, half = mean_interval(values)
-    return f"{middle:.3f} ± {half:.3f}"

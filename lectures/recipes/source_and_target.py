@@ -21,7 +21,7 @@ from nlmcore.transformer import EncoderDecoder, TransformerConfig
 from torch import nn
 
 from lectures.recipes.costs import multiply_adds, peak_bytes, power_law, seconds
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 
 TERMS: dict[str, Callable[[int, int], int]] = {
     "1": lambda n, m: 1,
@@ -76,6 +76,7 @@ def written(coefficients: dict[str, int]) -> str:
     return " + ".join(f"{value:,} {name}" if name != "1" else f"{value:,}" for name, value in coefficients.items())
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     d_model, vocab_size, n_heads = run.size(128, 8), 64, 4
     grid = [(n, m) for n in (3, 8, 21, 34) for m in (2, 13, 27)]
@@ -106,14 +107,6 @@ def cook(run: Run) -> None:
         "multiply_adds": {n: power_law(lengths, [operations(n, k) for k in lengths], start) for n in built},
         "time": {n: power_law(lengths, list(time[n].values()), start) for n in built},
     }
-    rows = [
-        [
-            TITLES[name],
-            *(f"{law.exponent:.2f} ({law.low:.2f}–{law.high:.2f})" for law in (by[name] for by in laws.values())),
-        ]
-        for name in built
-    ]
-    run.say(f"\nPower law over n = m ≥ {start}, with 95 % interval\n" + table(["", "multiply-adds", "time"], rows))
     run.save_result(
         "source_and_target",
         {

@@ -29,7 +29,7 @@ from torch import nn
 
 from lectures.recipes.attention_cost import crossing
 from lectures.recipes.costs import peak_bytes, power_law, seconds
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 
 WRITTEN, FUSED, NETWORK = "full, as written", "full, fused", "feed-forward"
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -72,6 +72,7 @@ def multiply_adds(name: str, part: Any, c: TransformerConfig, n: int) -> int:
     return projections + separate + 2 * part.scores(n) * d
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     lengths = run.size(LENGTHS, (16, 32, 64))
     config = TransformerConfig(
@@ -102,8 +103,6 @@ def cook(run: Run) -> None:
     law = {name: power_law(list(time[name]), list(time[name].values()), start).rounded() for name in fitted}
     cheaper = [name for name in parts if name not in (WRITTEN, FUSED, NETWORK)]
     crosses = {name: crossing(list(lengths), time[FUSED], time[name]) for name in (*cheaper, NETWORK)}
-    rows = [[name, *(time[name].get(n, float("nan")) for n in lengths)] for name in parts]
-    run.say("\n" + table(["seconds", *lengths], rows) + f"\nfull, fused takes longer from: {crosses}")
     run.save_result(
         "sparse_cost",
         {

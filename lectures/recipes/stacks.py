@@ -28,7 +28,6 @@ weights for all rows. One file a run in `results/stacks/`, written when the run 
 
 import json
 import math
-import time
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +37,6 @@ from typing import Any
 import torch
 from nlmcore.ngram import NGramLM
 from nlmcore.tokens import CharTokenizer
-from nlmcore.training import clip_gradients, cosine_schedule
 from nlmcore.transformer import TransformerLM
 from nlmcore.variants import Variant
 from nlmcore.variants.mixture_of_experts import MixtureOfExperts
@@ -49,7 +47,8 @@ from torch.nn import functional as F
 from lectures.recipes import deeper_or_wider, positions, resumable, sublayer_order
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import Windows, next_loss
-from lectures.recipes.resumable import bracketed, file_of, read
+from lectures.recipes.experiment import stretches
+from lectures.recipes.resumable import bracketed, descent, file_of, read, unused
 from lectures.recipes.run import machine, parameters, write_json
 from lectures.recipes.texts import plays
 
@@ -147,35 +146,24 @@ def measured(model: Any, windows: Tensor) -> dict[str, float]:
 
 
 def train(job: Job) -> dict[str, Any]:
-    torch.set_num_threads(1)
-    began = time.process_time()
     _, dev, test, symbols = texts()
     torch.manual_seed(job.seed)
     model = build(job.row, symbols)
-    weights = list(model.parameters())
-    optimiser = torch.optim.AdamW(weights, lr=job.rate, weight_decay=0.0, fused=True)
     experts = any(isinstance(part, MixtureOfExperts) for part in model.modules())
     lossof = deeper_or_wider.balanced_loss if experts else next_loss
     found: dict[str, Any] = {"job": asdict(job), "parameters": parameters(model)}
     curve: list[float] = []
-    for step, batch in enumerate(batches(job.steps, job.seed), 1):
-        for group in optimiser.param_groups:
-            group["lr"] = job.rate * cosine_schedule(step, total=job.steps, warmup=max(1, job.steps // 16))
-        loss = lossof(model, (batch, torch.tensor(0)))
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        if not math.isfinite(clip_gradients(weights, 1.0)):
-            return found | {"diverged": step, "processor_seconds": round(time.process_time() - began, 1)}
-        optimiser.step()
-        curve.append(loss.item())
+
+    def loss(batch: Tensor) -> Tensor:
+        return lossof(model, (batch, torch.tensor(0)))
+
+    warm_up = max(1, job.steps // 16)
+    for value in descent(model, batches(job.steps, job.seed), loss, job.rate, warm_up, job.steps):
+        if value is None:
+            return found | {"diverged": len(curve) + 1}
+        curve.append(value)
     model.eval()
-    chunks = [curve[i : i + 50] for i in range(0, len(curve), 50)]
-    return found | {
-        "dev": measured(model, dev),
-        "test": measured(model, test),
-        "curve": [round(fmean(chunk), 3) for chunk in chunks],
-        "processor_seconds": round(time.process_time() - began, 1),
-    }
+    return found | {"dev": measured(model, dev), "test": measured(model, test), "curve": stretches(curve, 50, 3)}
 
 
 # --- the order of work ----------------------------------------------------------------------------------
@@ -194,8 +182,7 @@ def rates_of(row: str, seeds: int) -> tuple[list[float], float | None]:
         found = losses(row, rate, seeds)
         return None if found is None else fmean(found)
 
-    rates, done = bracketed(RATES, mean, FACTOR)
-    return rates, min(rates, key=lambda rate: mean(rate) or 0.0) if done else None
+    return bracketed(RATES, mean, FACTOR)
 
 
 TUNED = {PLAIN: 2, SANDWICH: 2, SIX: 2} | {row: 1 for row in deeper_or_wider.ROWS if row != SIX}
@@ -235,10 +222,7 @@ def gates(plain: float, six: float) -> list[str]:
         runs = [run for seed in range(SEEDS) if (run := read(Job(row, seed, rate)))]
         own = fmean(run["dev"]["loss"] for run in runs)
         cost = fmean(run["dev"]["last, another context"] - run["dev"]["last"] for run in runs)
-        if own > bigram - MARGIN:
-            wrong.append(f"{row}: {own:.3f} nats, and a bigram of what it has read has {bigram:.3f}")
-        if cost < CONTEXT:
-            wrong.append(f"{row}: another text's context costs only {cost:.3f} nats: it is hardly used")
+        wrong += unused(f"{row}, its context", own, bigram, cost, MARGIN, CONTEXT)
     found = losses(PLAIN, plain, SEEDS) or []
     alone, single = (losses(row, plain, 1) or [math.nan] for row in (ONLY_NETWORKS, ONE_LAYER))
     if alone[0] < bigram - MARGIN / 2:

@@ -8,13 +8,14 @@ softmaxes, whose cost per parameter falls as the matrices grow.
 from typing import Any
 
 from lectures.recipes.costs import random_tokens, seconds_per_step
-from lectures.recipes.run import Run, parameters
+from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.why_transformer import LSTM, TRANSFORMER, config
 from lectures.trained import build
 
 WIDTHS, LENGTHS, BATCH, VOCAB = (48, 128, 256, 512), (64, 256), 12, 96
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     rows = [measured(run, width, n) for n in run.size(LENGTHS, (4, 6)) for width in run.size(WIDTHS, (8, 16))]
     run.save_result(

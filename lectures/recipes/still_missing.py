@@ -21,7 +21,7 @@ from nlmcore.transfer.tuning import conversation, pad
 from torch import Tensor
 
 from lectures.recipes.few_shot import CAPITALS, pairs
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.texts import plays
 from lectures.recipes.tuned import replies, shares, written
 
@@ -57,6 +57,7 @@ def _replied(model: Any, tokenizer: Any, prompts: list[list[int]], longest: int)
 
 
 @torch.no_grad()
+@recipe(4)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
 
@@ -128,10 +129,7 @@ def cook(run: Run) -> None:
     right = []
     for i, form in enumerate(FORMS):
         prompts = [ask(form.format(country), "Answer briefly.") for country, _ in names]
-        kept = run.kept(
-            f"paraphrase {i}",
-            partial(_replied, model, tokenizer, prompts, run.size(16, 4)),
-        )
+        kept = run.kept(f"paraphrase {i}", partial(_replied, model, tokenizer, prompts, run.size(16, 4)))
         right.append([int(capital in reply) for (_, capital), reply in zip(names, kept["replies"], strict=True)])
     paraphrase = {form: shares([each])["share"] for form, each in zip(FORMS, right, strict=True)}
     every = [int(all(column)) for column in zip(*right, strict=True)]

@@ -15,21 +15,18 @@ from functools import lru_cache, partial
 from random import Random
 from statistics import mean
 
-from nlmcore.metrics.significance import against, rank_correlation, summary
+from nlmcore.metrics.significance import rank_correlation
 from nlmcore.positions import SinusoidalPositions
 from nlmcore.transformer import TransformerConfig, TransformerLM
 from nlmcore.variants.sandwich import build_order, order
 
 from lectures.recipes import positions
-from lectures.recipes.changes_of_2017 import train_model
-from lectures.recipes.run import Run, table
+from lectures.recipes.experiment import Experiment, Setting, differences
+from lectures.recipes.run import Run, recipe
 
-DEPTH, WIDTH, TIME, BATCH, STEPS, RATE = 6, 32, 48, 8, 200, 4e-3
-ORDERS, SEEDS, PLAIN_SEEDS = 20, 5, 20
-SETTINGS = (
-    f"{DEPTH} s and {DEPTH} f, 4 heads, d_model {WIDTH}, pre-norm, {STEPS} steps of {BATCH} × {TIME} characters, AdamW at"
-    f" {RATE:g} with a cosine"
-)
+DEPTH, WIDTH, TIME, RATE = 6, 32, 48, 4e-3
+ORDERS, PLAIN_SEEDS = 20, 20
+SETTING = Setting(200, 8, (RATE,), weights="{seed}")
 THEIRS = {
     "random": [
         *(20.74, 20.64, 20.33, 20.27, 19.98, 19.92, 19.69, 19.54, 19.08, 18.90),
@@ -57,43 +54,32 @@ def config(vocab_size: int, letters: str) -> TransformerConfig:
     return replace(sizes, n_layers=len(letters) // 2, stack=partial(build_order, letters=letters))
 
 
+@recipe(7)
 def cook(run: Run) -> None:
-    _, (text, longer, vocab_size) = positions.data(run.size(None, 4000))
+    task = positions.characters(run, TIME)
     plain, sandwich = order(DEPTH, 0), order(DEPTH, (3 * DEPTH + 4) // 8)
-    seeds = {plain: run.size(PLAIN_SEEDS, 2), sandwich: run.size(SEEDS, 2)}
-    seeds |= dict.fromkeys(random_orders(run.size(ORDERS, 2)), run.size(SEEDS, 2))
-    found: dict[str, list[float]] = {letters: [] for letters in seeds}
-    for seed in range(max(seeds.values())):
-        for letters in found:
-            if seed < seeds[letters]:
-                build = partial(TransformerLM, config(vocab_size, letters))
-                sizes = {"steps": run.size(STEPS, 2), "batch": run.size(BATCH, 2)}
-                trained = train_model(run, letters, seed, build, text, longer[:, : TIME + 1], rate=RATE, **sizes)
-                found[letters].append(trained["dev"])
-    report(run, found, plain, sandwich)
-
-
-def report(run: Run, found: dict[str, list[float]], plain: str, sandwich: str) -> None:
-    rows = sorted(found, key=lambda letters: mean(found[letters]))
-    run.say(
-        "\n"
-        + table(["order", "seeds", "mean", "first"], [[r, len(found[r]), mean(found[r]), found[r][0]] for r in rows])
-    )
-    random = {letters: losses for letters, losses in found.items() if letters not in (plain, sandwich)}
+    drawn = random_orders(run.size(ORDERS, 2))
+    seeds = {plain: PLAIN_SEEDS} | dict.fromkeys((sandwich, *drawn), SETTING.seeds)
+    builds = {letters: partial(TransformerLM, config(task.vocab_size, letters)) for letters in seeds}
+    rows = Experiment(run, task, SETTING).rows(builds, seeds)
+    found: dict[str, list[float]] = {letters: of["dev"] for letters, of in rows.items()}
+    random = {letters: found[letters] for letters in drawn}
     best = min(random, key=lambda letters: random[letters][0])
-    tests = against(summary(found[plain]), {row: summary(of[1:]) for row, of in random.items() if len(of) > 2})
+    tests = differences(found[plain], {row: of[1:] for row, of in random.items() if len(of) > 2})
     run.save_result(
         "sublayer_order",
         {
             "question": "Is another order of attention and feed-forward networks better than the plain one?",
-            "how": f"nats per character on dev plays, one value per seed; {SETTINGS}",
+            "how": f"nats per character on dev plays, one value per seed; {DEPTH} s and {DEPTH} f, 4 heads, d_model {WIDTH},"
+            f" pre-norm, {SETTING.words(task.what)}",
             "plain": plain,
             "sandwich": sandwich,
+            "floors": task.floors,
             "losses": found,
             "theirs": THEIRS,
             "first_seed_against_the_others": rank_correlation([(of[0], mean(of[1:])) for of in random.values()]),
             "better_than_plain_on_fresh_seeds": [
-                r for r, t in tests.items() if t.difference < 0 and t.corrected < 0.05
+                r for r, of in tests.items() if of["difference"] < 0 and of["p"] < 0.05
             ],
             "what_it_shows": f"best of {len(random)} orders with their first seed {random[best][0]:.3f} ({best}), on fresh seeds"
             f" {mean(random[best][1:]):.3f}; plain: best of {len(found[plain])} seeds {min(found[plain]):.3f}, mean"

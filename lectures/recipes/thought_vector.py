@@ -20,11 +20,21 @@ from nlmcore.corpora import pad
 from lectures.trained import SourceAndTarget
 from nlmcore.seq2seq import Seq2Seq
 
-from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, Line, data_of, pairs_to_train_on, quality, training_facts
+from lectures.recipes.numbers import (
+    BATCH,
+    SHORT,
+    WARM_UP,
+    Line,
+    data_of,
+    pairs_to_train_on,
+    quality,
+    sample,
+    training_facts,
+)
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
 from lectures.recipes.pairs import PairBatches, as_source, as_target, english, german
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 KINDS = {
     "initial": ("initial", False),
@@ -55,6 +65,7 @@ def wrong_by_place(model: Any, tokenizer: Any, numbers: list[int]) -> list[float
     return [round(float(share), 4) for share in wrong]
 
 
+@recipe(17, "checkpoint:numbers_thought_vector result:thought_vector", sample=sample)
 def cook(run: Run) -> None:
     steps, count, seeds = run.size(3000, 3), run.size(20_000, 100), run.size(SEEDS, 1)
     tests = numbers_to_test(run.size(200, 4))
@@ -80,17 +91,17 @@ def cook(run: Run) -> None:
             }
             model: Any = run.build(name, partial(Seq2Seq, **config))
             batches = PairBatches(pairs, BATCH, run.seed_of(f"order {seed}"))
-            run.fit_as(name, model, batches, training, warm_up=WARM_UP)
+            run.fit_as(name, model, batches, training)
             sizes[kind] = sum(p.numel() for p in model.parameters())
             model, tokenizer = model.eval(), SourceAndTarget(*tokenizers)
             kept = kind == KEPT and seed == 0
             if kept:
-                facts = {
-                    "what": "numbers from English words into German words: an encoder that reads from right to left"
+                facts = about(
+                    "numbers from English words into German words: an encoder that reads from right to left"
                     " hands its last state to the decoder",
-                    "data": data_of(held),
-                    "training": training,
-                }
+                    data_of(held),
+                    training,
+                )
                 model, tokenizer, _ = save_checkpoint(run, CHECKPOINT, model, config, list(tokenizers), facts, [name])
             line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
             if kept:
@@ -98,23 +109,11 @@ def cook(run: Run) -> None:
             lines[kind].append(line)
             places[kind].append(wrong_by_place(model, tokenizer, longer))
             run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
-    report(run, lines, places, sizes, training, len(next(iter(tests.values()))))
-
-
-def report(
-    run: Run,
-    lines: dict[str, list[Line]],
-    places: dict[str, list[list[float]]],
-    sizes: dict[str, int],
-    training: dict[str, Any],
-    per_bucket: int,
-) -> None:
+    per_bucket = len(next(iter(tests.values())))
     buckets = list(next(iter(lines.values()))[0])
     exact = {kind: {b: [line[b]["exact"] for line in by] for b in buckets} for kind, by in lines.items()}
     bleu = {kind: {b: [line[b]["bleu"] for line in by] for b in buckets} for kind, by in lines.items()}
     wrong = {kind: [round(mean(at), 4) for at in zip(*by, strict=True)] for kind, by in places.items()}
-    rows = [[kind, *(f"{mean(shares):.0%}" for shares in by.values())] for kind, by in exact.items()]
-    run.say("\nEvery word right, mean over the seeds\n" + table(["", *buckets], rows))
     run.save_result(
         "thought_vector",
         {

@@ -25,7 +25,7 @@ from nlmcore.retrieval import BM25
 
 from lectures.recipes.conversations import CALL, PATTERN, RULES, SYSTEM, Messages, result_of
 from lectures.recipes.glossary_questions import FAR, passages, questions
-from lectures.recipes.run import Run, load_smollm2
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.tuned import replies, shares
 from lectures.trained import tuned
 
@@ -39,6 +39,7 @@ def _replied(model: Any, tokenizer: Any, prompts: list[list[int]], longest: int)
 
 
 @torch.no_grad()
+@recipe(4)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     chance = random.Random(run.seed)
@@ -80,8 +81,7 @@ def cook(run: Run) -> None:
             for said, pair in zip(plain, sums, strict=True)
         ]
         after = run.kept(
-            f"{name}, result",
-            lambda: {"replies": replies(of, tokenizer, chats(system, back), run.size(16, 4))},
+            f"{name}, result", lambda: {"replies": replies(of, tokenizer, chats(system, back), run.size(16, 4))}
         )["replies"]
         uses = [int(str(sum(pair)) in re.findall(r"\d+", reply)) for pair, reply in zip(sums, after, strict=True)]
         ends = [int(CALL.format(*pair) in reply and use) for pair, reply, use in zip(sums, free, uses, strict=True)]

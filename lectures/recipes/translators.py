@@ -36,7 +36,7 @@ from lectures.recipes.numbers import (
 )
 from lectures.recipes.numbers_transformer import LEARNING_RATE, POSITIONS
 from lectures.recipes.pairs import BOS, EOS, PairBatches, as_source, draw_many, english, german
-from lectures.recipes.run import Run, compared_with, parameters, table
+from lectures.recipes.run import Run, compared_with, parameters, recipe
 from lectures.trained import FOLDER, SourceAndTarget
 
 SEEDS, STEPS, CHOSEN, BEAM = 5, 2500, 200, 4
@@ -54,7 +54,7 @@ def trained(run: Run, name: str, seed: int, pairs: Any) -> Any:
     steps, label, config = run.size(STEPS, 3), f"{name}-{seed}", card["config"]
     facts = training_facts(steps, len(pairs), SHORT, LEARNING_RATE, WARM_UP)
     model = run.build(label, partial(glorot, "EncoderDecoder", config))
-    run.fit_as(label, model, PairBatches(pairs, BATCH, run.seed_of(label)), facts, warm_up=WARM_UP)
+    run.fit_as(label, model, PairBatches(pairs, BATCH, run.seed_of(label)), facts)
     return model.eval()
 
 
@@ -89,7 +89,6 @@ def measured(
     """Quality and alignment by length, of one seed."""
     model, tokenizer = trained(run, name, seed, pairs), SourceAndTarget(*tokenizers())
     line = {at: quality(model, tokenizer, numbers) for at, numbers in tests.items()}
-    run.say(f"{name}, seed {seed}: " + ", ".join(f"{at} {q['bleu']:.0f}" for at, q in line.items()))
     return {
         "by_length": line,
         "beams": {at: with_beams(model, tokenizer, tests[at]) for at in WITH_BEAMS},
@@ -106,6 +105,7 @@ def alignments(model: Any, tokenizer: Any, tests: dict[str, list[int]], chosen: 
     return {"head": best, "heads": heads, "aligned": found}
 
 
+@recipe(17)
 def cook(run: Run) -> None:
     buckets = test_numbers(run.size(200, 4))
     tests = {f"{low}-{high}": numbers for (low, high), numbers in buckets.items()}
@@ -129,20 +129,7 @@ def cook(run: Run) -> None:
         model = recurrent(run, seed, held)
         again = {AGAIN: quality(model, tokenizer, tests[AGAIN])}
         before.append({"by_length": again, **alignments(model, tokenizer, tests, chosen)})
-    report(run, baseline, rows, before, len(next(iter(tests.values()))))
-
-
-def report(
-    run: Run,
-    baseline: dict[str, Any],
-    rows: dict[str, list[dict[str, Any]]],
-    before: list[dict[str, Any]],
-    per_bucket: int,
-) -> None:
-    for measure in ("bleu", "exact"):
-        lines = [["word by word", *(q[measure] for q in baseline["by_length"].values())]]
-        lines += [[title, *(q[measure] for q in row["by_length"].values())] for title, of in rows.items() for row in of]
-        run.say(f"\n{measure}\n" + table(["", *baseline["by_length"]], lines))
+    per_bucket = len(next(iter(tests.values())))
     run.save_result(
         "translators",
         {

@@ -24,7 +24,6 @@ One file a run in `results/tuned_layers/`.
 import copy
 import os
 import random
-import time
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -154,8 +153,6 @@ def replied(model: Any, asked: list[Told], prompt: dict[str, Any], longest: int)
 
 
 def train(job: Job) -> dict[str, Any]:
-    torch.set_num_threads(1)
-    began = time.process_time()
     model, tokenizer = load_smollm2()
     asked, dev = conversations.held_out(2 if job.quick else ASKED), chosen_on(2 if job.quick else DEV)
     facts: dict[str, Any] = {"job": {key: value for key, value in asdict(job).items() if key != "quick"}}
@@ -164,7 +161,7 @@ def train(job: Job) -> dict[str, Any]:
         facts["replies"] = replied(model, asked, PROMPTS[job.prompt], longest)
         if job.prompt == "short message":
             facts |= measured(Tail(model, len(model.layers) - 1), asked, dev)
-        return facts | {"processor_seconds": round(time.process_time() - began, 1)}
+        return facts
     first, count, rank = PLACES[job.place]
     told = [told for told in conversations.training() if job.refusals or told.kind != "missing"]
     told = told[::50] if job.quick else told
@@ -193,7 +190,7 @@ def train(job: Job) -> dict[str, Any]:
             CACHE.mkdir(parents=True, exist_ok=True)
             halves = {key: value.half().contiguous() for key, value in adapter.state_dict().items()}
             save_file(halves, CACHE / f"{job.file.stem}.safetensors")
-    return facts | {"processor_seconds": round(time.process_time() - began, 1)}
+    return facts
 
 
 # --- the order of work --------------------------------------------------------------------------------------
@@ -211,8 +208,7 @@ def rates_of(place: str) -> tuple[list[float], float | None]:
         runs = [run for seed in range(TUNED_SEEDS) if (run := read(Job(place, seed, rate)))]
         return 1 - fmean(score(run) for run in runs) if len(runs) == TUNED_SEEDS else None
 
-    rates, done = bracketed(RATES[place], wrong, FACTOR)
-    return rates, min(rates, key=lambda rate: wrong(rate) or 0.0) if done else None
+    return bracketed(RATES[place], wrong, FACTOR)
 
 
 def tried(place: str) -> list[Job]:

@@ -18,7 +18,7 @@ from nlmcore.tokens import WordTokenizer
 from torch import Tensor
 
 from lectures.recipes.perplexity import VOCABULARY
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint, trained_for
 from lectures.recipes.texts import Stream, as_document, plays
 
 WINDOW, SIZE, PASSES, BATCH, TIME, LEARNING_RATE = 4, 64, 3, 16, 32, 3e-3
@@ -60,6 +60,7 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     return {"perplexity": round(perplexity(model, torch.tensor([document])), 2)}
 
 
+@recipe(6, "checkpoint:word_window result:unseen_contexts", sample=sample)
 def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = WordTokenizer.fit(shakespeare.train, vocab_size=run.size(VOCABULARY, 300))
@@ -74,22 +75,13 @@ def cook(run: Run) -> None:
         "d_hidden": size,
     }
     stream = Stream(train, run.size(BATCH, 4), run.size(TIME, 8))
-    steps = run.size(PASSES, 1) * stream.batches
-    training = {
-        "passes": run.size(PASSES, 1),
-        "steps": steps,
-        "batch": stream.batch,
-        "time": stream.time,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up; state carried on",
-    }
+    passes = run.size(PASSES, 1)
+    training = trained_for(
+        passes * stream.batches, stream.batch, LEARNING_RATE, 100, "; state carried on", passes=passes, time=stream.time
+    )
     model: Any = run.build("word-window", lambda: FeedForwardLM(**config))
-    run.fit_as("word-window", model, stream, training, warm_up=100, carry_state=True)
-    facts = {
-        "what": "words of Shakespeare, the next from the last four (Bengio et al. 2003)",
-        "data": {"source": shakespeare.source, "split": shakespeare.split},
-        "training": training,
-    }
+    run.fit_as("word-window", model, stream, training, carry_state=True)
+    facts = about("words of Shakespeare, the next from the last four (Bengio et al. 2003)", shakespeare, training)
     model, _, _ = save_checkpoint(run, "word_window", model, config, [tokenizer], facts, ["word-window"])
     counted = NGramLM(WINDOW + 1, tokenizer.vocab_size, "kneser_ney")
     counted.fit(train)
@@ -100,7 +92,6 @@ def cook(run: Run) -> None:
         "feed-forward, window 4": [network_nats(model, d).double() for d in test],
     }
     result, n = by_context(torch.cat(found), {name: torch.cat(parts) for name, parts in nats.items()})
-    run.say("\n" + table(["words of context seen", "share", *nats], [[k, *row.values()] for k, row in result.items()]))
     overall = {name: round(math.exp(torch.cat(parts).mean().item()), 2) for name, parts in nats.items()}
     add_figures(run, "word_window", {"test_perplexity": overall["feed-forward, window 4"], "words": n})
     run.save_result(

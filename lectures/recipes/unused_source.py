@@ -21,7 +21,7 @@ from lectures.recipes.modifications import (
     BATCH, RATE, SETTINGS, STEPS, TUNED_STEPS, VANILLA, Spans, Tasks, build, held_out, learn, tasks,
 )  # fmt: skip
 from lectures.recipes.pairs import PairBatches
-from lectures.recipes.run import Run
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.transfer import ngram_floors
 
 ROWS = (VANILLA, "GeGLU", "Fixup")
@@ -79,6 +79,7 @@ def floors(data: Tasks, steps: int, tuned_steps: int) -> dict[str, list[float]]:
     return found
 
 
+@recipe(8)
 def cook(run: Run) -> None:
     torch.set_num_threads(1)
     data, rows = tasks(run.quick), dict[str, list[dict[str, dict[str, float]]]]()
@@ -86,7 +87,6 @@ def cook(run: Run) -> None:
         rows[name] = []
         for seed in range(run.size(SEEDS, 1)):
             rows[name].append(run.kept(f"{name}-{seed}", partial(measure, name, seed, run.quick)))
-            run.say(f"{name}, seed {seed}: {rows[name][-1]}")
     run.save_result(
         "unused_source",
         {

@@ -14,9 +14,8 @@ Departs from the paper: a width of 16, characters, a few minutes. Their models t
 """
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from statistics import mean
 from typing import Any
 
 import torch
@@ -26,14 +25,15 @@ from nlmcore.variants.deepnorm import DeepNorm, initialise_deepnorm
 from torch import Tensor, nn
 
 from lectures.recipes import positions
-from lectures.recipes.changes_of_2017 import train_model
+from lectures.recipes.experiment import Experiment, Setting, said
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import next_loss
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 
-WIDTH, TIME, BATCH, STEPS, LONGER, SEEDS = 16, 32, 8, 100, 400, 5
+WIDTH, TIME, BATCH, LONGER, SEEDS = 16, 32, 8, 400, 5
 DEPTHS, STEP_DEPTHS, STEP = (12, 100), (3, 6, 12, 25, 50, 100), 0.01
 RATES = (1e-3, 4e-3)
+SETTING = Setting(100, BATCH, RATES, curve=10, weights="{seed}", name="{row}-{rate:g}-{seed}")
 RULES: dict[str, tuple[Any, bool, bool]] = {
     "post-norm": ("post", False, False),
     "pre-norm": ("pre", False, False),
@@ -45,9 +45,6 @@ RULES: dict[str, tuple[Any, bool, bool]] = {
 HALVES = ("only α", "only β")
 DECISIVE = (("post-norm", 1e-3), ("DeepNorm", 1e-3))
 """Longer trainings with all seeds: the rate at which DeepNorm starts."""
-SETTINGS = (
-    f"d_model {WIDTH}, 4 heads, {STEPS} steps of {BATCH} × {TIME} characters, AdamW with a warm-up of 50 and a cosine"
-)
 
 
 @torch.no_grad()
@@ -108,45 +105,48 @@ def first_step(run: Run, text: Tensor, vocab_size: int) -> dict[str, Any]:
     return found
 
 
-def train(
-    run: Run, rule: str, depth: int, rate: float, seed: int, data: tuple[Tensor, Tensor, int], steps: int = STEPS
-) -> dict[str, Any]:
-    text, dev, vocab_size = data
-    build = partial(TransformerLM, config(vocab_size, rule, depth))
-    name, sizes = f"{rule}-{depth}-{rate:g}", {"steps": run.size(steps, 2), "batch": run.size(BATCH, 2)}
-    try:
-        return train_model(run, name, seed, build, text, dev[:, : TIME + 1], rate=rate, **sizes)
-    except FloatingPointError:
-        return {"dev": math.log(vocab_size), "curve": [], "size": 0, "diverged": True}
+@dataclass(frozen=True)
+class Deep(Experiment):
+    """A training that diverges is as good as guessing."""
+
+    def one(self, row: str, build: Any, seed: int, rate: float = 0.0, **changes: Any) -> dict[str, Any]:
+        try:
+            return super().one(row, build, seed, rate, **changes) | {"diverged": 0}
+        except FloatingPointError:
+            return {
+                "parameters": 0,
+                "dev": math.log(self.task.vocab_size),
+                "another context": 0.0,
+                "curve": [],
+                "diverged": 1,
+            }
 
 
-def all_rules(run: Run, depth: int, data: tuple[Tensor, Tensor, int]) -> dict[str, Any]:
+def all_rules(deep: Deep, depth: int) -> dict[str, Any]:
     """Every rule with all seeds, at the rate that is better with the first; half a DeepNorm at the rate of the whole."""
     found: dict[str, Any] = {}
     for rule in RULES:
-        rates = [found["DeepNorm"]["rate"]] if rule in HALVES else run.size(RATES, RATES[:1])
-        tried = {rate: train(run, rule, depth, rate, 0, data) for rate in rates}
-        rate = min(tried, key=lambda rate: tried[rate]["dev"])
-        runs = [tried[rate], *(train(run, rule, depth, rate, seed, data) for seed in range(1, run.size(SEEDS, 2)))]
-        found[rule] = {
-            "rate": rate,
-            "tried": {f"{rate:g}": of["dev"] for rate, of in tried.items()},
-            "dev": [one["dev"] for one in runs],
-            "curve": [one["curve"] for one in runs],
-            "diverged": sum("diverged" in one for one in runs),
-        }
+        rates = [found["DeepNorm"]["rate"]] if rule in HALVES else ()
+        of = deep.at_best_rate(f"{rule}-{depth}", build(deep, rule, depth), rates)
+        del of["parameters"]
+        found[rule] = of | {"diverged": sum(of["diverged"])}
     return found
 
 
+def build(deep: Deep, rule: str, depth: int) -> Any:
+    return partial(TransformerLM, config(deep.task.vocab_size, rule, depth))
+
+
+@recipe(14)
 def cook(run: Run) -> None:
     _, data = positions.data(run.size(None, 4000))
-    depths = run.size(DEPTHS, (2, 3))
-    runs = {str(depth): all_rules(run, depth, data) for depth in depths}
+    deep, depths = Deep(run, positions.characters(run, TIME), SETTING), run.size(DEPTHS, (2, 3))
+    runs = {str(depth): all_rules(deep, depth) for depth in depths}
     deepest = depths[-1]
     longer = {
         rule: {
             f"{rate:g}": [
-                train(run, rule, deepest, rate, seed, data, LONGER)["dev"]
+                deep.one(f"{rule}-{deepest}", build(deep, rule, deepest), seed, rate, steps=LONGER)["dev"]
                 for seed in range(run.size(SEEDS if (rule, rate) in DECISIVE else 1, 1))
             ]
             for rate in RATES
@@ -155,15 +155,15 @@ def cook(run: Run) -> None:
         if rule not in HALVES
     }
     steps = run.kept("first_step", partial(first_step, run, data[0], data[2]))
-    rows = [[rule, *(mean(runs[str(depth)][rule]["dev"]) for depth in depths)] for rule in RULES]
-    run.say("\n" + table(["nats per character", *(f"{depth} layers" for depth in depths)], rows))
     run.save_result(
         "very_deep",
         {
             "question": "Which residual rule trains a hundred layers?",
-            "how": f"nats per character on dev plays, one value per seed; {SETTINGS}; the rate of {RATES} that is better"
+            "how": f"nats per character on dev plays, one value per seed; d_model {WIDTH}, 4 heads,"
+            f" {SETTING.words(deep.task.what)}, warm-up {SETTING.warm_up} steps; the rate of {RATES} that is better"
             " with the first seed; curve: training loss, means of ten steps",
             "guess": round(math.log(data[2]), 4),
+            "floors": deep.task.floors,
             "runs": runs,
             "longer": longer,
             "longer_is": f"{deepest} layers after {LONGER} steps, by rate, one value per seed",
@@ -174,8 +174,7 @@ def cook(run: Run) -> None:
             "gradients_are": f"norm of the gradient of every one of {STEP_DEPTHS[-1]} layers before the first step, one"
             " list per seed",
             "what_it_shows": "; ".join(
-                f"{depth} layers: " + ", ".join(f"{rule} {mean(of['dev']):.3f}" for rule, of in by.items())
-                for depth, by in runs.items()
+                f"{depth} layers: {said(by, '{row} {dev!m:.3f}', ', ')}" for depth, by in runs.items()
             ),
         },
     )

@@ -15,7 +15,6 @@ part of the effect; the gradients at the default are measured beside.
 `warmup_again` repeats post-norm at the rate where the warm-up decides, with three seeds and with both first weights.
 """
 
-import math
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,8 +28,9 @@ from nlmcore.transformer import TransformerConfig, TransformerLM
 from nlmcore.transformer.config import initialise_normal
 from torch import Tensor, nn
 
+from lectures.recipes.experiment import stretches, said
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.run import Run, table
+from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 NORMS = {"post": "post-norm", "pre": "pre-norm"}
@@ -41,10 +41,7 @@ SMOOTH = 10
 """Steps whose mean is a point of a curve."""
 
 
-INITIALISATIONS: dict[str, Callable[[nn.Module, Any], None]] = {
-    "Glorot": initialise_glorot,
-    "GPT-2": initialise_normal,
-}
+INITIALISATIONS: dict[str, Callable[[nn.Module, Any], None]] = {"Glorot": initialise_glorot, "GPT-2": initialise_normal}
 
 
 def a_config(vocab_size: int, d_model: int, depth: int, norm: Any) -> TransformerConfig:
@@ -74,10 +71,6 @@ def constant_or_warm(step: int, warm_up: int) -> float:
     return min(1.0, step / warm_up) if warm_up else 1.0
 
 
-def in_stretches(values: list[float], size: int) -> list[float]:
-    return [round(statistics.fmean(values[i : i + size]), 4) for i in range(0, len(values), size)]
-
-
 def measure_gradients(run: Run, vocab_size: int, tokens: Tensor) -> dict[str, Any]:
     """By initialisation, norm and depth: the norms by layer, the mean over seeds."""
     found: dict[str, Any] = {}
@@ -104,18 +97,13 @@ def train(
     steps = run.size(STEPS, 4)
     try:
         history = run.fit(
-            name,
-            model,
-            stream,
-            steps=steps,
-            learning_rate=rate,
-            schedule=partial(constant_or_warm, warm_up=warm_up),
+            name, model, stream, steps=steps, learning_rate=rate, schedule=partial(constant_or_warm, warm_up=warm_up)
         )
     except FloatingPointError as error:
         return {"diverged": str(error), "dev": None, "curve": []}
     dev_loss = round(evaluate(model, dev), 4)
     run.say(f"{name}: {dev_loss} nats per character on dev")
-    return {"dev": dev_loss, "curve": in_stretches(history.losses, SMOOTH)}
+    return {"dev": dev_loss, "curve": stretches(history.losses, SMOOTH)}
 
 
 @lru_cache(maxsize=2)
@@ -134,6 +122,7 @@ def data(run: Run) -> tuple[Stream, list[Any], int]:
     return stream, dev, tokenizer.vocab_size
 
 
+@recipe(2)
 def cook(run: Run) -> None:
     stream, dev, vocab_size = data(run)
     gradients = measure_gradients(run, vocab_size, next(stream(0))[0])
@@ -145,7 +134,22 @@ def cook(run: Run) -> None:
                 config = a_config(vocab_size, d_model, depth, norm)
                 key = f"{title}, {f'{warm_up} steps of warm-up' if warm_up else 'no warm-up'}"
                 runs.setdefault(key, {})[f"{rate:g}"] = train(run, config, rate, warm_up, stream, dev)
-    report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": texts(run.quick)[0].split})
+    facts = {"layers": depth, "d_model": d_model, "split": texts(run.quick)[0].split}
+    run.save_result(
+        "warmup",
+        {
+            "question": "Does post-norm need a warm-up of the learning rate, and pre-norm not? (Xiong et al. 2020)",
+            **facts,
+            "gradients": gradients,
+            "gradients_are": "norm of the loss's gradient with respect to the second feed-forward matrix of every"
+            " layer, first to last, at initialisation; by initialisation, norm and number of layers; mean over seeds",
+            "runs": runs,
+            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, Glorot's"
+            " initialisation, the rate constant after its warm-up; dev: nats per character at the end; curve: training"
+            f" loss, means of {SMOOTH} steps; one seed",
+            "what_it_shows": shown(gradients, runs),
+        },
+    )
 
 
 def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
@@ -168,27 +172,6 @@ def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dict[str, Any]) -> None:
-    rates = list(next(iter(runs.values())))
-    rows = [[key, *(math.nan if by[r]["dev"] is None else by[r]["dev"] for r in rates)] for key, by in runs.items()]
-    run.say("\nNats per character on dev, by learning rate\n" + table(["", *rates], rows))
-    run.save_result(
-        "warmup",
-        {
-            "question": "Does post-norm need a warm-up of the learning rate, and pre-norm not? (Xiong et al. 2020)",
-            **facts,
-            "gradients": gradients,
-            "gradients_are": "norm of the loss's gradient with respect to the second feed-forward matrix of every"
-            " layer, first to last, at initialisation; by initialisation, norm and number of layers; mean over seeds",
-            "runs": runs,
-            "runs_are": f"characters, {STEPS} steps of {8} times 64, AdamW (betas 0.9, 0.999), clipped at 1, Glorot's"
-            " initialisation, the rate constant after its warm-up; dev: nats per character at the end; curve: training"
-            f" loss, means of {SMOOTH} steps; one seed",
-            "what_it_shows": shown(gradients, runs),
-        },
-    )
-
-
 def again(run: Run, initial: str, warm_up: int, seed: int) -> float:
     """The held-out loss of post-norm at the rate of `AGAIN`; seed 0 with Glorot's weights is the run of `warmup`."""
     stream, dev, vocab_size = data(run)
@@ -200,7 +183,9 @@ def again(run: Run, initial: str, warm_up: int, seed: int) -> float:
     )
 
 
-def cook_again(run: Run) -> None:
+@recipe(2)
+def cook_warmup_again(run: Run) -> None:
+    """Post-norm, with and without warm-up: three seeds, two kinds of first weights."""
     warm_ups, seeds = (0, run.size(WARM_UP, 2)), range(run.size(3, 1))
     found: dict[str, Any] = {
         initial: {str(warm_up): [again(run, initial, warm_up, seed) for seed in seeds] for warm_up in warm_ups}
@@ -214,8 +199,7 @@ def cook_again(run: Run) -> None:
             " changes the first weights; by initialisation and steps of warm-up",
             "runs": found,
             "what_it_shows": "; ".join(
-                f"{initial}: {', '.join(f'{statistics.fmean(of):.2f} with {n} steps of warm-up' for n, of in by.items())}"
-                for initial, by in found.items()
+                f"{initial}: {said(by, '{0!m:.2f} with {row} steps of warm-up', ', ')}" for initial, by in found.items()
             ),
         },
     )

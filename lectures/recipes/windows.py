@@ -21,7 +21,8 @@ from nlmcore.attention import two_way, window_mask
 from torch import Tensor
 from torch.nn import functional as F
 
-from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.experiment import said
+from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.texts import passages, plays
 
 KEPT = 4
@@ -59,6 +60,7 @@ def losses(model: Any, texts: Tensor, mask: Tensor) -> dict[str, list[float]]:
     return {"loss": found}
 
 
+@recipe(4)
 def cook(run: Run) -> None:
     n, count = run.size(256, 16), run.size(5, 2)
     model, tokenizer = load_smollm2()
@@ -72,9 +74,6 @@ def cook(run: Run) -> None:
             measure = partial(losses, model, read, mask_of(way, n, w))
             found = run.kept(f"{way}-{w}".replace(" ", "_"), measure)
             by[str(w)] = found["loss"]
-        run.say(f"window {w}: " + ", ".join(f"{way} {mean(by[str(w)]):.2f}" for way, by in ways.items()))
-    rows = [[way, *(mean(losses) for losses in by.values())] for way, by in ways.items()]
-    run.say("\n" + table(["", *windows], rows) + f"\nfull: {mean(full['loss']):.3f}")
     run.save_result(
         "windows",
         {
@@ -86,8 +85,6 @@ def cook(run: Run) -> None:
             "full": full["loss"],
             "ways": ways,
             "what_it_shows": f"full attention {mean(full['loss']):.2f} nats; "
-            + "; ".join(
-                f"{way}: " + ", ".join(f"{mean(of):.2f} at {w}" for w, of in by.items()) for way, by in ways.items()
-            ),
+            + "; ".join(f"{way}: {said(by, '{0!m:.2f} at {row}', ', ')}" for way, by in ways.items()),
         },
     )

@@ -21,7 +21,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from statistics import mean
 from typing import Any
 
 import torch
@@ -37,11 +36,12 @@ from torch.nn import functional as F
 
 from lectures.recipes import positions
 from lectures.recipes.changes_of_2017 import Nothing
-from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.experiment import Experiment, Setting, Task, said
+from lectures.recipes.run import Run, recipe
 
-SEEDS, WIDTH, DEPTH, STEPS, BATCH, RATE, WARM_UP = 5, 32, 3, 250, 64, 4e-3, 50
+WIDTH, DEPTH = 32, 3
+SETTING = Setting(250, 64, (4e-3,), quick=(2, 4))
 SIDE, PATCHES = 2, 16
-SETTINGS = f"{DEPTH} layers, d_model {WIDTH}, {STEPS} steps of {BATCH}, AdamW at {RATE:g} with a cosine"
 TASKS = {"letters": "hidden letters named", "digits": "digits named"}
 THEIRS = {
     "attention": 83.3,
@@ -159,49 +159,40 @@ def image_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
 # --- both ------------------------------------------------------------------------------------------
 
 
-def train(run: Run, task: str, row: str, seed: int, words: tuple[Tensor, Tensor]) -> dict[str, Any]:
-    """The fraction of held-out answers that are right, and the model's size."""
-    name, steps, batch = f"{task}-{row}-{seed}".replace(" ", "_"), run.size(STEPS, 2), run.size(BATCH, 4)
-    options: dict[str, Any] = {"steps": steps, "learning_rate": RATE, "warm_up": WARM_UP, "checkpoint_every": 1000}
-    if task == "letters":
-        model: Any = run.build(f"{task}-{seed}", lambda: MaskedLM(config(row, positions.LONGEST)))
-        batches: Any = positions.Words(words[0], batch, 1000 * seed)
-        run.fit(name, model, batches, loss=positions.letter_loss, **options)
-        hidden, at, was = positions.hide_one(words[1], torch.Generator().manual_seed(0))
+def patches(run: Run) -> Task:
+    """Which digit is it? Measured: the share named, of digits of other writers."""
+    images, was = digits()["held out"]
+
+    def right(model: nn.Module) -> dict[str, float]:
         with torch.no_grad():
-            answers = positions.letter_logits(model.eval(), hidden, at).argmax(-1)
-    else:
-        model = run.build(f"{task}-{seed}", lambda: PatchClassifier(config(row, PATCHES)))
-        run.fit(name, model, Images(*digits()["train"], batch, 1000 * seed), loss=image_loss, **options)
-        patches, was = digits()["held out"]
-        with torch.no_grad():
-            answers = model.eval()(patches).argmax(-1)
-    return {"right": round(float((answers == was).float().mean()), 4), "size": parameters(model)}
+            return {"right": round(float((model(images).argmax(-1) == was).float().mean()), 4)}
+
+    return Task(lambda size, seed: Images(*digits()["train"], size, 1000 * seed), image_loss, right, held=was)
 
 
+@recipe(5)
 def cook(run: Run) -> None:
-    words, _ = positions.data(run.size(None, 4000))
-    found = {
-        task: positions.seeds_of(run, ROWS, lambda row, seed, task=task: train(run, task, row, seed, words))  # type: ignore[misc]
-        for task in TASKS
+    tasks: dict[str, tuple[Task, Any, int]] = {
+        "letters": (positions.hidden_letters(run), MaskedLM, positions.LONGEST),
+        "digits": (patches(run), PatchClassifier, PATCHES),
     }
-    shown = {
-        task: {row: {"right": [o["right"] for o in of], "parameters": of[0]["size"]} for row, of in by.items()}
-        for task, by in found.items()
-    }
-    rows = [[row, THEIRS.get(row, "–"), *(mean(shown[task][row]["right"]) for task in TASKS)] for row in ROWS]
-    run.say("\n" + table(["", "theirs (GLUE)", *TASKS.values()], rows))
+    found = {}
+    for name, (task, model, longest) in tasks.items():
+        setting = replace(SETTING, weights=f"{name}-{{seed}}", name=f"{name}-{{row}}-{{seed}}")
+        builds = {row: lambda row=row: model(config(row, longest)) for row in ROWS}  # type: ignore[misc]  # noqa: B023
+        rows = Experiment(run, task, setting).rows(builds)
+        found[name] = {row: {key: of[key] for key in ("right", "parameters")} for row, of in rows.items()}
     run.save_result(
         "without_attention",
         {
             "question": "What can an encoder do without attention, on a text and on an image task?",
-            "how": f"the fraction right, one value per seed; {SETTINGS}; letters: {len(words[1]):,} words that were not"
-            f" trained on; digits: {len(digits()['held out'][1])} images of other writers",
+            "how": f"the fraction right, one value per seed; {DEPTH} layers, d_model {WIDTH}, {SETTING.words()}; letters:"
+            f" {len(tasks['letters'][0].held):,} words that were not trained on; digits: {len(tasks['digits'][0].held)} images"
+            " of other writers",
             "theirs": THEIRS,
-            "tasks": shown,
+            "tasks": found,
             "what_it_shows": "; ".join(
-                f"{TASKS[task]}: " + ", ".join(f"{row} {mean(of['right']):.1%}" for row, of in by.items())
-                for task, by in shown.items()
+                f"{TASKS[task]}: {said(by, '{row} {right!m:.1%}', ', ')}" for task, by in found.items()
             ),
         },
     )

@@ -21,7 +21,7 @@ from nlmcore.word2vec import CBOW, SkipGram, Word2Vec, WordVectors, analogy, bui
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 
 QUESTIONS: dict[str, list[str]] = {
     "man and woman": [
@@ -152,6 +152,7 @@ def others() -> dict[str, dict[str, Any]]:
     return found | {"SmolLM2, input vectors": ask(*whole_words(spelled, model.embedding.weight.detach()))}
 
 
+@recipe(6, "checkpoint:word_vectors result:word_vectors", sample=sample)
 def cook(run: Run) -> None:
     texts = paragraphs(run.size(None, 4000))
     words = build_vocabulary(texts, run.size(MIN_COUNT, 2))
@@ -170,26 +171,21 @@ def cook(run: Run) -> None:
         model.embedding.weight[-len(words) :] = kept
     config = {"vocab_size": len(tokenizer.vocabulary), "d_model": kept.shape[1]}
     training = {"epochs": run.size(EPOCHS, 2), "window": KINDS[KEPT][1], "negatives": 5, "subsample": 1e-3}
-    facts = {
-        "what": "word vectors by skip-gram with negative sampling; the first seven rows, of special tokens, are 0",
-        "data": {
+    facts = about(
+        "word vectors by skip-gram with negative sampling; the first seven rows, of special tokens, are 0",
+        {
             "source": load("shakespeare").source,
             "split": "none: all plays and poems are read",
             "words": count,
             "min_count": run.size(MIN_COUNT, 2),
         },
-        "training": training,
-    }
+        training,
+    )
     model, _, _ = save_checkpoint(run, "word_vectors", model, config, [tokenizer], facts, [KEPT])
     tables[KEPT] = questions_to(model.vectors[-len(words) :], words)
     add_figures(run, "word_vectors", {"analogies": [tables[KEPT]["right"], tables[KEPT]["asked"]]})
     if not run.quick:
         tables |= others()
-    rows = [
-        [name, t["right"], t["asked"], t["nearest_to_c_right"], t["without_the_rule_right"], t["without_the_rule_c"]]
-        for name, t in tables.items()
-    ]
-    run.say("\n" + table(["vectors", "right", "asked", "nearest to c", "no rule: right", "no rule: c itself"], rows))
     run.save_result(
         "word_vectors",
         {

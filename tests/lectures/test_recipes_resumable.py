@@ -38,9 +38,9 @@ def test_what_is_left_is_trained_and_the_plan_is_asked_again(tmp_path: Path) -> 
 
 
 def test_the_best_rate_lies_between_two_worse_ones() -> None:
-    assert bracketed((1.0, 2.0, 4.0), lambda rate: abs(rate - 2.1), 2.0) == ([1.0, 2.0, 4.0], True)
-    assert bracketed((1.0, 2.0, 4.0), lambda rate: abs(rate - 0.3), 2.0) == ([0.12, 0.25, 0.5, 1.0, 2.0, 4.0], True)
-    assert bracketed((1.0, 2.0), lambda rate: {1.0: 3.0, 2.0: 2.0}.get(rate), 2.0) == ([1.0, 2.0, 4.0], False)
+    assert bracketed((1.0, 2.0, 4.0), lambda rate: abs(rate - 2.1), 2.0) == ([1.0, 2.0, 4.0], 2.0)
+    assert bracketed((1.0, 2.0, 4.0), lambda rate: abs(rate - 0.3), 2.0) == ([0.12, 0.25, 0.5, 1.0, 2.0, 4.0], 0.25)
+    assert bracketed((1.0, 2.0), lambda rate: {1.0: 3.0, 2.0: 2.0}.get(rate), 2.0) == ([1.0, 2.0, 4.0], None)
 
 
 def test_a_file_tells_its_run() -> None:
