@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     seed = "in an order drawn by this seed, with one in twelve of what is marked everything; for CI the tree's digest"
     parser.addoption("--drawn", metavar="SEED", help=seed)
     parser.addoption("--known", default={}, help=argparse.SUPPRESS)  # groups that are left out, as `known` says
-    share = "only the tests marked every_python, and a drawn one in so many files of those that need no browser"
+    share = "only what is marked every_python (of lectures a third), and one in so many files that need no browser"
     parser.addoption("--share", type=int, metavar="N", help=share)
 
 
@@ -172,8 +172,11 @@ def _is_known(item: pytest.Item) -> bool:
 
 
 def _shared(item: pytest.Item, seed: str, share: int) -> bool:
-    everywhere = item.get_closest_marker("every_python") is not None
-    return everywhere or not (item.get_closest_marker("browser") or number(seed, f"{_part(item)} shared") % share)
+    """Whether a Python that takes a share takes it: of the lectures a third, drawn for this Python."""
+    if item.get_closest_marker("every_python"):
+        about, python = _about(item), "{}.{}".format(*sys.version_info)
+        return not about or item.config.getoption("everything") or chosen(seed, f"{about} with {python}", 3)
+    return not (item.get_closest_marker("browser") or number(seed, f"{_part(item)} shared") % share)
 
 
 def _place(item: pytest.Item, seed: str) -> int:
