@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from autograder.question.find import exercises_of
-from autograder.question.interview import Answers, Question, answers, questions
+from autograder.question.interview import Answers, Question, questions
 from autograder.question.outcome import Outcome
 from autograder.question.specification import Exercise
-from autograder.question.verdict import findings
+from autograder.question.verdict import expected_answers, findings
 from tests.autograder.test_checks import ASSIGNMENTS
 
 SEED = 3
@@ -126,7 +126,7 @@ def test_who_knows_nothing_earns_at_most_a_tenth(exercise: Exercise) -> None:
 @functools.cache
 def interview(exercise: Exercise, seed: int | None) -> tuple[list[Question], list[Answers]]:
     asked = questions(exercise, seed)
-    return asked, answers(exercise.reference, exercise, asked)
+    return asked, expected_answers(exercise, asked, seed)
 
 
 Given = Callable[[Sequence[Question], Sequence[Answers]], list[Answers]]
