@@ -3,6 +3,7 @@
 import argparse
 import gc
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,13 +22,17 @@ import pytest
 from hypothesis import settings
 
 from tests.drawn import chosen, number, of_the_tree
-from tests.passed import ASKS_ALL, Record, contents, group_of, known
+from tests.passed import Record, contents, group_of, known
 from tests.shapes import shapes_unchecked
 
 ROOT = Path(__file__).resolve().parents[1]
 SLOWNESS = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
 SECONDS = 120.0
 """What a test may take with its fixtures before it counts as hung; `pytest.mark.timeout(300)` where it needs more."""
+
+ASKING = ("tests/autograder/test_checks.py", "tests/autograder/test_nothing_for_nothing.py")
+"""Files that ask the questions of all assignments."""
+OF_ONE, ABOUT_ONE = re.compile(r"tests/autograder/test_checks_(\w+)\.py"), re.compile(r"[\[-](\w+)\.")
 
 LATE = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 """Of every test in a browser: Playwright and JupyterLab close some of their own sockets late."""
@@ -39,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     seed = "in an order drawn by this seed, with one in twelve of what is marked everything; for CI the tree's digest"
     parser.addoption("--drawn", metavar="SEED", help=seed)
     parser.addoption("--known", default={}, help=argparse.SUPPRESS)  # groups that are left out, as `known` says
-    share = "only the tests marked every_python, and a drawn one in so many files of those that need no browser"
+    share = "only what is marked every_python (of lectures a third), and one in so many files that need no browser"
     parser.addoption("--share", type=int, metavar="N", help=share)
 
 
@@ -167,8 +172,11 @@ def _is_known(item: pytest.Item) -> bool:
 
 
 def _shared(item: pytest.Item, seed: str, share: int) -> bool:
-    everywhere = item.get_closest_marker("every_python") is not None
-    return everywhere or not (item.get_closest_marker("browser") or number(seed, f"{_part(item)} shared") % share)
+    """Whether a Python that takes a share takes it: of the lectures a third, drawn for this Python."""
+    if item.get_closest_marker("every_python"):
+        about, python = _about(item), "{}.{}".format(*sys.version_info)
+        return not about or item.config.getoption("everything") or chosen(seed, f"{about} with {python}", 3)
+    return not (item.get_closest_marker("browser") or number(seed, f"{_part(item)} shared") % share)
 
 
 def _place(item: pytest.Item, seed: str) -> int:
@@ -177,9 +185,11 @@ def _place(item: pytest.Item, seed: str) -> int:
 
 
 def _part(item: pytest.Item) -> str:
-    """What is left out or handed to a worker together: a file; where all questions are asked, an assignment's."""
+    """What is left out or handed to a worker together: a file; of what asks questions, all that asks an assignment's,
+    since what its known mistakes answer is computed once in each process."""
     path = item.nodeid.partition("::")[0]
-    return group_of(item.nodeid) if path == ASKS_ALL else path
+    asked = OF_ONE.match(path) or (ABOUT_ONE.search(item.nodeid) if path in ASKING else None)
+    return f"{ASKING[0]} {asked[1]}" if asked else path
 
 
 @pytest.hookimpl(wrapper=True)

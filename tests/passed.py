@@ -1,6 +1,7 @@
 """Which groups of tests have passed in exactly this state, and are not run again.
 
-A group is a file of tests; of a file that asks all questions, an assignment; of one that looks at lectures, a lecture.
+A group is a file of tests; of a file that asks all questions or runs what is solved, an assignment; of one that looks
+at lectures, a lecture.
 `tests/passed.json` keeps for each system and Python a digest of every file that a group which passed can depend on
 (`matters`). A run of all tests leaves out the groups whose digest is still the same, but for a drawn share of them.
 `--everything` leaves out nothing, and a run of named tests runs what is named. A group of which this Python has no
@@ -28,14 +29,17 @@ HERE = f"{SYSTEM}, Python {sys.version_info[0]}.{sys.version_info[1]}"
 BROKEN = "not all passed"
 
 LECTURE = re.compile(r"[\[-](\d\d_[a-z0-9_]+)")
-ASSIGNMENT = re.compile(r"[\[-](\w+)\.")
 ASKS_ALL = "tests/autograder/test_checks.py"
+SOLVED = "tests/test_assignments.py"
+BY_ASSIGNMENT = {ASKS_ALL: re.compile(r"[\[-](\w+)\."), SOLVED: re.compile(r"\[(\w+)\]")}
+"""Files of tests about all assignments -> where a test's name says its own."""
 
 ROOMS = ("attacks", "extras", "feedback", "grading", "instructor", "intake", "preflight", "race", "sandbox")
 ELSEWHERE: dict[str, str] = {
     "tests/nlmcore/": r"(?!nlmcore/|pyproject\.toml)",
     "tests/lectures/": r"solutions/|exercises/|tests/(nlmcore|autograder)/",
     ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/",
+    SOLVED: r"benchmarks/|exercises/\w+/|tests/(nlmcore|lectures|autograder)/",
     **dict.fromkeys(
         (f"tests/autograder/{room}/" for room in ROOMS),
         r"lectures/\d|lectures/(results|figures|checkpoints|translations)/|tests/(nlmcore|lectures)/|benchmarks/|[^/]+\.md$",
@@ -50,7 +54,7 @@ PACKAGES = ("autograder", "lectures", "nlmcore", "solutions", "tests")
 def group_of(name: str) -> str:
     """The group of a test with this name, with or without what xdist has put behind it."""
     path, _, rest = name.partition("::")
-    found = (ASSIGNMENT if path == ASKS_ALL else LECTURE).search(rest.partition("@")[0])
+    found = BY_ASSIGNMENT.get(path, LECTURE).search(rest.partition("@")[0])
     return f"{path} {found[1]}" if found else path
 
 
@@ -82,7 +86,7 @@ def _imported(group: str) -> set[str]:
     asked = [
         name
         for name in contents()
-        if own == ASKS_ALL and name.startswith((f"solutions/{about}/checks", f"solutions/{about}/laws"))
+        if own in BY_ASSIGNMENT and name.startswith((f"solutions/{about}/checks", f"solutions/{about}/laws"))
     ]
     return closure([own, *(name for name in loaded if name in contents()), *asked], _beside)
 
@@ -106,7 +110,7 @@ def _in_folders() -> dict[str, list[str]]:
 
 def _named(own: str, path: str) -> str:
     """The assignment, or the lecture, that a file belongs to, seen from a file of tests about all of them."""
-    if own == ASKS_ALL:
+    if own in BY_ASSIGNMENT:
         found = re.match(r"solutions/(\w+)/", path)
         return found[1] if found else ""
     found = re.match(r"lectures/(\d\d_\w+)\.py", path)

@@ -11,6 +11,7 @@ from tests import passed
 
 LECTURE = "tests/lectures/test_facts.py 12_attention"
 QUESTIONS = "tests/autograder/test_checks.py attention"
+SOLVED = "tests/test_assignments.py attention"
 MODEL = "tests/nlmcore/ngram/test_model.py"
 
 
@@ -18,6 +19,7 @@ def test_the_group_of_a_name_is_the_same_with_and_without_the_workers_mark() -> 
     for name, group in {
         "tests/lectures/test_facts.py::test_x[12_attention]": LECTURE,
         "tests/autograder/test_checks.py::test_x[attention.attend wrong 3]": QUESTIONS,
+        "tests/test_assignments.py::test_x[attention]": SOLVED,
         "tests/nlmcore/ngram/test_model.py::test_x[a.b]": MODEL,
     }.items():
         assert passed.group_of(name) == passed.group_of(f"{name}@some/file.py:True") == group
@@ -35,6 +37,11 @@ def test_the_group_of_a_name_is_the_same_with_and_without_the_workers_mark() -> 
         (QUESTIONS, "solutions/ngrams/ngrams.py", False),
         (QUESTIONS, "solutions/ngrams/checks.py", False),
         (QUESTIONS, "autograder/question/outcome.py", True),
+        (SOLVED, "solutions/attention/files.txt", True),
+        (SOLVED, "solutions/ngrams/ngrams.py", False),
+        (SOLVED, "nlmcore/norms.py", True),
+        (SOLVED, "exercises/ngrams/ngrams.ipynb", False),
+        ("tests/test_assignments.py", "exercises/README.md", True),
         (MODEL, "nlmcore/ngram/model.py", True),
         (MODEL, "tests/conftest.py", True),
         (MODEL, "tests/nlmcore/ngram/test_counts.py", False),

@@ -50,6 +50,10 @@ def edited(solution: str, edits: Sequence[Edit]) -> str:
     return solution
 
 
+Names = tuple[tuple[str, ...], set[str]]
+"""(the names that are read or bound, in their order; those that are bound)."""
+
+
 class Master:
     """The functions of a source notebook, each with its solution."""
 
@@ -57,6 +61,7 @@ class Master:
         self.path = path
         self._lines = path.read_text(encoding="utf-8").split("\n")
         self._bound: dict[str, ast.stmt] = {}
+        self._names: dict[str, Names] = {}
         for statement in ast.parse("\n".join(self._lines), str(path)).body:
             for name in _binds(statement):
                 self._bound.setdefault(name, statement)
@@ -101,22 +106,22 @@ class Master:
         source = "\n".join([*self._lines[definition.lineno - 1 : start], *inside])
         tree = ast.parse(source, str(self.path))
         namespace: dict[str, Any] = {"torch": torch, "math": math}
-        needed = dict.fromkeys(self._needs(tree, {function}))
+        needed = dict.fromkeys(self._needs(_names(tree), {function}))
         exec(compile(ast.Module([*needed, *tree.body], []), str(self.path), "exec"), namespace)
         made: Callable[..., Any] = namespace[function]
         made.__dict__["source"] = source
         return made
 
-    def _needs(self, tree: ast.AST, done: set[str]) -> Iterator[ast.stmt]:
-        """The statements of the source notebook that bind the names that `tree` reads but does not bind itself."""
-        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-        own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-        own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-        for name in dict.fromkeys(name.id for name in names):
+    def _needs(self, names: Names, done: set[str]) -> Iterator[ast.stmt]:
+        """The statements of the source notebook that bind the names that are read but not bound."""
+        read, own = names
+        for name in read:
             statement = self._bound.get(name)
             if name not in own | done and statement is not None:
                 done.add(name)
-                yield from self._needs(statement, done)
+                if name not in self._names:  # most functions need the same few statements
+                    self._names[name] = _names(statement)
+                yield from self._needs(self._names[name], done)
                 yield statement
 
     def _definition(self, function: str) -> ast.FunctionDef:
@@ -140,6 +145,14 @@ class Master:
 @functools.cache
 def master_of(path: Path) -> Master:
     return Master(path)
+
+
+def _names(tree: ast.AST) -> Names:
+    nodes = [*ast.walk(tree)]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return tuple(dict.fromkeys(name.id for name in names)), own
 
 
 def _binds(statement: ast.stmt) -> list[str]:

@@ -20,7 +20,7 @@ def own_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.autograder.courses import course
 
     root = course(tmp_path_factory.mktemp("own"), "attention")
-    build_exercises(root)
+    build_exercises(root, audited=False)
     return root
 
 

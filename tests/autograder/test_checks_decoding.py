@@ -43,11 +43,7 @@ def right(name):
     ("name", "constant"),
     [
         ("greedy", lambda log_probs, start, eos, longest: [eos]),
-        ("top_k", lambda logits, k, temperature: torch.full(logits.shape, 1 / len(logits))),
-        ("nucleus", lambda logits, p: torch.full(logits.shape, 1 / len(logits))),
-        ("beam_step", lambda scores, log_probs, beam: (torch.zeros(beam), torch.zeros(beam), torch.zeros(beam))),
         ("beam_search", lambda log_probs, start, eos, beam, longest: ([eos], 0.0)),
-        ("length_penalty", lambda log_probs, lengths, penalty: (torch.zeros(len(lengths)), 0)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -27,10 +27,7 @@ def right(name):
     ("name", "constant"),
     [
         ("teacher_forcing", lambda targets, bos, eos: ([[bos]], [[eos]])),
-        ("last_states", lambda states, lengths: torch.zeros(len(states), states.shape[2])),
-        ("mixed_inputs", lambda truth, own, coins, share: torch.zeros_like(truth)),
         ("write", lambda context, *given: ([2], torch.zeros(1, len(context)))),
-        ("clipped_precision", lambda h, r, n: 0.0),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -1,6 +1,5 @@
 """What the exercises of "training" promise beyond what every assignment must (`test_checks.py`)."""
 
-import math
 import pickle
 import re
 from pathlib import Path
@@ -92,21 +91,6 @@ def test_nothing_is_asked_where_pytorch_is():
 @pytest.mark.parametrize("seed", range(30))
 def test_an_honest_dropout_never_fails_by_chance(seed):
     assert examine(EXERCISES["training.dropout"], SOLUTIONS["dropout"], seed).passed
-
-
-@pytest.mark.parametrize("filling", [0.0, 1.0, math.nan])
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_a_constant_earns_next_to_nothing(exercise, filling):
-    def filled(value):
-        if isinstance(value, dict):
-            return {key: filled(entry) for key, entry in value.items()}
-        return np.full(np.shape(value), filling)
-
-    def constant(*given):
-        answer = SOLUTIONS[exercise.function](*given)
-        return tuple(map(filled, answer)) if isinstance(answer, tuple) else filled(answer)
-
-    assert examine(exercise, constant, 5).points <= 0.2 * exercise.points
 
 
 def test_the_page_names_one_goal_and_a_ratio_that_is_derived():

@@ -7,10 +7,10 @@ from autograder.grading.course import Course
 from autograder.grading.run import grade
 from autograder.instructor import report_rows, write_overview
 from autograder.question.questions import read_master
-from autograder.release.build import REGIONS, build_exercises
+from autograder.release.build import REGIONS
 from autograder.sandbox.tiers import IsolationMissing
 from solutions.attention.checks import EXERCISES
-from tests.autograder.courses import course as masters
+from tests.autograder.courses import copy
 from tests.autograder.pages import dangers, unfit
 from tests.autograder.synthetic import fill
 from tests.lab import CHROMIUM_FLAGS, find_chromium
@@ -19,9 +19,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    root = masters(tmp_path_factory.mktemp("class"), "attention")
-    build_exercises(root)
+def graded(own_template, tmp_path_factory):
+    root = copy(own_template, tmp_path_factory.mktemp("class") / "course")
     special = fill(root, 12)
     course = Course.load(root)
     try:

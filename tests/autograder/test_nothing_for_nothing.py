@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from autograder.question.find import exercises_of
-from autograder.question.interview import Answers, Question, answers, questions
+from autograder.question.interview import Answers, Question, questions
 from autograder.question.outcome import Outcome
 from autograder.question.specification import Exercise
-from autograder.question.verdict import findings
+from autograder.question.verdict import expected_answers, findings
 from tests.autograder.test_checks import ASSIGNMENTS
 
 SEED = 3
@@ -79,13 +79,14 @@ FILLS: dict[str, Fill] = {
     **{
         f"{value:g}": constant(value) for value in (0, 1, -1, 0.5, 1e30, -1e30, 1e-30, torch.inf, -torch.inf, torch.nan)
     },
-    **{f"typed {value}": typed(value) for value in (0, 1, 2)},
+    **{f"typed {value}": typed(value) for value in range(4)},
     **{f"echo of {number}": echo(number) for number in range(6)},
     "uniform": uniform,
     "random": random,
     "random shares": random_shares,
     "coins": coins,
     "counting": counting,
+    "counting from one": lambda right, given: counting(right, given) + 1,
     "tiny noise": noise(1e-5),
     "small noise": noise(1e-3),
     "minus the echo": of_echo(torch.neg),
@@ -125,7 +126,7 @@ def test_who_knows_nothing_earns_at_most_a_tenth(exercise: Exercise) -> None:
 @functools.cache
 def interview(exercise: Exercise, seed: int | None) -> tuple[list[Question], list[Answers]]:
     asked = questions(exercise, seed)
-    return asked, answers(exercise.reference, exercise, asked)
+    return asked, expected_answers(exercise, asked, seed)
 
 
 Given = Callable[[Sequence[Question], Sequence[Answers]], list[Answers]]
@@ -142,6 +143,12 @@ def battery(exercise: Exercise) -> Iterator[tuple[str, Given]]:
                 yield ", ".join(names), filled([FILLS[names[min(number, 1)]] for number in range(several)])
     for name, value in WHOLE.items():
         yield name, whole(torch.as_tensor(value), several)
+    if "conclusion" in exercise.chosen:  # an invented table, and guesses of what comes of it
+        for guess in product(range(4), repeat=2):
+            fills = [
+                constant(guess[name == "conclusion"] if name in exercise.chosen else 0.3) for name in exercise.returns
+            ]
+            yield f"guesses {guess}", filled(fills)
     yield "the public answers, learned by heart", learned_by_heart(exercise)
     for number in range(len(exercise.arguments)):
         yield f"argument {number} as it came", arguments_as_they_came(number, several)

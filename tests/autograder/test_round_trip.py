@@ -90,7 +90,7 @@ def submit(root: Path, student: str, exchange: Path, change) -> None:
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     root, exchange = course(tmp_path_factory.mktemp("course"), "attention"), tmp_path_factory.mktemp("exchange")
-    build_exercises(root)
+    build_exercises(root, audited=False)
     exchange.chmod(0o777)
     nbgrader(root, "release_assignment", "attention", f"--Exchange.root={exchange}")
 

@@ -89,7 +89,7 @@ ORDER = sorted(STUDENTS, key=lambda name: (name.rpartition("-")[2], name.startsw
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     root = course(tmp_path_factory.mktemp("course"), "attention")
-    build_exercises(root)
+    build_exercises(root, audited=False)
     for student in sorted(STUDENTS, reverse=True):  # those to be robbed before the robbers
         hand_in(root, student, STUDENTS[student])
     kept = (root / "submitted", root / "solutions", root / "exercises")

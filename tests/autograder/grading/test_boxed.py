@@ -69,7 +69,7 @@ WRITTEN = {  # what is changed in the solved notebook, and the questions that ar
     "reference": ({"dot_score": REFERENCE}, ON_DOT),
     "half": ({"attend": "def attend(scores, values, mask=None):\n    raise NotImplementedError()"}, ON_ATTEND),
 }
-BOTH_WAYS = {"right", "loud", "raises", "segfault", "stuck", "leaves", "patches", "nothing"}
+BOTH_WAYS = {"right", "loud", "segfault", "nothing"}
 """Those whom nbgrader grades as well: each of them runs once more."""
 
 

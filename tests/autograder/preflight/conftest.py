@@ -2,7 +2,6 @@
 
 import copy
 import warnings
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,26 +12,14 @@ from autograder.preflight.read import notebook_of
 
 
 @pytest.fixture(scope="session")
-def course_root(tmp_path_factory) -> Path:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nbgrader and what it stands on warn about themselves
-        from autograder.release.build import build_exercises
-        from tests.autograder.courses import course
-
-        root = course(tmp_path_factory.mktemp("course"), "attention")
-        build_exercises(root)
-    return root
-
-
-@pytest.fixture(scope="session")
-def master(course_root) -> Master:
+def master(own_template) -> Master:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from nbgrader.api import Gradebook
         from nbgrader.coursedir import CourseDirectory
 
-        source = in_source(CourseDirectory(root=str(course_root), **FOLDERS), "attention", "attention")
-        with Gradebook(f"sqlite:///{course_root / 'gradebook.db'}") as gradebook:
+        source = in_source(CourseDirectory(root=str(own_template), **FOLDERS), "attention", "attention")
+        with Gradebook(f"sqlite:///{own_template / 'gradebook.db'}") as gradebook:
             return from_gradebook(gradebook, "attention", "attention", source)
 
 
@@ -40,8 +27,8 @@ FOLDERS = {"source_directory": "solutions", "release_directory": "exercises"}
 
 
 @pytest.fixture(scope="session")
-def _released(course_root):
-    return nbformat.read(course_root / "exercises/attention/attention.ipynb", as_version=4)
+def _released(own_template):
+    return nbformat.read(own_template / "exercises/attention/attention.ipynb", as_version=4)
 
 
 @pytest.fixture

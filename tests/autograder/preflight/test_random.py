@@ -113,20 +113,20 @@ def test_any_damage_is_repaired_and_nothing_is_lost(submission, master, damages)
 
 @given(st.lists(damage, max_size=12))
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-def test_nbgraders_own_sanitising_changes_no_text_after_a_repair(submission, master, course_root, damages):
+def test_nbgraders_own_sanitising_changes_no_text_after_a_repair(submission, master, own_template, damages):
     content = copy.deepcopy(submission)
     for one in damages:
         apply(content, one)
     made, _ = repair(notebook_of(json.loads(json.dumps(content)), "attention.ipynb")[0], master)
-    assert_same_after_sanitising(made, course_root)
+    assert_same_after_sanitising(made, own_template)
 
 
 @pytest.mark.usefixtures("_stubs")
 @pytest.mark.parametrize("damage", [damage for damage, _ in ROWS], ids=lambda damage: damage.__name__)
-def test_nbgraders_own_sanitising_changes_no_text_of_the_table(solved, master, course_root, damage):
+def test_nbgraders_own_sanitising_changes_no_text_of_the_table(solved, master, own_template, damage):
     damage(solved)
     made, _ = repair(notebook_of(solved, "attention.ipynb")[0], master)
-    assert_same_after_sanitising(made, course_root)
+    assert_same_after_sanitising(made, own_template)
 
 
 @pytest.fixture

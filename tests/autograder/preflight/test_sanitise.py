@@ -15,9 +15,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader's and sqlalchemy's
 
 
 @pytest.fixture(scope="module")
-def root(course_root, tmp_path_factory):
+def root(own_template, tmp_path_factory):
     made = tmp_path_factory.mktemp("class") / "course"
-    shutil.copytree(course_root, made)
+    shutil.copytree(own_template, made)
     return made
 
 

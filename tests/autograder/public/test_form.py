@@ -1,6 +1,7 @@
 """An exercise as data says what its declaration says, word for word, and holds no code."""
 
 import dataclasses
+import functools
 import json
 import math
 import warnings
@@ -20,7 +21,6 @@ from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import answers, second
 from tests.autograder.test_specification import doubling
 
-FORMS = {name: (exercise, read(*write({name: exercise}))[name]) for name, exercise in EXERCISES.items()}
 WAYS = [
     (name, mistake.id, number, way)
     for name, exercise in EXERCISES.items()
@@ -29,9 +29,15 @@ WAYS = [
 ]
 
 
+@functools.cache
+def forms(name):
+    """(as it is declared, read from data)."""
+    return EXERCISES[name], read(*write({name: EXERCISES[name]}))[name]
+
+
 def same_report(name, function):
     """Asserts that both forms of an exercise say the same of a function, and gives what they say."""
-    declared, recorded = (Report(verdict_on(exercise, function)) for exercise in FORMS[name])
+    declared, recorded = (Report(verdict_on(exercise, function)) for exercise in forms(name))
     assert str(recorded) == str(declared)
     assert recorded._repr_mimebundle_() == declared._repr_mimebundle_()
     return recorded
@@ -69,7 +75,7 @@ def test_mistakes_in_no_list_are_told_in_the_same_words(wrong):
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_inputs_come_back_as_they_were_strides_included(name):
-    declared, recorded = FORMS[name]
+    declared, recorded = forms(name)
     for one, other in zip(questions(declared), questions(recorded), strict=True):
         assert (one.about.name, one.case.label) == (other.about.name, other.case.label)
         for a, b in zip(one.case.calls, other.case.calls, strict=True):
@@ -87,7 +93,8 @@ def test_inputs_come_back_as_they_were_strides_included(name):
 def test_nothing_in_the_data_is_code_and_the_bytes_are_the_same_every_time():
     text, tensors = write(EXERCISES)
     assert (text, tensors) == write(EXERCISES)
-    for name, (_, recorded) in FORMS.items():
+    for name in EXERCISES:
+        _, recorded = forms(name)
         assert isinstance(recorded.reference, Recording), name
         assert all(isinstance(w, Recording) for m in recorded.misconceptions for w in (m.implementation, *m.also))
     assert "lambda" not in text.decode()
@@ -105,7 +112,7 @@ def test_nothing_in_the_data_is_code_and_the_bytes_are_the_same_every_time():
 
 
 def test_hidden_inputs_cannot_be_had_from_data():
-    recorded = FORMS["attention.dot_score"][1]
+    recorded = forms("attention.dot_score")[1]
     with pytest.raises(ValueError, match="public examples only"):
         verdict_on(recorded, lambda query, keys: keys @ query, seed=1)
     with pytest.raises(TypeError, match="record of answers"):

@@ -23,6 +23,8 @@ def test_a_case_is_as_large_as_what_a_reader_has_to_look_at():
 def test_there_are_smaller_cases_and_data_have_the_same(assignment):
     assert any(map(any, map(smaller, exercises_of(assignment).values())))
     for name, exercise in exercises_of(assignment).items():
+        if "conclusion" in exercise.chosen:  # of an experiment there is nothing smaller, and its mistakes train
+            continue
         declared, recorded = smaller(exercise), smaller(read(*write({name: exercise}))[name])
         for prop, ours, theirs in zip(exercise.properties, declared, recorded, strict=True):
             labels = [one.label for one, _ in ours]

@@ -42,7 +42,7 @@ def their_own(name: str, cells: dict[str, nbformat.NotebookNode], notebook: nbfo
 @pytest.fixture(scope="module")
 def raced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, list[heats.Result]]:
     root = masters(tmp_path_factory.mktemp("race"), "capstone")
-    build_exercises(root)
+    build_exercises(root, audited=False)
     hand_in(root, "capstone", "ada", their_own)
     hand_in(root, "capstone", "bob", nothing)
     for path in hand_in(root, "capstone", "abe", broken).glob("*.ipynb"):
