@@ -100,8 +100,8 @@ def load_model(folder: str | Path, base: Any = None) -> tuple[Any, Any]:
         if (place / "config.json").is_file():
             return gpt2_weights.gpt2(place)
         raise FileNotFoundError(
-            f"{place} has no {DESCRIPTION}: it is no folder of save_model, or writing it was interrupted. Save the"
-            " model again, or name the folder inside it that has one"
+            f"{place} has no {DESCRIPTION}: it is no folder of save_model, or a training or a writing was interrupted"
+            " there. Go on with that, or name the folder inside it that has one"
         )
     description = gpt2_weights.read_json(place / DESCRIPTION)
     if (version := description.get("nlmcore")) != VERSION:
