@@ -21,6 +21,7 @@ from lectures.recipes import (
     why_transformer,
 )
 from lectures.recipes import gpt_against_lstm as race
+from lectures.recipes.experiment import stretches
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.run import MissingCheckpoint, parameters
 from lectures.recipes.texts import as_document, in_rows
@@ -202,7 +203,7 @@ def test_without_a_warm_up_the_rate_is_there_at_once():
 
 
 def test_stretches_of_a_curve():
-    assert warmup.in_stretches([1.0, 3.0, 5.0], 2) == [2.0, 5.0]
+    assert stretches([1.0, 3.0, 5.0], 2) == [2.0, 5.0]
 
 
 def test_what_a_warm_up_changes_is_said_for_every_rate_and_norm():
