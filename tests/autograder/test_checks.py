@@ -3,6 +3,8 @@
 The answers that are tried are `solutions/<assignment>/answers.txt`. `pytest -k gates` asks one assignment.
 """
 
+from typing import Any
+
 import pytest
 
 from autograder import assignments
@@ -24,7 +26,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     some = [name for name in ASSIGNMENTS if asked and asked in name] or ASSIGNMENTS
     exercises = [exercise for name in some for exercise in exercises_of(name).values()]
     found = {e: [a for a in answers(assignment(e)) if a.function == e.function] for e in exercises}
-    rows = {
+    rows: dict[str, list[tuple[str, Any]]] = {
         "exercise": [(e.name, e) for e in exercises],
         "quick": [(e.name, e) for e in exercises if "conclusion" not in e.chosen],
         "right": [(e.name, (e, a)) for e in exercises for a in found[e] if a.earns == "right"],

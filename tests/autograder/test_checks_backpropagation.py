@@ -6,9 +6,6 @@ import torch
 from autograder.check import examine
 from autograder.question.report import Report
 from solutions.backpropagation.checks import EXERCISES
-from tests.autograder.answers import answers, second
-
-SOLUTIONS = second(answers("backpropagation"))
 
 
 def test_the_references_are_what_pytorch_differentiates():

@@ -1,7 +1,5 @@
 """What the exercises of "convolutions" promise beyond what every assignment must (`test_checks.py`)."""
 
-from pathlib import Path
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -11,7 +9,6 @@ from nlmcore.convolutional import GatedConvolution, TextCNN
 from solutions.convolutions.checks import EXERCISES
 from tests.autograder.answers import answers, second
 
-ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = second(answers("convolutions"))
 
 

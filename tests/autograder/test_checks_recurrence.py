@@ -7,9 +7,6 @@ from autograder.question.outcome import arrays
 from nlmcore.recurrent import RNNCell, unroll
 from nlmcore.training import clip_gradients
 from solutions.recurrence.checks import EXERCISES
-from tests.autograder.answers import answers, second
-
-SOLUTIONS = second(answers("recurrence"))
 
 
 def reference(name, *arguments):
