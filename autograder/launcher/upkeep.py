@@ -2,13 +2,16 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
-from autograder.files import open_to_others
-from autograder.launcher import environment, exercises, health, lab, notebooks, requirements, say, torch_build
+from autograder.files import open_to_others, write_whole
+from autograder.launcher import environment, exercises, health, install, lab, notebooks, requirements, say
 from autograder.launcher.environment import Environment
+from autograder.launcher.steps import Steps
 
 LIMIT = 250 * 1024  # bytes: nothing larger goes into git, except checkpoints (`*.safetensors`)
 
@@ -39,6 +42,39 @@ def tidy(place: Environment, rest: list[str]) -> int:
     return subprocess.run([python, "-m", "ruff", "format"], cwd=place.root, check=False).returncode or code
 
 
+PINS = """\
+# The exact versions with which the tests ran, for every system and every Python of the course; no index is named.
+# `make lab` and `make test` install these where they fit, and otherwise what the ranges of pyproject.toml allow.
+# Made by `make pins` (python3 -m autograder pins), which keeps the versions that still fit; with ARGS=--upgrade it
+# takes the newest of each range.
+"""
+
+
+def pins(place: Environment, rest: list[str]) -> int:
+    """Write constraints.txt anew. uv keeps the versions that it finds there and that the ranges still allow."""
+    wanted, path = requirements.read(place.root), place.root / install.PINS
+    made: set[str] = set()
+    with tempfile.TemporaryDirectory() as folder:
+        steps = Steps(Path(folder, "log"), install.variables())
+        uv = install.find_uv(place.root, steps)
+        if not uv:
+            raise say.SetupError("uv finds exact versions, and it is not to be had here. Install uv, and repeat.")
+        alone = Path(folder, "alone.in")  # what they depend on is not needed
+        alone.write_text("\n".join(wanted.no_deps), encoding="utf-8")
+        for source, how in ((place.root / "pyproject.toml", "--all-extras"), (alone, "--no-deps")):
+            into = Path(folder, f"{source.stem}.txt")
+            if path.exists():
+                shutil.copy(path, into)
+            plain = ("--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links")
+            line = (uv, "pip", "compile", "--universal", "--python-version", re.sub("[^0-9.]", "", wanted.python))
+            with steps.step(f"Exact versions for {source.name}"):
+                steps.call(*line, how, *plain, *rest, "-o", str(into), str(source))
+            made |= set(into.read_text(encoding="utf-8").splitlines())
+    write_whole(path, PINS + "\n".join(sorted(made)) + "\n")
+    say.line(f"Wrote {path.name}: {say.count(len(made), 'line')}.")
+    return 0
+
+
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -67,24 +103,25 @@ def doctor(place: Environment, rest: list[str]) -> int:
     extras = stamp.extras if stamp else ()
     findings = health.examine(place.site, stamp, wanted, place.root, extras, files=not place.here)
     have = health.installed(place.site)
-    for requirement in wanted.requirements(extras):
-        version = have[requirement.name].version if requirement.name in have else "not installed"
-        build = f" ({torch_build.kind(place.site)})" if requirement.name == "torch" else ""
-        say.line(f"  {requirement.name:20} {version:16} {requirement.range}{build}")
+    for text in wanted.requirements(extras):
+        name = requirements.named(text)
+        version = have[name].version if name in have else "not installed"
+        build = f" ({health.build_of_torch(have)})" if name == "torch" else ""
+        say.line(f"  {name:20} {version:16} {text[len(name) :]}{build}")
     stale = [pair.notebook.name for pair in notebooks.pairs(place.root) if not notebooks.untouched(pair)]
     say.line(f"notebooks    {'to be looked at by make build: ' + ', '.join(stale) if stale else 'all built'}")
     say.line(f"exercises    {'all built' if exercises.current(place.root) else 'to be built: make build'}")
     boxed = (place.root / "autograder" / "sandbox").is_dir()
-    if boxed and not findings.healthy:
+    if boxed and findings.reasons:
         say.line("sandbox      not tried: put the environment right first (below), and say doctor again")
     elif boxed:
         line = [str(place.python), "-m", "autograder.sandbox.probe"]
         subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False)
-    for reason in findings.reasons():
+    for reason in findings.reasons:
         say.line(f"  ! {reason}")
-    if not findings.healthy:
+    if findings.reasons:
         say.line("To put it right: make setup (python3 -m autograder setup)")
-    return 0 if findings.healthy else 1
+    return 1 if findings.reasons else 0
 
 
 def clean(place: Environment, rest: list[str]) -> int:
