@@ -329,7 +329,8 @@ def _compile(environment: Environment, steps: Steps, soon: bool) -> None:
     """What is not compiled, a sandbox compiles each time anew. Who opens a lecture need not wait for it."""
     line = [str(environment.python), "-m", "compileall", "-qq", "-j", "0", str(environment.site)]
     if soon:
-        nothing = subprocess.DEVNULL
+        nothing, nice = subprocess.DEVNULL, shutil.which("nice")
+        line = [nice, "-n", "15", *line] if nice else line
         subprocess.Popen(line, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
         return
     with steps.step("Compiling the packages"):  # some hold templates, which are no Python

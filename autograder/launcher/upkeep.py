@@ -75,6 +75,10 @@ def pins(place: Environment, rest: list[str]) -> int:
     return 0
 
 
+def pythons(place: Environment, rest: list[str]) -> int:
+    return subprocess.run(["bash", ".ci/run", "--pythons"], cwd=place.root, check=False).returncode
+
+
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 
 

@@ -92,6 +92,7 @@ BY_WHOM = {
         "test": outside("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
         "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
         "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
+        "pythons": outside("a share of the tests with each Python that is here", "launcher.upkeep:pythons", None),
         "pins": outside("write constraints.txt: an exact version of every package", "launcher.upkeep:pins", None),
         "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
         "translate": Verb("renew a lecture's translation; say what it lacks", "site.translate:translate"),
