@@ -90,14 +90,14 @@ BY_WHOM = {
         "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
         "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
         "test": outside("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
-        "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
-        "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
-        "pythons": outside("a share of the tests with each Python that is here", "launcher.upkeep:pythons", None),
-        "pins": outside("write constraints.txt: an exact version of every package", "launcher.upkeep:pins", None),
+        "lint": outside("ruff, mypy, plain English and the size of files", "scaffold.whole:lint", FOR_TESTS),
+        "format": outside("let ruff put the code in order", "scaffold.whole:tidy", FOR_TESTS),
+        "pythons": outside("a share of the tests with each Python that is here", "scaffold.whole:pythons", None),
+        "pins": outside("write constraints.txt: an exact version of every package", "scaffold.whole:pins", None),
         "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
         "translate": Verb("renew a lecture's translation; say what it lacks", "site.translate:translate"),
         "renumber": outside(
-            "make links to lectures follow the numbers of their files", "launcher.numbering:program", None
+            "make links to lectures follow the numbers of their files", "scaffold.numbering:program", None
         ),
     },
 }
