@@ -23,6 +23,7 @@ from autograder.launcher.environment import (
     VERSION,
     Environment,
     base_python,
+    conda_prefix,
     interpreter_fault,
     locate,
     owner_fault,
@@ -133,10 +134,12 @@ def _new_enough(uv: str) -> bool:
 
 def variables() -> dict[str, str]:
     """The environment variables for uv and pip: none that would lead to packages elsewhere; pip's settings for both."""
-    drop = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PIP_TARGET", "PIP_PREFIX", "PIP_USER"}
+    drop = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"}
+    drop |= {"PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"}
     kept = {name: value for name, value in os.environ.items() if name not in drop}
     kept |= {"PYTHONUNBUFFERED": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     kept |= {"PIP_PROGRESS_BAR": "off", "PIP_COMPILE": "0"}  # pip compiles on one core, `compileall` on all
+    kept["PIP_USE_PEP517"] = "1"  # a pip before 23.1 would install a source archive without a list of its files
     line = [base_python(), "-m", "pip", "config", "list"]
     said = subprocess.run(line, capture_output=True, text=True, env=kept, check=False).stdout
     # The environment's settings are printed first, and come before those of files.
@@ -185,7 +188,8 @@ def _put_right(
     steps = Steps(environment.log, variables())
     if findings.reasons:
         _announce(environment, findings.reasons)
-    installer = Installer(find_uv(environment.root, steps), environment, steps)
+    uv = "" if conda_prefix() else find_uv(environment.root, steps)  # conda's own advice is pip
+    installer = Installer(uv, environment, steps)
     if not findings.reasons:  # somebody has installed other versions; that is their right if they fit
         conflicts = installer.conflicts(wanted)
         if not conflicts:
@@ -384,7 +388,6 @@ def _packages(installer: Installer, wanted: Wanted, extras: tuple[str, ...]) -> 
     if say.known(steps.last_output()) or environment.here:
         raise say.SetupError(steps.failure())
     steps.instead(f"The versions of {PINS} do not fit this Python or this machine.", "the newest in the ranges")
-
     installer.install(*_pinned(environment, pins=False), *words)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher import environment, install, requirements, say
+from autograder.launcher import environment, health, install, requirements, say
 from autograder.launcher.environment import Environment, interpreter_fault, locate
 from autograder.launcher.install import Installer
 from autograder.launcher.requirements import Wanted
@@ -311,6 +311,37 @@ def test_an_unhealthy_python_of_the_users_is_refused(root: Path, monkeypatch: py
     monkeypatch.setattr(install, "interpreter_fault", lambda *_: "its Python is 3.9")
     with pytest.raises(say.SetupError, match=r"3\.9"):
         install.ensure(root, here=True)
+
+
+@pytest.mark.parametrize("conflicts", [[], ["thecourse requires numpy>=1.5, but 1.4 is installed"]])
+def test_other_versions_are_the_users_right_if_they_fit(
+    bare: Environment, monkeypatch: pytest.MonkeyPatch, conflicts: list[str]
+) -> None:
+    course, _ = add(bare.site, "thecourse", "0.1"), add(bare.site, "numpy", "1.4")
+    (course / "direct_url.json").write_text(f'{{"dir_info": {{"editable": true}}, "url": "{bare.root.as_uri()}"}}')
+    health.Stamp(WANTED.fingerprint(), (), "3.11.7", "cpu", {"numpy": "1.9"}).write(bare.stamp)
+    repaired: list[str] = []
+    monkeypatch.setattr(requirements, "read", lambda root: WANTED)
+    monkeypatch.setattr(install, "find_uv", lambda *_: "uv")
+    monkeypatch.setattr(Installer, "conflicts", lambda *_: conflicts)
+    monkeypatch.setattr(install, "_install", lambda *_, **__: repaired.append("all"))
+    monkeypatch.setattr(install, "_compile", lambda *_: None)
+    install.ensure(bare.root)
+    assert bool(repaired) == bool(conflicts)
+    stamp = health.Stamp.read(bare.stamp)
+    assert stamp is not None
+    assert stamp.distributions == {"numpy": "1.4"}
+
+
+def test_who_opens_a_lecture_does_not_wait_for_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
+    started: list[list[str]] = []
+    monkeypatch.setattr(install.subprocess, "Popen", lambda line, **_: started.append(line))
+    steps = Recorded(tmp_path)
+    install._compile(place, steps, True)
+    assert (len(started), steps.ran) == (1, [])
+    install._compile(place, steps, False)
+    assert (len(started), len(steps.ran)) == (1, 1)
 
 
 @pytest.fixture
