@@ -4,7 +4,7 @@
     commands      the verbs around grading: options in words, exit codes
     site          the course as static pages: lectures executed, the states of their widgets drawn
     present       what JupyterLab loads of the course: the presenter's view
-    scaffold      a new assignment, with two questions that work
+    scaffold      a new assignment, with two questions that work; the numbers of lectures; lint, and exact versions
     guide         the instructors' pages, and what writes their tables
     release       source notebooks -> what students get
     race          the capstone: language models trained within a time limit, and their board

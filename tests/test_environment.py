@@ -1,11 +1,15 @@
-"""environment.yml (conda) and pyproject.toml (pip) ask for the same packages in the same ranges."""
+"""environment.yml (conda) and pyproject.toml (pip) ask for the same packages in the same ranges, and constraints.txt
+names a version of each that lies in them."""
 
+import re
 from pathlib import Path
 
+import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from autograder.launcher import requirements
-from autograder.launcher.requirements import Requirement, canonical
+from autograder.launcher.requirements import canonical
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base", "playwright": "playwright-python"}
@@ -22,7 +26,7 @@ def conda() -> dict[str, list[str]]:
 
 def pip() -> list[Requirement]:
     wanted = requirements.read(ROOT)
-    return [*wanted.base, *wanted.extras["tests"]]
+    return [Requirement(line) for line in (*wanted.base, *wanted.extras["tests"])]
 
 
 def test_every_requirement_is_in_both_with_the_same_range() -> None:
@@ -30,7 +34,7 @@ def test_every_requirement_is_in_both_with_the_same_range() -> None:
     for requirement in pip():
         name = CONDA_NAMES.get(requirement.name, requirement.name)
         assert name in listed, f"environment.yml lacks {name}"
-        assert sorted(listed[name][0].split(",")) == sorted(requirement.range.split(",")), name
+        assert sorted(listed[name][0].split(",")) == sorted(str(requirement.specifier).split(",")), name
 
 
 def test_conda_asks_for_nothing_else() -> None:
@@ -53,14 +57,44 @@ def test_the_environment_is_called_after_the_course() -> None:
 def test_what_is_installed_here_lies_in_the_ranges() -> None:
     from importlib.metadata import version
 
-    for requirement in [*pip(), *requirements.read(ROOT).no_deps]:
-        assert requirement.met_by(version(requirement.name)), requirement
+    for requirement in [*pip(), *map(Requirement, requirements.read(ROOT).no_deps)]:
+        assert requirement.specifier.contains(version(requirement.name)), requirement
+
+
+@pytest.mark.parametrize("minor", [11, 12, 13, 14])
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_every_requirement_has_one_exact_version_in_its_range(minor: int, system: str) -> None:
+    """On each Python and system: `make pins` has been run since the ranges changed."""
+    there = {
+        "python_full_version": f"3.{minor}.9",
+        "sys_platform": system,
+        "os_name": "nt" if system == "win32" else "posix",
+        "platform_machine": "x86_64",
+        "platform_python_implementation": "CPython",
+        "implementation_name": "cpython",
+    }
+    exact: dict[str, list[str]] = {}
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            pin = Requirement(line)
+            assert re.fullmatch(r"==[^,*]+", str(pin.specifier)), line
+            if pin.marker is None or pin.marker.evaluate(there):
+                exact.setdefault(canonical(pin.name), []).append(str(pin.specifier)[2:])
+    wanted = requirements.read(ROOT)
+    assert exact["torch"] == [wanted.torch]
+    for line in [*wanted.requirements(wanted.extras), *wanted.build]:
+        (version,) = exact[requirements.named(line)]
+        assert Requirement(line).specifier.contains(version), line
 
 
 def test_the_course_names_no_index() -> None:
     """Where packages come from is the machine's business: no host of one is written down."""
     hosts = ["pypi." + "org", "pythonho" + "sted", "download.pytorch" + ".org", "anaconda" + ".org"]
     for path in ROOT.glob("*"):
-        if path.is_file() and path.suffix in {".toml", ".yml", ".yaml", ".md", ".py", ""} and path.name != ".git":
+        if (
+            path.is_file()
+            and path.suffix in {".toml", ".yml", ".yaml", ".md", ".py", ".txt", ""}
+            and path.name != ".git"
+        ):
             content = path.read_text(encoding="utf-8", errors="replace")
             assert not any(host in content for host in hosts), path.name

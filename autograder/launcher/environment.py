@@ -6,6 +6,7 @@ environment, or with `--here`, the interpreter that runs this is used, and only 
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.launcher import health, requirements
+
+VERSION = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @dataclass(frozen=True)
@@ -49,20 +52,20 @@ def site_of(prefix: Path) -> Path:
     """The site-packages folder of a virtual environment, without running it."""
     if os.name == "nt":
         return prefix / "Lib" / "site-packages"
-    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     found = sorted(prefix.glob("lib/python3.*/site-packages"))
-    return found[0] if len(found) == 1 else prefix / "lib" / version / "site-packages"
+    return found[0] if len(found) == 1 else prefix / "lib" / VERSION / "site-packages"
+
+
+def program(prefix: Path, name: str) -> Path:
+    return prefix / (f"Scripts/{name}.exe" if os.name == "nt" else f"bin/{name}")
 
 
 def locate(root: Path, here: bool = False) -> Environment:
     if here or conda_prefix() is not None:
         site = Path(sysconfig.get_path("purelib"))
         return Environment(root, Path(sys.prefix), Path(sys.executable), site, here=True)
-    prefix = Path(os.environ.get("NLM_VENV") or root / ".venv").expanduser()
-    if not prefix.is_absolute():
-        prefix = root / prefix
-    python = prefix / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    return Environment(root, prefix, python, site_of(prefix))
+    prefix = root / Path(os.environ.get("NLM_VENV") or ".venv").expanduser()
+    return Environment(root, prefix, program(prefix, "python"), site_of(prefix))
 
 
 def interpreter_fault(environment: Environment, wanted: requirements.Wanted) -> str:
@@ -78,7 +81,7 @@ def interpreter_fault(environment: Environment, wanted: requirements.Wanted) -> 
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return f"its Python does not start ({type(error).__name__})"
     text = ".".join(map(str, version))
-    if not requirements.satisfies(text, wanted.python):
+    if version < [int(part) for part in re.findall(r"\d+", wanted.python)]:
         return f"its Python is {text}, the course needs {wanted.python}"
     if not Path(prefix).exists() or not Path(prefix).samefile(environment.prefix):
         return f"its Python belongs to {prefix}"
@@ -104,18 +107,6 @@ def owner_fault(environment: Environment, name: str) -> str:
         "   - without --here and NLM_VENV, and with no conda environment active, this checkout gets its own .venv\n"
         f"   - to hand the environment over: {environment.python} -m pip uninstall {name}, then the same command again"
     )
-
-
-def clean_environ() -> dict[str, str]:
-    """The environment variables for pip, without any that would lead it to packages outside the environment."""
-    drop = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PIP_TARGET", "PIP_PREFIX", "PIP_USER"}
-    kept = {name: value for name, value in os.environ.items() if name not in drop}
-    quiet = {"PYTHONUNBUFFERED": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    how = {
-        "PIP_COMPILE": "0",  # pip compiles on one core; `install` does it on all
-        "PIP_USE_PEP517": "1",  # a pip before 23.1 would install a source archive without a list of its files
-    }
-    return {**kept, **quiet, **how}
 
 
 def base_python() -> str:

@@ -1,21 +1,13 @@
-"""What the course needs, read from `pyproject.toml`; and a check whether a version satisfies a range.
-
-Standard library only: this runs before anything is installed, so `packaging` is not available. The comparison covers
-release numbers (`>=`, `>`, `<=`, `<`, `==`, `!=`, `~=`); pip decides about pre-releases and the like.
-"""
+"""What the course needs, as `pyproject.toml` says it: which versions fit is for uv or pip to decide. Standard library
+only."""
 
 import hashlib
 import json
-import operator
 import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-_REQUIREMENT = re.compile(r"^\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(?P<range>[^;]*?)\s*(;.*)?$")
-_CLAUSE = re.compile(r"^(>=|<=|==|!=|~=|>|<)\s*([0-9][^\s]*)$")
-_OPERATORS = {">=": "ge", ">": "gt", "<=": "le", "<": "lt", "==": "eq", "!=": "ne", "~=": "ge"}  # of `operator`
 
 
 def canonical(name: str) -> str:
@@ -23,69 +15,24 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def release(version: str) -> tuple[int, ...]:
-    """The release numbers of a version: `2.13.0+cpu` and `2.13.0rc1` both give (2, 13, 0)."""
-    match = re.match(r"\s*v?(?:\d+!)?(\d+(?:\.\d+)*)", version)
-    if match is None:
-        raise ValueError(f"version: {version!r} does not start with a release number such as 2.13.0")
-    return tuple(int(part) for part in match.group(1).split("."))
-
-
-def satisfies(version: str, wanted: str) -> bool:
-    """Whether `version` lies in the comma-separated range `wanted`; an empty range accepts every version."""
-    return all([_keeps(release(version), clause.strip()) for clause in wanted.split(",") if clause.strip()])
-
-
-def _keeps(have: tuple[int, ...], clause: str) -> bool:
-    match = _CLAUSE.match(clause)
-    if match is None:
-        raise ValueError(f"wanted: {clause!r} is not a comparison such as >=2.10 or <3")
-    sign, text = match.groups()
-    limit = release(text.removesuffix(".*"))
-    if sign == "~=" and have[: len(limit) - 1] != limit[:-1]:
-        return False
-    if text.endswith(".*"):
-        have = have[: len(limit)]
-    length = max(len(have), len(limit))
-    padded = [numbers + (0,) * (length - len(numbers)) for numbers in (have, limit)]
-    return bool(getattr(operator, _OPERATORS[sign])(*padded))
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """One line such as `torch>=2.10,<3`."""
-
-    name: str
-    range: str
-
-    @classmethod
-    def parse(cls, text: str) -> "Requirement":
-        match = _REQUIREMENT.match(text)
-        if match is None:
-            raise ValueError(f"requirement: cannot read {text!r}; expected something like 'torch>=2.10,<3'")
-        requirement = cls(canonical(match["name"]), match["range"].replace(" ", ""))
-        satisfies("0", requirement.range)  # a range that cannot be compared is found here, not in a student's terminal
-        return requirement
-
-    def met_by(self, version: str) -> bool:
-        return satisfies(version, self.range)
-
-    def __str__(self) -> str:
-        return self.name + self.range
+def named(line: str) -> str:
+    """The name in a line such as `torch>=2.10,<3`."""
+    return canonical(re.match(r"[\w.-]*", line.strip())[0])  # type: ignore[index]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Everything that an environment of the course should contain."""
+    """Everything that an environment of the course should contain; each requirement as one line."""
 
     name: str  # the course's own distribution
-    python: str  # the range of Python versions
-    base: tuple[Requirement, ...]
-    extras: dict[str, tuple[Requirement, ...]]
-    no_deps: tuple[Requirement, ...]  # packages that carry weights and texts, installed without what they claim to need
+    python: str  # `>=3.11`
+    base: tuple[str, ...]
+    extras: dict[str, tuple[str, ...]]
+    no_deps: tuple[str, ...]  # packages that carry weights and texts, installed without what they claim to need
     torch: str  # the version of torch that was tested
+    build: tuple[str, ...] = ()  # what builds the course's own distribution
 
-    def requirements(self, extras: Iterable[str] = ()) -> tuple[Requirement, ...]:
+    def requirements(self, extras: Iterable[str] = ()) -> tuple[str, ...]:
         chosen = list(self.base)
         for extra in sorted(set(extras)):
             if extra not in self.extras:
@@ -94,23 +41,20 @@ class Wanted:
         return (*chosen, *self.no_deps)
 
     def fingerprint(self, extras: Iterable[str] = ()) -> str:
-        """A digest that changes exactly when the packages to be installed change."""
-        lines = sorted(str(r) for r in self.requirements(extras))
+        """A digest that changes exactly when what is asked for changes; another constraints.txt asks for nothing."""
+        lines = sorted(self.requirements(extras))
         return hashlib.sha256(json.dumps([self.name, self.torch, lines]).encode()).hexdigest()[:16]
 
 
 def read(root: Path) -> Wanted:
     document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     project, course = document["project"], document["tool"]["course"]
-
-    def parsed(lines: list[str]) -> tuple[Requirement, ...]:
-        return tuple(Requirement.parse(line) for line in lines)
-
     return Wanted(
         name=canonical(project["name"]),
         python=project["requires-python"],
-        base=parsed(project["dependencies"]),
-        extras={name: parsed(lines) for name, lines in project.get("optional-dependencies", {}).items()},
-        no_deps=parsed(course["no-deps"]),
+        base=tuple(project["dependencies"]),
+        extras={name: tuple(lines) for name, lines in project.get("optional-dependencies", {}).items()},
+        no_deps=tuple(course["no-deps"]),
         torch=course["torch"],
+        build=tuple(document["build-system"]["requires"]),
     )

@@ -3,11 +3,32 @@
 import re
 from collections.abc import Iterable
 
-_NO_NETWORK = re.compile(
-    "Temporary failure in name resolution|Name or service not known|getaddrinfo failed|nodename nor servname"
+ADVICE = {
+    r"No space left on device|Errno 28|os error 28": (
+        "The disk is full. Free some space (the course takes about 2 GB) and run the same command again."
+    ),
+    r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError|invalid peer certificate": (
+        "The download was stopped because a security certificate could not be checked. Behind the proxy of a\n"
+        "company or a university, ask for its certificate file, set PIP_CERT=/path/to/it.pem and run the same\n"
+        "command again."
+    ),
+    "name resolution|Name or service not known|getaddrinfo failed|nodename nor servname|dns error"
     "|Failed to establish a new connection|NewConnectionError|Network is unreachable|No route to host"
-    "|Connection refused|ConnectTimeoutError|ReadTimeoutError|Read timed out|ProxyError|dns error"
-)
+    "|Connection refused|ConnectTimeoutError|ReadTimeoutError|Read timed out|ProxyError|error sending request": (
+        "The package index could not be reached: this machine has no network just now, or it needs a proxy\n"
+        "(set HTTPS_PROXY=http://host:port). Nothing is lost: run the same command again when the network is\n"
+        "back, and it goes on where it stopped."
+    ),
+    r"(?i)externally[- ]managed": (
+        "This Python belongs to the operating system. Run without --here, so that the course gets its own .venv."
+    ),
+    r"Permission denied": "A file could not be written. Check that the folder belongs to you (sudo is never needed).",
+}
+NO_BUILD = r"[Nn]o matching distribution found for torch|No solution found[\s\S]*torch"
+NO_TORCH = """\
+PyTorch has no build for this Python on this machine. Try another Python version, for instance
+    make lab PYTHON=python3.13"""
+OTHERWISE = "Run the same command again; if it fails in the same way, the whole log says more."
 
 
 class SetupError(Exception):
@@ -39,33 +60,11 @@ def count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
-def unreachable(log: str) -> bool:
-    return _NO_NETWORK.search(log) is not None
+def known(log: str) -> str:
+    """What to do about a failure that has nothing to do with what was asked for; empty if it may have."""
+    return next((words for pattern, words in ADVICE.items() if re.search(pattern, log)), "")
 
 
 def advice(log: str) -> str:
     """What to do about a failed step, judging by its log."""
-    if "No space left on device" in log or "Errno 28" in log:
-        return "The disk is full. Free some space (the course takes about 2 GB) and run the same command again."
-    if "CERTIFICATE_VERIFY_FAILED" in log or "SSLCertVerificationError" in log:
-        return (
-            "The download was stopped because a security certificate could not be checked. Behind the proxy of a\n"
-            "company or a university, ask for its certificate file, set PIP_CERT=/path/to/it.pem and run the same\n"
-            "command again."
-        )
-    if unreachable(log):
-        return (
-            "The package index could not be reached: this machine has no network just now, or it needs a proxy\n"
-            "(set HTTPS_PROXY=http://host:port). Nothing is lost: run the same command again when the network is\n"
-            "back, and it goes on where it stopped."
-        )
-    if "No matching distribution found for torch" in log or "no matching distribution found for torch" in log:
-        return (
-            "PyTorch has no build for this Python on this machine. Try another Python version, for instance\n"
-            "    make lab PYTHON=python3.13"
-        )
-    if "externally-managed-environment" in log:
-        return "This Python belongs to the operating system. Run without --here, so that the course gets its own .venv."
-    if "Permission denied" in log:
-        return "A file could not be written. Check that the folder belongs to you (sudo is never needed)."
-    return "Run the same command again; if it fails in the same way, the whole log says more."
+    return known(log) or (NO_TORCH if re.search(NO_BUILD, log) else OTHERWISE)

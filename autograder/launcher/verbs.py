@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from autograder.launcher import environment, exercises, glossary, install, lab, notebooks, say, torch_build
+from autograder.launcher import environment, exercises, glossary, install, lab, notebooks, say
 from autograder.launcher.environment import Environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,13 +94,15 @@ BY_WHOM = {
         "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
         "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
         "test": outside("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
-        "lint": outside("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
-        "format": outside("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
+        "lint": outside("ruff, mypy, plain English and the size of files", "scaffold.whole:lint", FOR_TESTS),
+        "format": outside("let ruff put the code in order", "scaffold.whole:tidy", FOR_TESTS),
+        "pythons": outside("a share of the tests with each Python that is here", "scaffold.whole:pythons", None),
+        "pins": outside("write constraints.txt: an exact version of every package", "scaffold.whole:pins", None),
         "site": Verb("the course as static pages, for a browser and nothing else", "site.publish:publish"),
         "notebooks": Verb("the lectures with all outputs, to look at and not run", "site.looked_at:write"),
         "translate": Verb("renew a lecture's translation; say what it lacks", "site.translate:translate"),
         "renumber": outside(
-            "make links to lectures follow the numbers of their files", "launcher.numbering:program", None
+            "make links to lectures follow the numbers of their files", "scaffold.numbering:program", None
         ),
     },
 }
@@ -120,7 +122,7 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     Raises argparse.ArgumentError."""
     cut = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--torch", choices=torch_build.BUILDS)
+    parser.add_argument("--torch", choices=tuple(install.SIZES))
     parser.add_argument("--here", action="store_true")
     parser.add_argument("--ready", action="store_true")  # said to itself: the environment has just been looked at
     parser.add_argument("-h", "--help", action="store_true")
@@ -209,7 +211,7 @@ def run(verb: Verb, name: str, options: argparse.Namespace, rest: list[str]) -> 
     if verb.extras is None or options.ready:
         place = environment.locate(ROOT, options.here)
     else:
-        place = install.ensure(ROOT, extras(verb, rest), options.torch, options.here)
+        place = install.ensure(ROOT, extras(verb, rest), options.torch, options.here, name in ("lab", "present"))
     if verb.inside and not place.active:
         variables = {**lab.variables(place, os.environ), lab.FROM: os.getcwd()}
         return lab.become(line_inside(place, name, rest), variables, place.root)

@@ -26,6 +26,7 @@ WHOLE: tuple[str, ...] = (
     "LICENSE",
     "pyproject.toml",
     "environment.yml",
+    "constraints.txt",
     "lectures/**/*",
     "nlmcore/**/*",
     "autograder/present/**/*",

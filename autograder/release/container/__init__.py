@@ -15,8 +15,8 @@ from autograder.release.student_zip import pack
 
 HERE = Path(__file__).resolve().parent
 SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
-WHOLE = ("pyproject.toml", "README.md", "LICENSE", "autograder/**/*", "nlmcore/**/*", "lectures/__init__.py",
-         "lectures/predictions.py", "lectures/show/**/*")  # fmt: skip
+WHOLE = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "autograder/**/*", "nlmcore/**/*",
+         "lectures/__init__.py", "lectures/predictions.py", "lectures/show/**/*")  # fmt: skip
 LEFT = ("autograder/present/", "autograder/scaffold/")
 
 

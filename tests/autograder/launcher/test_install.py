@@ -1,77 +1,198 @@
-"""What is to be done about each finding; and whole set-ups with a recorded pip, on real virtual environments."""
+"""What uv or pip is asked to do, with a recorded installer; and damaged environments, which are real."""
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
-from autograder.launcher import environment, install, requirements, say, virtualenv
+from autograder.launcher import environment, health, install, requirements, say
 from autograder.launcher.environment import Environment, interpreter_fault, locate
-from autograder.launcher.health import Findings
-from autograder.launcher.requirements import Requirement, Wanted
+from autograder.launcher.install import Installer
+from autograder.launcher.requirements import Wanted
 from autograder.launcher.steps import Steps
 
 WANTED = Wanted(
     name="thecourse",
     python=">=3.11",
-    base=(Requirement("torch", ">=2,<3"), Requirement("numpy", ">=1.5")),
-    extras={"tests": (Requirement("pytest", ">=8"),)},
-    no_deps=(Requirement("weights", "==1.0"),),
+    base=("torch>=2,<3", "numpy>=1.5"),
+    extras={"tests": ("pytest>=8",)},
+    no_deps=("weights==1.0",),
     torch="2.5",
+    build=("setuptools>=77",),
 )
 
 
-Done = list[tuple[str, tuple[str, ...]]]
+class Recorded(Steps):
+    """Steps that are not done: what each would have run; `failing`: words of those that fail; what one prints."""
+
+    def __init__(self, folder: Path, failing: Iterable[str] = (), prints: str = "") -> None:
+        super().__init__(folder / "setup.log", {})
+        self.ran: list[str] = []
+        self.failing, self.prints = tuple(failing), prints
+
+    def call(self, *command: str, may_fail: bool = False) -> bool:
+        self.ran.append(" ".join(command))
+        failed = any(word in self.ran[-1] for word in self.failing)
+        info = self.log.parent / "site" / "torch-2.5+cpu.dist-info"
+        if not failed and command[-1].startswith("torch") and "--dry-run" not in command:
+            info.mkdir(parents=True, exist_ok=True)
+        if failed and not may_fail:
+            raise say.SetupError(self.failure())
+        return not failed
+
+    def last_output(self) -> str:
+        return self.prints
+
+
+def add(site: Path, name: str, version: str) -> Path:
+    info = site / f"{name}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
+    (info / "RECORD").write_text(f"{info.name}/RECORD,,\n")
+    return info
 
 
 @pytest.fixture
-def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
-    """(what a step is called, the words of each of its commands) for the findings of an environment with torch."""
-    calls: list[tuple[str, ...]] = []
-    monkeypatch.setattr(Steps, "call", lambda self, *command, **how: bool(calls.append(command)) or True)
-    (tmp_path / "site" / "torch-2.5.dist-info").mkdir(parents=True)
+def ask(tmp_path: Path) -> Callable[..., list[str]]:
+    """What is run for an environment with these distributions."""
+    (tmp_path / "constraints.txt").write_text("# why\ntorch==2.5\nnumpy==1.9\n")
+    place = Environment(tmp_path, tmp_path / "env", tmp_path / "python", tmp_path / "site")
+    place.prefix.mkdir()
 
-    def carried_out(findings: Findings, wanted: Wanted = WANTED, extras: tuple[str, ...] = ()) -> Done:
-        place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
-        found = []
-        for what, do in install.work(findings, wanted, extras, place, "cpu", steps_for(place)):
-            calls.clear()
-            do()
-            found.append((what, tuple(" ".join(call) for call in calls)))
-        return found
+    def run(
+        *have: str, uv: str = "uv", build: str = "cpu", rebuild: bool = False, extras: tuple[str, ...] = (), **how
+    ) -> list[str]:
+        for name in have:
+            add(place.site, *name.split("=="))
+        steps = Recorded(tmp_path, **how)
+        install._install(Installer(uv, place, steps), WANTED, extras, build, rebuild=rebuild)
+        return [line.replace(f"{tmp_path}/", "") for line in steps.ran]
 
-    return carried_out
-
-
-def test_a_new_environment_gets_everything_with_torch_apart(done: Callable[..., Done]) -> None:
-    todo = done(Findings(torch="gone", missing=("numpy>=1.5", "weights==1.0")), extras=("tests",))
-    assert [what.split()[0] for what, _ in todo] == ["PyTorch", "JupyterLab,", "Pretrained", "Compiling", "Checking"]
-    torch, packages, weights, *_ = (commands for _, commands in todo)
-    assert "--no-deps" in torch[0]
-    assert torch[0].endswith("torch==2.5")
-    assert packages[0].endswith("torch>=2,<3 numpy>=1.5 pytest>=8")  # torch again: now with what it needs
-    assert "-e" in packages[1]
-    assert weights[0].endswith("--no-deps --force-reinstall weights==1.0")
+    return run
 
 
-def test_each_damage_has_its_own_repair(done: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = []
-    monkeypatch.setattr(virtualenv, "move_here", lambda *_: moved.append(True))
-    monkeypatch.setattr(install, "_exact", lambda names, site: names)
-    assert done(Findings(pip="gone"))[0][0] == "pip"
-    assert done(Findings(torch="gone"))[0][0] == "PyTorch 2.5, CPU build (about 200 MB)"
-    assert not moved
-    done(Findings(course="the checkout was moved here from /old"))
-    assert moved
-    what, commands = done(Findings(broken={"idna": "cut short"}))[0]
-    assert what == "Repairing idna"
-    assert commands[0].endswith("--no-deps --ignore-installed idna")
-    assert done(Findings(missing=("weights==1.0",)))[1][1][0].endswith("weights==1.0")
-    assert done(Findings(missing=("idna==3",)))[0][1][0].endswith("torch>=2,<3 numpy>=1.5 idna==3")
-    assert len(done(Findings())) == 3  # installing the course and the last check are always among them
+@pytest.fixture(autouse=True)
+def on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux" if os.name != "nt" else sys.platform)
+
+
+def test_a_new_environment_gets_torch_first_and_alone_then_everything(ask: Callable[..., list[str]]) -> None:
+    asked, torch, packages, weights, course, check = ask(extras=("tests",))
+    assert asked == "uv pip install --python python --no-deps --dry-run torch==2.5"
+    assert torch == "uv pip install --python python --no-deps --torch-backend=cpu torch==2.5"
+    assert packages.endswith("-c env/constraints.txt torch>=2,<3 numpy>=1.5 pytest>=8 setuptools>=77 pip")
+    assert weights.endswith("--no-deps -c env/constraints.txt weights==1.0")
+    assert "--no-deps --no-build-isolation -e" in course
+    assert "import torch" in check
+
+
+def test_no_other_torch_may_come_and_versions_are_exact(ask: Callable[..., list[str]], tmp_path: Path) -> None:
+    ask("torch==2.5+cpu")
+    assert (tmp_path / "env" / "constraints.txt").read_text() == "torch==2.5+cpu\n# why\nnumpy==1.9\n"
+
+
+def test_where_exact_versions_do_not_fit_the_ranges_hold(ask: Callable[..., list[str]], tmp_path: Path) -> None:
+    with pytest.raises(say.SetupError):  # these fail, too
+        ask("torch==2.5+cpu", extras=("tests",), failing=("pytest",))
+    assert (tmp_path / "env" / "constraints.txt").read_text() == "torch==2.5+cpu\n"
+
+
+def test_a_network_that_is_down_is_no_reason_to_try_others(ask: Callable[..., list[str]], tmp_path: Path) -> None:
+    with pytest.raises(say.SetupError, match="no network"):
+        ask("torch==2.5+cpu", failing=("numpy",), prints="dns error")
+    assert "numpy==1.9" in (tmp_path / "env" / "constraints.txt").read_text()
+
+
+def test_a_mirror_or_folder_with_the_cpu_build_is_enough(ask: Callable[..., list[str]]) -> None:
+    assert ask(prints=" + torch==2.5+cpu")[1].endswith("--no-deps torch==2.5")
+
+
+def test_without_pytorchs_own_index_the_large_build_is_taken_and_said(
+    ask: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = ask(failing=("--torch-backend",))
+    assert ran[2].endswith("--no-deps torch==2.5")
+    assert "takes about 3 GB" in capsys.readouterr().out
+
+
+def test_where_the_tested_torch_has_no_build_the_range_is_asked_for(ask: Callable[..., list[str]]) -> None:
+    assert ask(failing=("--dry-run",))[1].endswith("--torch-backend=cpu torch>=2,<3")
+
+
+def test_another_build_replaces_the_one_that_is_there(ask: Callable[..., list[str]]) -> None:
+    ran = ask("torch==2.5+cpu", build="cuda", rebuild=True)
+    assert ran[1].endswith("--no-deps --force-reinstall torch==2.5")
+
+
+def test_a_torch_that_is_there_is_left_alone(ask: Callable[..., list[str]]) -> None:
+    assert len(ask("torch==2.5+cpu")) == 4
+
+
+def test_without_uv_pip_does_the_same(ask: Callable[..., list[str]]) -> None:
+    pip, torch, packages, *_ = ask(uv="")
+    assert pip.startswith("python -m ensurepip")
+    assert torch == "python -m pip install --no-deps torch==2.5"
+    assert packages.startswith("python -m pip install -c env/constraints.txt torch>=2,<3 numpy")
+
+
+def test_what_has_lost_files_is_forgotten_and_what_uv_shares_is_fetched_again(tmp_path: Path) -> None:
+    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
+    whole, short, lost = (add(place.site, name, "1") for name in ("whole", "short", "lost"))
+    (short / "METADATA").write_text("")
+    (lost / "RECORD").write_text("lost.py,sha256=0,7\n")
+    (place.site / "~orch").mkdir()
+    steps = Recorded(tmp_path)
+    install._forget(Installer("uv", place, steps))
+    assert [path.exists() for path in (whole, short, lost, place.site / "~orch")] == [True, False, False, False]
+    assert steps.ran == ["uv cache clean short"]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("The package `a-b` requires `c>=1`, but `0.9` is installed", ["a-b requires c>=1, but 0.9 is installed"]),
+        ("a-b 2 has requirement c>=1, but you have c 0.9.", ["a-b 2 has requirement c>=1, but you have c 0.9."]),
+        ("The package `weights` requires `llm`, but it's not installed", []),
+        ("weights 1.0 requires llm, which is not installed.", []),
+        ("Checked 223 packages in 35ms\nNo broken requirements found.", []),
+    ],
+)
+def test_versions_that_do_not_fit_together_are_named(tmp_path: Path, said: str, found: list[str]) -> None:
+    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
+    assert Installer("uv", place, Recorded(tmp_path, prints=said)).conflicts(WANTED) == found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script stands for uv")
+@pytest.mark.parametrize(("version", "taken"), [("0.13.9", True), ("0.6.17", False), ("1.0.0", True)])
+def test_a_uv_that_is_too_old_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, taken: bool
+) -> None:
+    uv = tmp_path / "bin" / "uv"
+    uv.parent.mkdir()
+    uv.write_text(f"#!/bin/sh\necho uv {version}\n")
+    uv.chmod(0o755)
+    monkeypatch.setenv("PATH", str(uv.parent), prepend=os.pathsep)
+    steps = Recorded(tmp_path, failing=("pip",))
+    assert install.find_uv(tmp_path / "course", steps) == (str(uv) if taken else "")
+    assert len(steps.ran) == (0 if taken else 1)
+
+
+def test_pips_settings_are_uvs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("UV_", "PIP_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "file:///mirror")
+    monkeypatch.setenv("PIP_FIND_LINKS", "/one /two")
+    monkeypatch.setenv("PIP_TARGET", "/elsewhere")
+    monkeypatch.setenv("UV_HTTP_TIMEOUT", "7")
+    found = install.variables()
+    assert found["UV_DEFAULT_INDEX"] == "file:///mirror"
+    assert found["UV_FIND_LINKS"] == "/one,/two"
+    assert found["UV_HTTP_TIMEOUT"] == "7"
+    assert "PIP_TARGET" not in found
 
 
 @pytest.fixture
@@ -80,14 +201,14 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     monkeypatch.delenv("NLM_VENV", raising=False)
     monkeypatch.delenv("CONDA_PREFIX", raising=False)
     base = environment.base_python()
-    subprocess.run(
-        [base, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True, env=environment.clean_environ()
-    )
+    line = [base, "-m", "venv", "--without-pip", str(tmp_path / ".venv")]
+    subprocess.run(line, check=True, env=install.variables())
     return locate(tmp_path)
 
 
-def steps_for(place: Environment) -> Steps:
-    return Steps(place.log, environment.clean_environ())
+def made(place: Environment) -> Environment:
+    install._may_be_made(place)
+    return install._make(Installer("", place, Steps(place.log, install.variables())), WANTED)
 
 
 def test_a_whole_environment_has_no_fault(bare: Environment) -> None:
@@ -106,22 +227,18 @@ def test_a_link_to_a_python_that_is_gone_is_mended_and_packages_stay(bare: Envir
         link.unlink()
         link.symlink_to("/nowhere/python3")
     assert interpreter_fault(bare, WANTED) == "its Python is gone"
-    virtualenv.create(bare, WANTED, steps_for(bare))
+    made(bare)
     assert interpreter_fault(bare, WANTED) == ""
     answer = subprocess.run([bare.python, "-c", "import here; print(here.answer)"], capture_output=True, text=True)
     assert answer.stdout.strip() == "42"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="another folder layout")
-def test_packages_of_another_python_are_not_kept(bare: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_of_another_python_are_not_kept(bare: Environment) -> None:
     bare.site.parent.rename(bare.site.parent.with_name("python3.99"))
     broken = locate(bare.root)
     assert "another Python" in interpreter_fault(broken, WANTED)
-    made: list[tuple[str, ...]] = []
-    monkeypatch.setattr(Steps, "call", lambda self, *command, **how: bool(made.append(command)) or True)
-    virtualenv.create(broken, WANTED, steps_for(broken))
-    assert made[-1][1:3] == ("-m", "venv")
-    assert "--without-pip" not in made[-1]
+    assert interpreter_fault(made(broken), WANTED) == ""
     assert not list(bare.prefix.glob("lib/python3.99"))
 
 
@@ -132,16 +249,15 @@ def test_a_folder_that_is_no_environment_is_left_alone(tmp_path: Path, monkeypat
     monkeypatch.setenv("NLM_VENV", str(precious.parent))
     place = locate(tmp_path)
     with pytest.raises(say.SetupError, match="left alone"):
-        virtualenv.create(place, WANTED, steps_for(place))
+        made(place)
     assert precious.read_text() == "years of work"
 
 
 def test_a_python_without_venv_says_which_package_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NLM_VENV", raising=False)
-    monkeypatch.setattr(virtualenv.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(install.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(say.SetupError, match="sudo apt install python3"):
-        virtualenv.create(locate(tmp_path), WANTED, steps_for(locate(tmp_path)))
-    assert not (tmp_path / ".venv").exists()
+        made(locate(tmp_path))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="scripts are programs there")
@@ -150,18 +266,9 @@ def test_scripts_of_a_moved_environment_name_its_new_place(bare: Environment, tm
     script.write_bytes(b"#!/old/place/.venv/bin/python3\nprint('it runs')\n")
     shell = bare.python.parent / "other"
     shell.write_bytes(b"#!/bin/sh\nexit 0\n")
-    virtualenv.restore_scripts(bare)
+    install._restore_scripts(bare)
     assert script.read_text().splitlines()[0] == f"#!{bare.python}"
     assert shell.read_bytes() == b"#!/bin/sh\nexit 0\n"
-
-
-def test_pip_is_restored_even_where_half_of_it_is_left(bare: Environment) -> None:
-    info = bare.site / "pip-99.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Name: pip\nVersion: 99\n")
-    virtualenv.restore_pip(bare, steps_for(bare))
-    assert not info.exists()
-    assert subprocess.run([bare.python, "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no locks of files there")
@@ -178,7 +285,7 @@ def test_the_second_set_up_waits_for_the_first(tmp_path: Path, capsys: pytest.Ca
 
     real, fcntl.flock = fcntl.flock, flock
     try:
-        with virtualenv.one_at_a_time(place):
+        with install.one_at_a_time(place):
             pass
     finally:
         fcntl.flock = real
@@ -204,6 +311,37 @@ def test_an_unhealthy_python_of_the_users_is_refused(root: Path, monkeypatch: py
     monkeypatch.setattr(install, "interpreter_fault", lambda *_: "its Python is 3.9")
     with pytest.raises(say.SetupError, match=r"3\.9"):
         install.ensure(root, here=True)
+
+
+@pytest.mark.parametrize("conflicts", [[], ["thecourse requires numpy>=1.5, but 1.4 is installed"]])
+def test_other_versions_are_the_users_right_if_they_fit(
+    bare: Environment, monkeypatch: pytest.MonkeyPatch, conflicts: list[str]
+) -> None:
+    course, _ = add(bare.site, "thecourse", "0.1"), add(bare.site, "numpy", "1.4")
+    (course / "direct_url.json").write_text(f'{{"dir_info": {{"editable": true}}, "url": "{bare.root.as_uri()}"}}')
+    health.Stamp(WANTED.fingerprint(), (), "3.11.7", "cpu", {"numpy": "1.9"}).write(bare.stamp)
+    repaired: list[str] = []
+    monkeypatch.setattr(requirements, "read", lambda root: WANTED)
+    monkeypatch.setattr(install, "find_uv", lambda *_: "uv")
+    monkeypatch.setattr(Installer, "conflicts", lambda *_: conflicts)
+    monkeypatch.setattr(install, "_install", lambda *_, **__: repaired.append("all"))
+    monkeypatch.setattr(install, "_compile", lambda *_: None)
+    install.ensure(bare.root)
+    assert bool(repaired) == bool(conflicts)
+    stamp = health.Stamp.read(bare.stamp)
+    assert stamp is not None
+    assert stamp.distributions == {"numpy": "1.4"}
+
+
+def test_who_opens_a_lecture_does_not_wait_for_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
+    started: list[list[str]] = []
+    monkeypatch.setattr(install.subprocess, "Popen", lambda line, **_: started.append(line))
+    steps = Recorded(tmp_path)
+    install._compile(place, steps, True)
+    assert (len(started), steps.ran) == (1, [])
+    install._compile(place, steps, False)
+    assert (len(started), len(steps.ran)) == (1, 1)
 
 
 @pytest.fixture

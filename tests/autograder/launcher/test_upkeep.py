@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -86,12 +85,3 @@ def test_doctor_names_what_other_accounts_can_read_of_a_course_with_students(tmp
     assert found.startswith("other accounts of this machine can read solutions: chmod 700")
     tmp_path.chmod(0o700)
     assert open_to_others(tmp_path) == []
-
-
-@pytest.mark.skipif(not shutil.which("git"), reason="no git here")
-def test_files_over_the_limit_are_found_and_checkpoints_let_through(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    for name, size in {"small.py": 10, "large.bin": upkeep.LIMIT + 1, "model.safetensors": upkeep.LIMIT + 1}.items():
-        (tmp_path / name).write_bytes(b"0" * size)
-    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
-    assert [row.split(":")[0] for row in upkeep.too_large(tmp_path)] == ["large.bin"]

@@ -80,17 +80,17 @@ def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[tuple[str, ...]] = []
+    asked: list[tuple[tuple[str, ...], bool]] = []
 
-    def ensure(root: Path, extras: tuple[str, ...], torch: str | None, here: bool) -> Environment:
-        asked.append(tuple(extras))
+    def ensure(root: Path, extras: tuple[str, ...], torch: str | None, here: bool, soon: bool) -> Environment:
+        asked.append((tuple(extras), soon))
         return Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path)
 
     monkeypatch.setattr(install, "ensure", ensure)
     monkeypatch.setattr(lab, "become", lambda *_: 0)
     monkeypatch.setattr(verbs, "build_if_stale", lambda *_, **__: 0)
     assert main(["lab"]) == main(["test"]) == 0
-    assert asked == [(), ("cluster", "hub", "likeness", "site", "tests")]
+    assert asked == [((), True), (("cluster", "hub", "likeness", "site", "tests"), False)]
 
 
 def test_a_verb_for_the_inside_runs_under_the_environments_python(

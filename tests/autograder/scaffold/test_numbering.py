@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher import glossary, numbering
+from autograder.launcher import glossary
 from autograder.launcher.environment import Environment
+from autograder.scaffold import numbering
 
 ROOT = Path(__file__).resolve().parents[3]
 GATES = """\
