@@ -9,6 +9,7 @@ from autograder.launcher.verbs import BY_WHOM, Verb
 
 WHERE = "autograder/guide/commands.md"
 LEFT_OUT = "students"  # their copy of the course says it
+OF_CONTRIBUTORS = ("lint", "format", "pythons", "pins", "renumber")  # CONTRIBUTING.md says it
 COMMON = ("--course", "--db", "--json", "--help")
 SEVERAL = 2
 """An option that so many commands have is explained once."""
@@ -37,7 +38,11 @@ class Word:
 
 
 def page() -> str:
-    groups = {whom: verbs for whom, verbs in BY_WHOM.items() if whom != LEFT_OUT}
+    groups = {
+        whom: {name: verb for name, verb in verbs.items() if name not in OF_CONTRIBUTORS}
+        for whom, verbs in BY_WHOM.items()
+        if whom != LEFT_OUT
+    }
     words = {name: list(words_of(verb)) for verbs in groups.values() for name, verb in verbs.items()}
     counted = Counter(word for said in words.values() for word in said if word.optional)
     shared = [word for word, many in counted.items() if many >= SEVERAL]
