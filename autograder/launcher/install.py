@@ -142,8 +142,10 @@ def variables() -> dict[str, str]:
     kept["PIP_USE_PEP517"] = "1"  # a pip before 23.1 would install a source archive without a list of its files
     line = [base_python(), "-m", "pip", "config", "list"]
     said = subprocess.run(line, capture_output=True, text=True, env=kept, check=False).stdout
-    # The environment's settings are printed first, and come before those of files.
-    for name, value in re.findall(r"^[^=]*\.([\w-]+)='(.*)'$", said, re.M):
+    # Variables come before files, and count where this Python has no pip that could read the files.
+    named = [(name, os.environ.get(f"PIP_{name.upper().replace('-', '_')}", "")) for name in FOR_UV]
+    written = re.findall(r"^[^=]*\.([\w-]+)='(.*)'$", said, re.M)
+    for name, value in [(name, value) for name, value in named if value] + written:
         if name in FOR_UV:
             several = "," if name == "find-links" else " "
             kept.setdefault(FOR_UV[name], several.join(value.replace(r"\n", " ").split()))

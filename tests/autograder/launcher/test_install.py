@@ -180,7 +180,8 @@ def test_a_uv_that_is_too_old_is_not_taken(
     assert len(steps.ran) == (0 if taken else 1)
 
 
-def test_pips_settings_are_uvs(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("pip", [True, False])
+def test_pips_settings_are_uvs(monkeypatch: pytest.MonkeyPatch, pip: bool) -> None:
     for name in [name for name in os.environ if name.startswith(("UV_", "PIP_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -188,6 +189,8 @@ def test_pips_settings_are_uvs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", "/one /two")
     monkeypatch.setenv("PIP_TARGET", "/elsewhere")
     monkeypatch.setenv("UV_HTTP_TIMEOUT", "7")
+    if not pip:  # as on a Debian without python3-pip
+        monkeypatch.setattr(install, "base_python", lambda: "/bin/false")
     found = install.variables()
     assert found["UV_DEFAULT_INDEX"] == "file:///mirror"
     assert found["UV_FIND_LINKS"] == "/one,/two"
