@@ -3,7 +3,7 @@
 'use strict';
 
 const KEYS = 'abcdefghijklmnopqrstuvwxyz .', GIVE_UP = '?', ENOUGH = 20; // letters before a bound is shown
-const keyName = key => ({ ' ': 'space', '.': '“.”' })[key] ?? key;
+const keyName = key => ({ ' ': 'space', [GIVE_UP]: 'reveal' })[key] ?? `“${key}”`;
 
 // The key of a character: letters lose case and accents, white space is the space, the rest is ".".
 function keyOf(character) {
@@ -55,12 +55,15 @@ class Beat {
     this.text = make('p', { class: 'beat-text', tabindex: 0, role: 'group' });
     this.host.addEventListener('keydown', event => this.key(event));
     this.keys = make('div', { class: 'row beat-keys', role: 'group', 'aria-label': 'Your guess' }, ...[...KEYS, GIVE_UP].map(key =>
-      make('button', { type: 'button', 'data-key': key, 'aria-label': key === GIVE_UP ? 'reveal' : keyName(key), onclick: () => this.guess(key) }, key === ' ' ? 'space' : key)));
+      make('button', { type: 'button', 'data-key': key, 'aria-label': keyName(key), onclick: ({ detail }) => {
+        this.guess(key);
+        if (detail) this.text.focus({ preventScroll: true }); // pressed by a pointer: the keyboard goes on guessing
+      } }, /[ ?]/.test(key) ? keyName(key) : key)));
     this.table = make('div', { class: 'output' });
     this.line = make('input', { type: 'text', readonly: true, id: fresh() });
     const copy = make('button', { type: 'button', onclick: async () => {
       this.line.select();
-      try { await navigator.clipboard.writeText(this.line.value); this.tell('Copied.'); } catch { this.tell('Selected: copy it with Ctrl-C.'); }
+      try { await navigator.clipboard.writeText(this.line.value); this.tell('Copied.'); } catch { this.tell('The line is selected; copy it from there.'); }
     } }, 'Copy');
     this.share = make('div', { class: 'row', hidden: true }, make('label', { for: this.line.id }, 'A line to share'), this.line, copy);
     const another = make('button', { type: 'button', onclick: () => this.begin((this.number + 1) % this.passages.length) }, 'Another passage');
@@ -73,6 +76,7 @@ class Beat {
     this.found = []; // my guesses, letter by letter
     this.theirs = Object.fromEntries(Object.keys(this.players).map(name => [name, []]));
     this.wrong = [];
+    this.revealed = false;
     this.share.hidden = true;
     this.draw();
     this.tell('Guess the next letter: type it, or press its button.');
@@ -80,16 +84,16 @@ class Beat {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target === this.line) return;
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target === this.line) return;
     if (event.target.closest('button') && (event.key === ' ' || event.key === 'Enter')) return; // it presses the button
     const key = event.key.length === 1 ? event.key : '';
     if (!key) return;
     event.preventDefault();
-    this.guess(key === GIVE_UP ? key : keyOf(key));
+    this.guess(keyOf(key)); // "?" is a mark as any other; the button reveals
   }
 
   guess(key) {
-    if (this.found.length === this.hidden.length) return this.tell('The passage is complete. Take another.');
+    if (this.found.length === this.hidden.length) return this.tell('This passage is finished. Try another.');
     const right = keyOf(this.hidden[this.found.length]);
     if (key !== right && key !== GIVE_UP) {
       if (!this.wrong.includes(key)) this.wrong.push(key);
@@ -99,11 +103,12 @@ class Beat {
     const count = key === GIVE_UP ? KEYS.length : this.wrong.length + 1;
     const read = this.tokenizer.encode(this.given + this.hidden.slice(0, this.found.length));
     for (const [name, reader] of Object.entries(this.players)) this.theirs[name].push(placeOf(reader.read([BOS, ...read]).at(-1).p, this.tokenizer.vocabulary, right));
+    this.revealed ||= key === GIVE_UP;
     this.found.push(count);
     this.wrong = [];
     this.draw();
     const rivals = Object.entries(this.theirs).map(([name, counts]) => `${name} ${counts.at(-1)}`).join(', ');
-    this.tell(`${keyName(right)}: you ${key === GIVE_UP ? 'gave up' : count}, ${rivals}.${this.found.length === this.hidden.length ? ' The passage is complete.' : ''}`);
+    this.tell(`${keyName(right)}. Guesses needed: you ${count}${key === GIVE_UP ? ' (revealed)' : ''}, ${rivals}.${this.found.length === this.hidden.length ? ' This passage is finished. Try another.' : ''}`);
   }
 
   tell(words) { this.says.textContent = words; }
@@ -113,17 +118,22 @@ class Beat {
     const letters = this.found.map((count, i) => make('span', { class: count === 1 ? 'at-once' : '', title: `${count}` }, this.hidden[i], make('sub', { 'aria-hidden': 'true' }, String(count))));
     this.text.replaceChildren(this.given, ...letters, n < this.hidden.length ? make('span', { class: 'from' }, '_') : '');
     this.text.setAttribute('aria-label', `${this.given}${this.hidden.slice(0, n)}`);
-    for (const button of this.keys.children) button.classList.toggle('tried', this.wrong.includes(button.dataset.key));
+    for (const button of this.keys.children) {
+      const { key } = button.dataset, tried = this.wrong.includes(key);
+      button.classList.toggle('tried', tried);
+      button.setAttribute('aria-label', keyName(key) + (tried ? ', tried' : ''));
+    }
     if (!n) return this.table.replaceChildren();
     const rows = [['you', this.found], ...Object.entries(this.theirs)].map(([name, counts]) => {
       const mean = counts.reduce((a, b) => a + b) / n;
-      return [name, `${first(counts)} of ${n}`, mean.toFixed(2), n < ENOUGH ? '–' : upperBound(counts).toFixed(1)];
+      return [name, `${first(counts)} of ${n}`, mean.toFixed(2), n < ENOUGH || (name === 'you' && this.revealed) ? '–' : upperBound(counts).toFixed(1)];
     });
     const cells = (kind, values) => make('tr', {}, ...values.map(value => make(kind, kind === 'th' ? { scope: 'col' } : {}, value)));
-    this.table.replaceChildren(make('table', {}, make('thead', {}, cells('th', ['player', 'right at once', 'guesses a letter', 'bits a letter, at most'])), make('tbody', {}, ...rows.map(row => cells('td', row)))));
+    this.table.replaceChildren(make('table', {}, make('thead', {}, cells('th', ['player', 'right first time', 'guesses per letter', `bits per letter, at most (from ${ENOUGH} letters)`])), make('tbody', {}, ...rows.map(row => cells('td', row)))));
     this.share.hidden = n < 10;
     const score = ([name, counts]) => `the ${name} ${first(counts)}`;
-    this.line.value = `I guessed ${first(this.found)} of ${n} letters of Shakespeare at once; ${Object.entries(this.theirs).map(score).join(', ')}. Can you beat the model?`;
+    const where = location.protocol.startsWith('http') ? ` ${location.origin}${location.pathname}` : '';
+    this.line.value = `I guessed ${first(this.found)} of ${n} letters of Shakespeare first time; ${Object.entries(this.theirs).map(score).join(', ')}. Can you beat the model?${where}`;
   }
 }
 

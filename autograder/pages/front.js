@@ -4,38 +4,42 @@
 'use strict';
 
 const BEGINNINGS = ['ROMEO.\nO, ', 'LADY MACBETH.\nCome, ', 'HAMLET.\nWhat ', 'JULIET.\nMy ', 'FALSTAFF.\nA ', 'CLEOPATRA.\nGive '];
-const LINES = 6, LONGEST = 700, PACE = 110, BARS = 6, FAINT = 0.04, STRIP = 32, AGAIN = 64; // PACE: milliseconds a letter; AGAIN: letters that are read again
+const LINES = 6, LONGEST = 700, PACE = 110, BARS = 6, FAINT = 0.04, STRIP = 32, AGAIN = 64, TEMPERATURE = 0.7; // PACE: milliseconds a letter; AGAIN: letters that are read again
 const SHOWN_LETTER = { ' ': 'space', '\n': 'new line' };
 
 class Front {
   constructor(host) {
     Object.assign(this, { host, at: -1, layer: 2, head: 1, off: new Set(), text: '\n' + BEGINNINGS[0], turn: 0, random: randomFrom(7) });
-    this.page = make('div', { class: 'front-text', role: 'group', tabindex: 0, onkeydown: event => this.key(event) });
+    this.page = make('div', { class: 'front-text', role: 'group', tabindex: 0, 'aria-label': 'What the model writes: pause, then use the arrow keys', onkeydown: event => this.key(event) });
     this.page.addEventListener('pointerover', ({ target }) => { if (target.dataset.at) this.look(Number(target.dataset.at)); });
-    this.page.addEventListener('pointerleave', () => this.look(-1));
+    this.page.addEventListener('pointerleave', ({ pointerType }) => { if (pointerType !== 'touch') this.look(-1); });
     this.bars = make('ol', { class: 'bars' });
     this.play = make('button', { type: 'button', onclick: () => (this.timer ? this.pause() : this.start()) }, 'Pause');
     const id = fresh();
-    this.field = make('input', { type: 'text', id, maxlength: 200, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', placeholder: 'Type, and it goes on' });
+    this.field = make('input', { type: 'text', id, maxlength: 200, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', placeholder: 'Type a beginning, then press Enter' });
     this.field.addEventListener('focus', () => this.pause());
-    this.field.addEventListener('input', () => { this.text = `\n${this.field.value}`; this.draw(); this.tellSoon(); });
+    this.field.addEventListener('input', () => { this.pause(); this.at = -1; this.text = `\n${this.field.value}`; this.draw(); this.tellSoon(); });
     this.field.addEventListener('keydown', event => { if (event.key === 'Enter') this.start(); });
     this.heads = make('div', { class: 'front-heads', role: 'group', 'aria-label': 'Its heads, layer by layer' });
-    this.switch = make('button', { type: 'button', 'aria-pressed': 'false', onclick: () => this.flip() });
+    this.switch = make('button', { type: 'button', onclick: () => this.flip() });
     this.says = make('p', { class: 'only-read', role: 'status' });
     this.note = make('p', { class: 'note' }, 'Loading the model, 2 MB …');
     host.replaceChildren(this.note);
     this.ready = Promise.all(['try/cards', 'try/char_gpt'].map(nlm.load)).then(([cards, file]) => this.prepare(cards.char_gpt, file));
-    this.ready.catch(error => { this.note.textContent = error.message; });
+    this.ready.catch(error => {
+      console.error(error);
+      host.replaceChildren(make('p', { class: 'note' }, 'The model could not be loaded. ', make('button', { type: 'button', onclick: () => new Front(host) }, 'Try again')));
+    });
   }
 
   prepare({ characters, config }, file) {
     this.config = config;
     this.letters = characterTokenizer(characters);
     this.reader = new Reader(transformer(tensors(file), config));
-    this.note.textContent = 'Blue: how much a letter surprised the model. Arcs: where the chosen head looks, from the newest letter or from the one that you '
-      + `rest on. Each strip is a head, and the newest letter is at its right end. Switch one off, and the last ${AGAIN} letters are read without it, as is all that follows.`;
-    const what = make('p', { class: 'front-what' }, 'A Transformer of this course, trained on Shakespeare, is writing this in your browser.');
+    this.note.textContent = 'The bluer a letter, the more it surprised the model. The arcs show where the chosen attention head looks from the newest letter, or from '
+      + `the letter you point to. Each strip is one head and covers the last ${STRIP} letters up to that one, which is at the right. Switch a head off, and the model rereads `
+      + `the last ${AGAIN} letters, and goes on, without it. The letters are drawn at a temperature of ${TEMPERATURE}; the bars are at 1.`;
+    const what = make('p', { class: 'front-what' }, 'A small Transformer from this course, trained on Shakespeare, is writing this in your browser. Not every word is English.');
     this.strips = Array.from({ length: config.n_layers * config.n_heads }, (_, n) => {
       const name = `layer ${Math.floor(n / config.n_heads) + 1}, head ${n % config.n_heads + 1}`;
       const strip = make('canvas', { width: STRIP, height: 1, 'aria-hidden': 'true' });
@@ -64,7 +68,8 @@ class Front {
   pause() {
     clearInterval(this.timer);
     this.timer = 0;
-    this.play.textContent = 'Write on';
+    this.play.textContent = 'Continue';
+    if (this.reader) this.draw();
     this.tellSoon();
   }
 
@@ -75,9 +80,10 @@ class Front {
 
   write(letters) {
     for (let n = 0; n < letters; n++) {
+      if (this.text.length > LONGEST && this.field.value) { this.pause(); break; } // the reader's own text stays
       if (this.text.length > LONGEST) this.text = `\n${BEGINNINGS[++this.turn % BEGINNINGS.length]}`;
       const last = this.read().at(-1);
-      const p = filtered(last.logits.map((logit, id) => (id > UNKNOWN ? logit : -Infinity)), { temperature: 0.7 });
+      const p = filtered(last.logits.map((logit, id) => (id > UNKNOWN ? logit : -Infinity)), { temperature: TEMPERATURE });
       this.text += this.letters.vocabulary[drawn(p, this.random)];
     }
     this.draw();
@@ -109,7 +115,6 @@ class Front {
   tellSwitch() {
     const n = this.layer * this.config.n_heads + this.head, off = this.off.has(n);
     this.switch.textContent = `${off ? 'Switch on' : 'Switch off'} layer ${this.layer + 1}, head ${this.head + 1}`;
-    this.switch.setAttribute('aria-pressed', off);
     this.strips.forEach((button, i) => {
       button.classList.toggle('off', this.off.has(i));
       button.setAttribute('aria-label', button.title + (this.off.has(i) ? ', off' : ''));
@@ -153,7 +158,7 @@ class Front {
     this.drawBars(steps[at].p);
     this.strips.forEach((button, n) => this.strip(button.firstChild, steps[at].weights[Math.floor(n / this.config.n_heads)][n % this.config.n_heads]));
     this.described = this.describe(characters, steps, at);
-    this.page.setAttribute('aria-label', `What the model has written: ${this.text.slice(this.first)}`);
+    if (!this.timer) this.page.setAttribute('aria-label', `What the model has written: ${this.text.slice(this.first)}`); // not at every letter
   }
 
   arcs(spans, at, map) {
@@ -164,7 +169,7 @@ class Front {
     const paths = [...spans].filter(([place]) => place < at && map[map.length - 1 - at + place] >= FAINT).map(([place, span]) => {
       const weight = map[map.length - 1 - at + place], [x2, y2] = middle(span);
       const rise = Math.min(y1, y2) - 8 - Math.min(44, Math.abs(x1 - x2) / 5);
-      return `<path d="M${x1} ${y1 + 3}Q${(x1 + x2) / 2} ${rise} ${x2} ${y2 + 3}" stroke-width="${(1 + 5 * weight).toFixed(1)}" opacity="${(0.25 + 0.75 * weight).toFixed(2)}"/>`;
+      return `<path d="M${x1} ${y1 + 3}Q${(x1 + x2) / 2} ${rise} ${x2} ${y2 + 3}" stroke-width="${(1 + 5 * weight).toFixed(1)}" opacity="${(0.5 + 0.5 * weight).toFixed(2)}"/>`;
     });
     this.page.insertAdjacentHTML('beforeend', `<svg aria-hidden="true">${paths.join('')}</svg>`);
   }
@@ -193,7 +198,8 @@ class Front {
     const most = [...map.keys()].sort((a, b) => map[b] - map[a]).slice(0, 3).filter(i => map[i] >= FAINT);
     const seen = most.map(i => `${name(begin + i)} ${at - begin - i ? `${at - begin - i} back` : 'itself'}, ${map[i].toFixed(2)}`).join('; ');
     const next = this.next.slice(0, 3).map(([letter, share]) => `${letter} ${share.toFixed(2)}`).join(', ');
-    return `From ${name(at)}, layer ${this.layer + 1}, head ${this.head + 1} looks at ${seen}. The next letter: ${next}.`;
+    const bits = at ? `, a surprise of ${(-Math.log2(steps[at - 1].p[steps[at].token])).toFixed(1)} bits` : '';
+    return `From ${name(at)}${bits}: layer ${this.layer + 1}, head ${this.head + 1} looks at ${seen}. The next letter: ${next}.`;
   }
 
   tellSoon() {
@@ -218,6 +224,6 @@ for (const host of document.querySelectorAll('.front')) {
 const { of = {}, last } = progress.all();
 for (const card of document.querySelectorAll('.cards a')) {
   const found = of[card.getAttribute('href')];
-  if (found) card.append(make('small', { class: 'done' }, `${found.answered} of ${found.asked} predictions made, ${found.right} right`));
+  if (found?.answered) card.append(make('small', { class: 'done' }, `${found.answered} of ${found.asked} predictions made, ${found.right} right`));
 }
 if (last) document.querySelector('.start')?.append(' ', make('a', { href: last.page, class: 'again' }, `Continue: ${last.title}`));

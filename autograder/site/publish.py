@@ -58,20 +58,20 @@ MENU = {
 CONTENTS = """\
 # How does a program learn to write?
 
-<p class="lead">In {count} lectures you build language models, from counting words to the Transformers behind today's
-assistants, and look inside each of them. You need vectors, matrices, derivatives and some Python; to read and try, a
-browser is enough.</p>
-
-<section class="front" aria-label="A model writes"><p class="note">A Transformer of this course writes here, in your
-browser. This needs JavaScript.</p></section>
+<p class="lead">In {count} lectures you build language models, from counting words to the Transformers behind today’s
+assistants, and look inside each of them. You should know vectors, matrices, derivatives and some Python. To read and
+try things out, a browser is enough.</p>
 
 <p class="start"><a href="{first}">Start with the first lecture: {title}</a></p>
 
-A lecture takes {least} to {most} minutes. Move the controls of its pictures, and predict results before you see them;
-your predictions stay in this browser. To run and change the code, and to work on the
+<section class="front" aria-label="A model writes"><p class="note">A Transformer of this course writes here, in your
+browser. You need JavaScript to see it.</p></section>
+
+A lecture takes {least} to {most} minutes. Its pictures have controls to move, and it asks you to predict results before
+you see them. Your predictions stay in this browser. To run and change the code, and to work on the
 [assignments](../exercises/README.md), [install the course](../README.md) on your own computer. You can also
 [beat the model](../autograder/pages/beat.md) at guessing the next letter, or type text for
-[the course's own small models](../autograder/pages/try.md){real}. Text and code are free, under the Apache licence 2.0.
+[the course's own small models](../autograder/pages/try.md){real}. Text and code are free, under the Apache License 2.0.
 
 ## Lectures
 
@@ -359,7 +359,14 @@ def sections_of(title: str, to: str, body: str) -> list[tuple[str, str, str, str
 
 def description(body: str) -> str:
     """The first sentences of a page, for a search engine and for the preview of a link."""
-    told = next((words for found in re.findall(r"<p>(.*?)</p>", body, re.S) if len(words := plain(found)) > 40), "")
+    told = next(
+        (
+            words
+            for found in re.findall(r'<p(?: class="lead")?>(.*?)</p>', body, re.S)
+            if len(words := plain(found)) > 40
+        ),
+        "",
+    )
     return told if len(told) <= 200 else f"{told[:200].rpartition(' ')[0]} …"
 
 

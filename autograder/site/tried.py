@@ -142,16 +142,19 @@ def passages() -> list[tuple[str, str]]:
 
     from nlmcore.corpora import load
 
-    rng, found = random.Random(0), list[tuple[str, str]]()
+    rng, found, taken = random.Random(0), list[tuple[str, str]](), list[tuple[str, int]]()
     texts = load("shakespeare").texts("test")
     while len(found) < PASSAGES:
         text = rng.choice(texts)
         begin = text.find(" ", rng.randrange(len(text) - 2 * (GIVEN + GUESSED))) + 1
+        if any(other is text and abs(at - begin) < 2 * (GIVEN + GUESSED) for other, at in taken):
+            continue  # one passage would give another away
         middle = text.find(" ", begin + GIVEN) + 1
         given, guessed = text[begin:middle], text[middle : middle + GUESSED]
         one_speech = "\n\n" not in given + guessed and not re.search(r"[A-Z]{3}|[\[\]\d]", given + guessed)
         if one_speech:
             found.append((given, guessed))
+            taken.append((text, begin))
     return found
 
 

@@ -37,7 +37,7 @@ def front(site: Path, opened: Any) -> Any:
 
 
 def test_the_model_writes_for_who_wants_no_motion_a_piece_at_a_time(front: Any) -> None:
-    text, play = front.locator(".front-text"), front.get_by_role("button", name="Write on")
+    text, play = front.locator(".front-text"), front.get_by_role("button", name="Continue")
     first = text.inner_text()
     assert len(first) > 60
     front.wait_for_timeout(400)
@@ -121,9 +121,10 @@ def test_a_passage_is_guessed(site: Path, opened: Any) -> None:
     right = [KEYS[key_of(letter)] for letter in hidden]
     wrong = "z" if right[0] != "z" else "q"
     page.locator(".beat-text").press(wrong)
-    assert page.locator(".beat-says").inner_text() == f"Not {wrong}. Guess again."
+    assert page.locator(".beat-says").inner_text() == f"Not “{wrong}”. Guess again."
     for key in right:
         page.locator(".beat-text").press("Space" if key == " " else key)
+    assert "This passage is finished." in page.locator(".beat-says").inner_text()
     rows = [row.split("\t") for row in page.locator(".beat tbody").inner_text().split("\n")]
     n = len(right)
     assert [row[0] for row in rows] == ["you", "4-gram", "LSTM", "GPT"]
@@ -139,6 +140,10 @@ def test_a_passage_is_guessed(site: Path, opened: Any) -> None:
     assert f"I guessed {n - 1} of {n} letters" in line
     assert not violations(page)
     assert not contrast(page)
+    page.get_by_role("button", name="Another passage").press("Enter")
+    for _ in range(20):
+        page.get_by_role("button", name="reveal").press("Enter")
+    assert page.locator(".beat tbody tr").first.inner_text().split("\t") == ["you", "0 of 20", "28.00", "–"]
 
 
 def test_a_model_that_cannot_be_loaded_is_said_and_tried_again(site: Path, opened: Any) -> None:
