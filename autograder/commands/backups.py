@@ -39,9 +39,12 @@ def backup(course: "shared.Course", given: Given) -> int:
     writes=False,
 )
 def restore(course: "shared.Course", given: Given) -> int:
+    from autograder.commands.private import keep_course
+    from autograder.grading.course import Course
     from autograder.grading.keeping import put_back
 
-    made = put_back(course, given.file)
+    made = put_back(course, given.file, given.db)
+    keep_course(Course.load(course.root, given.db))  # its settings may have come back too
     print(f"{count(made, 'file')} put back into {course.root}.")
     print("Next: python3 -m autograder build. For feedback pages: python3 -m autograder feedback ASSIGNMENT")
     return 0

@@ -12,11 +12,11 @@ UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
 
 
 def _when(text: str) -> datetime:
-    """A moment; a day without a time ends at 23:59."""
+    """A moment; a day without a time ends with its last second."""
     from autograder.intake.when import moment
 
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text.strip()):
-        text = f"{text.strip()}T{time(23, 59)}"
+        text = f"{text.strip()}T{time(23, 59, 59)}"
     found = moment(text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time; write 2026-11-20T23:59, or the day alone")
@@ -69,7 +69,7 @@ def _all(course: "shared.Course") -> int:
         if when is not None:
             print(f"{name:24}{_shown(when)}")
             for student, seconds in sorted(extensions.get(name, {}).items()):
-                print(f"    {student:20}{_shown(when + timedelta(seconds=seconds))}")
+                print(f"    {student:20}{_shown(deadlines.later(when, timedelta(seconds=seconds)))}")
     shared.names("Without a due date: {}.", [name for name, when in found.items() if when is None], 30)
     return 0
 

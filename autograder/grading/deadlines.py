@@ -15,7 +15,7 @@ from autograder.files import write_whole
 from autograder.grading.course import Course, NotACourse
 from autograder.grading.database import patiently
 
-KEPT = "grading/extensions.json"  # by assignment and student: seconds
+KEPT = "grading/extensions.json"  # by assignment and student: seconds, by the clock on the wall
 
 
 def kept(root: Path) -> dict[str, dict[str, float]]:
@@ -36,13 +36,20 @@ def apply(submission: Any, extensions: dict[str, dict[str, float]]) -> None:
     if submission.assignment.duedate is None:
         submission.extension = None
     elif seconds is not None:
-        submission.extension = timedelta(seconds=seconds)
+        due = _here(submission.assignment.duedate)
+        submission.extension = later(due, timedelta(seconds=seconds)) - due
+
+
+def later(due: datetime, by: timedelta) -> datetime:
+    """A due date of this machine's zone, moved by the clock on the wall: three days later it is the same time of day,
+    even if the clocks have changed."""
+    return (due.replace(tzinfo=None) + by).astimezone() if by else due
 
 
 def due_dates(course: Course) -> dict[str, datetime | None]:
     """By assignment, in nbgrader's order; in this machine's time zone."""
     with course.gradebook() as gradebook:
-        return {each.name: _here(each.duedate) for each in gradebook.assignments}
+        return {each.name: each.duedate and _here(each.duedate) for each in gradebook.assignments}
 
 
 def set_due(course: Course, assignment: str, when: datetime | None) -> None:
@@ -71,6 +78,10 @@ def extend(course: Course, assignment: str, students: Iterable[str], by: timedel
         unknown = sorted(set(chosen) - {student.id for student in gradebook.students})
         if unknown:
             raise ValueError(f"the gradebook knows no student {', '.join(unknown)}; see roster")
+        try:
+            new = later(_here(about.duedate), by)
+        except OverflowError:
+            raise ValueError(f"{by.days} days after the due date is after the last day that there can be") from None
         granted = extensions.setdefault(assignment, {})
         for student in chosen:
             granted[student] = by.total_seconds()
@@ -81,12 +92,11 @@ def extend(course: Course, assignment: str, students: Iterable[str], by: timedel
         def work() -> None:
             for submission in about.submissions:
                 if submission.student_id in chosen:
-                    submission.extension = by or None
+                    submission.extension = None
+                    apply(submission, extensions)
             gradebook.db.commit()
 
         patiently(gradebook, work)
-        new = _here(about.duedate + by)
-    assert new is not None
     return new
 
 
@@ -98,6 +108,6 @@ def _assignment(gradebook: Any, name: str) -> Any:
     return about[name]
 
 
-def _here(when: datetime | None) -> datetime | None:
-    """The gradebook has times in UTC, without saying so."""
-    return None if when is None else when.replace(tzinfo=UTC).astimezone()
+def _here(when: datetime) -> datetime:
+    """A time of the gradebook, which has them in UTC without saying so, in this machine's zone."""
+    return when.replace(tzinfo=UTC).astimezone()

@@ -10,10 +10,10 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path, PurePosixPath
 
-from autograder.files import WRITING
+from autograder.files import WRITING, write_whole
 from autograder.grading.course import Course
 from autograder.grading.run import only_one
 from autograder.temporary import folder
@@ -52,29 +52,44 @@ def save(course: Course, path: Path) -> int:
     return many
 
 
-def put_back(course: Course, path: Path) -> int:
-    """Write a backup's files into a course without marks, all of them or none, and return how many. Raises ValueError
-    for a file that is not a backup, and if anything of it is there already; OSError."""
+def put_back(course: Course, path: Path, db: str | None = None) -> int:
+    """Write a backup's files into a course without marks, all of them or none, and return how many; db: the URL that
+    the course was loaded with. Raises ValueError for a file that is not a backup, and if anything of it is there
+    already; OSError."""
     try:
-        with zipfile.ZipFile(path) as kept:
+        with zipfile.ZipFile(path) as kept, ExitStack() as undo:
             broken = kept.testzip()
             if broken is not None:
                 raise ValueError(f"{path} is damaged ({broken}): take another copy")
             names = [name for name in kept.namelist() if not name.endswith("/")]
-            _refuse(course, path, names)
-            return _write(course, kept, names)
+            if SETTINGS in names:  # first, because they say where the rest goes
+                _same_settings(course.root / SETTINGS, kept.read(SETTINGS), undo)
+                course = Course.load(course.root, db)
+            rest = [name for name in names if name != SETTINGS]
+            _refuse(course, path, rest)
+            _write(course, kept, rest)
+            undo.pop_all()
+            return len(names)
     except (zipfile.BadZipFile, zlib.error):
         raise ValueError(f"{path} is damaged, or no backup") from None
 
 
+def _same_settings(path: Path, content: bytes, undo: ExitStack) -> None:
+    if not path.exists():
+        undo.callback(path.unlink, missing_ok=True)
+        write_whole(path, content)
+    elif path.read_bytes() != content:
+        raise ValueError(f"nothing is put back, because {path} is there already and differs. Move it away")
+
+
 def _refuse(course: Course, path: Path, names: list[str]) -> None:
-    tops = [(top,) for top in _folders(course)]
     for name in names:
-        parts = PurePosixPath(name).parts
-        if name not in (GRADEBOOK, SETTINGS) and (parts[:1] not in tops or ".." in parts or "\\" in name):
+        inside = PurePosixPath(name)
+        ours = name == GRADEBOOK or any(inside.is_relative_to(top) for top in _folders(course))
+        if not ours or ".." in inside.parts or "\\" in name:
             raise ValueError(f"{path} is no backup of this course: it has {name}")
     if GRADEBOOK not in names and _gradebook(course) is not None:
-        raise ValueError(f"{path} has no gradebook, as its course kept that on a server: say so in {SETTINGS} first")
+        raise ValueError(f"{path} has no gradebook, as its course kept that on a server: give its --db URL")
     there = [name for name in names if name != GRADEBOOK and (course.root / name).exists()]
     if there:
         raise ValueError(
@@ -91,24 +106,40 @@ def _refuse(course: Course, path: Path, names: list[str]) -> None:
                     raise ValueError(f"nothing is put back, because {book} has students already. Move it away")
 
 
-def _write(course: Course, kept: zipfile.ZipFile, names: list[str]) -> int:
+def _write(course: Course, kept: zipfile.ZipFile, names: list[str]) -> None:
     beside = course.root / f".restore.{os.getpid()}{WRITING}"
+    made: list[Path] = []
     try:
         beside.mkdir(mode=0o700)
         kept.extractall(beside, names)
         for name in sorted(names, key=lambda name: name == GRADEBOOK):  # last: with it the course is there
             book = _gradebook(course) if name == GRADEBOOK else None
             target = book or course.root / name
-            top = course.root / PurePosixPath(name).parts[0]
-            if top != target and not top.exists():
-                top.mkdir(mode=0o700)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            for above in reversed(target.parents):
+                if not above.exists():
+                    above.mkdir(mode=0o700 if above.parent == course.root else 0o777)
+                    made.append(above)
             if book is not None:
                 (beside / name).chmod(0o600)
-            os.replace(beside / name, target)
+            _move(beside / name, target)
+            made.append(target)
+    except BaseException:
+        for path in reversed(made):
+            with suppress(OSError):
+                path.rmdir() if path.is_dir() else path.unlink()
+        raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-    return len(names)
+
+
+def _move(path: Path, target: Path) -> None:
+    """Whole or not at all, also to another disk."""
+    beside = target.with_name(f".{os.getpid()}{WRITING}")
+    try:
+        shutil.move(path, beside)
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _gradebook(course: Course) -> Path | None:
@@ -126,5 +157,11 @@ def _files(course: Course) -> Iterator[Path]:
         yield course.root / SETTINGS
     for top in _folders(course):
         for path in sorted((course.root / top).rglob("*")):
-            if path.is_file() and not path.is_symlink() and path.name not in OF_A_RUN and WRITING not in path.name:
+            if path.is_file() and not path.is_symlink() and not _passing(path.relative_to(course.root)):
                 yield path
+
+
+def _passing(path: Path) -> bool:
+    """Half-made, or of a run. Elsewhere a student may have handed in a file of such a name."""
+    half_made = any(part.startswith(".") and part.endswith(WRITING) for part in path.parts)
+    return half_made or (path.parts[0] == "grading" and path.name in OF_A_RUN)

@@ -1,5 +1,6 @@
 """`backup` and `restore`: marks come back as they were, and nothing that is there is overwritten."""
 
+import errno
 import os
 import sys
 import zipfile
@@ -29,12 +30,20 @@ def places(plain, plain_template, tmp_path, monkeypatch):
         Environment(r, prefix, Path(sys.executable), prefix / "lib")
         for r in (plain, copy(plain_template, tmp_path / "new"))
     )
+    for place in (old, new):
+        with (place.root / "nbgrader_config.py").open("a") as file:
+            file.write("load_subconfig('course_config.py', path=str(Path(__file__).resolve().parent))\n")
     for student in ("ada", "bob"):
         hand_in(plain, "plain", student, writes(ANSWERS))
     earlier = plain / "submitted" / "ada" / ".earlier" / "plain" / "first"
     earlier.mkdir(parents=True)
     (earlier / "one.ipynb").write_text("{}")
     (plain / "submitted" / "ada" / "plain" / "away").symlink_to("/etc/passwd")
+    for name in ("essay.writing.md", ".lock"):
+        (plain / "submitted" / "bob" / "plain" / name).write_text("a student's")
+    for half in (".whole.1.writing", ".one.1.writing/a.txt"):
+        (plain / "submitted" / half).parent.mkdir(exist_ok=True)
+        (plain / "submitted" / half).write_text("half")
     (plain / "course_config.py").write_text("c = get_config()\n")
     assert grade(old, ["plain"]) == 0
     with Course.load(plain).gradebook() as book:
@@ -44,9 +53,15 @@ def places(plain, plain_template, tmp_path, monkeypatch):
 
 
 def files(root):
-    skipped = ("gradebook.db", ".lock", ".graded-by", "away")
+    skipped = ("away", ".whole.1.writing", ".one.1.writing")
     kept = [path for top in ("submitted", "autograded", "grading") for path in (root / top).rglob("*")]
-    return {p.relative_to(root).as_posix(): p.read_bytes() for p in kept if p.is_file() and p.name not in skipped}
+    names = {path.relative_to(root): path for path in kept if path.is_file()}
+    of_a_run = {Path("grading/plain") / name for name in (".lock", ".graded-by")}
+    return {n: p.read_bytes() for n, p in names.items() if n not in of_a_run and not {*n.parts} & {*skipped}}
+
+
+def everything(root):
+    return {path.relative_to(root): path.is_file() and path.read_bytes() for path in root.rglob("*")}
 
 
 def test_what_is_restored_is_what_was_kept_and_needs_no_grading(places, tmp_path, capsys):
@@ -56,6 +71,8 @@ def test_what_is_restored_is_what_was_kept_and_needs_no_grading(places, tmp_path
     assert restore(new, ["week 5.zip"]) == 0
     assert snapshot(new.root, "plain") == snapshot(old.root, "plain")
     assert files(new.root) == files(old.root)
+    assert not any(name.endswith(".writing") for _, folders, found in os.walk(new.root) for name in folders + found)
+    assert (new.root / "submitted/bob/plain/.lock").is_file()
     assert (new.root / "course_config.py").is_file()
     assert not (new.root / "submitted" / "ada" / "plain" / "away").exists()
     for name in ("gradebook.db", "submitted", "grading"):
@@ -80,6 +97,104 @@ def test_nothing_is_overwritten(places, capsys):
     assert "has students already" in capsys.readouterr().err
     assert not (new.root / "submitted").exists()
     assert [path.name for path in new.root.iterdir() if path.name.endswith(".writing")] == []
+
+
+def settings(place, *lines):
+    (place.root / "course_config.py").write_text("\n".join(["c = get_config()", *lines, ""]))
+
+
+def test_a_gradebook_of_its_own_name_comes_back_under_it(places):
+    old, new = places
+    os.rename(old.root / "gradebook.db", old.root / "marks.db")
+    settings(
+        old, "from pathlib import Path", "c.CourseDirectory.db_url = f'sqlite:///{Path(__file__).parent}/marks.db'"
+    )
+    assert backup(old, ["one.zip"]) == 0
+    assert restore(new, ["one.zip"]) == 0
+    assert snapshot(new.root, "plain") == snapshot(old.root, "plain")
+    assert (new.root / "marks.db").stat().st_mode & 0o077 == 0
+
+
+def test_folders_of_their_own_names_come_back_under_them(places):
+    old, new = places
+    (old.root / "data").mkdir()
+    for name in ("submitted", "autograded"):
+        os.rename(old.root / name, old.root / "data" / name)
+    settings(old, *(f"c.CourseDirectory.{n}_directory = 'data/{n}'" for n in ("submitted", "autograded")))
+    assert backup(old, ["one.zip"]) == 0
+    assert restore(new, ["one.zip"]) == 0
+    assert files(new.root) == files(old.root)
+    assert (new.root / "data/submitted/ada/plain/one.ipynb").is_file()
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_course_with_its_gradebook_on_a_server_comes_back(places, written):
+    old, new = places
+    settings(old, "c.CourseDirectory.db_url = 'postgresql://grader@localhost/gradebook'")
+    assert backup(old, ["one.zip"]) == 0
+    if written:
+        (new.root / "course_config.py").write_bytes((old.root / "course_config.py").read_bytes())
+    assert restore(new, ["one.zip"]) == 0
+    assert files(new.root) == files(old.root)
+
+
+def test_a_gradebook_on_a_server_that_only_an_option_names_is_named_so_again(places, capsys):
+    old, new = places
+    server = ["--db", "postgresql://grader@localhost/gradebook"]
+    assert backup(old, ["one.zip", *server]) == 0
+    assert restore(new, ["one.zip"]) == 2
+    assert "--db URL" in capsys.readouterr().err
+    assert restore(new, ["one.zip", *server]) == 0
+    assert files(new.root) == files(old.root)
+
+
+def test_settings_that_differ_are_kept_and_those_of_a_refused_backup_do_not_stay(places, capsys):
+    old, new = places
+    assert backup(old, ["one.zip"]) == 0
+    (new.root / "course_config.py").write_text("c = 1\n")
+    before = everything(new.root)
+    assert restore(new, ["one.zip"]) == 2
+    assert "is there already and differs" in capsys.readouterr().err
+    assert everything(new.root) == before
+    (new.root / "course_config.py").unlink()
+    (new.root / "submitted/ada/plain").mkdir(parents=True)
+    (new.root / "submitted/ada/plain/one.ipynb").write_text("{}")
+    before = everything(new.root)
+    assert restore(new, ["one.zip"]) == 2
+    assert everything(new.root) == before
+
+
+def test_a_restore_that_fails_on_the_way_leaves_nothing(places, monkeypatch):
+    old, new = places
+    assert backup(old, ["one.zip"]) == 0
+    before, replace = everything(new.root), os.replace
+
+    def full(source, target):
+        if Path(target).name == "gradebook.db":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    assert restore(new, ["one.zip"]) == 1
+    assert everything(new.root) == before
+
+
+def test_a_gradebook_may_be_on_another_disk(places, monkeypatch):
+    old, new = places
+    assert backup(old, ["one.zip"]) == 0
+
+    def another(function):
+        def called(source, target, *rest):
+            if Path(source).parent != Path(target).parent:
+                raise OSError(errno.EXDEV, "Invalid cross-device link")
+            return function(source, target, *rest)
+
+        return called
+
+    monkeypatch.setattr(os, "rename", another(os.rename))
+    monkeypatch.setattr(os, "replace", another(os.replace))
+    assert restore(new, ["one.zip"]) == 0
+    assert snapshot(new.root, "plain") == snapshot(old.root, "plain")
 
 
 @pytest.mark.parametrize("name", ["../out.txt", "solutions/plain/one.ipynb", "grading/../../x", "/etc/x", "a\\b"])

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -52,13 +52,18 @@ def saved(place):
         return gradebook.find_assignment("plain").duedate
 
 
+def extension(place, student):
+    with Course.load(place.root).gradebook() as gradebook:
+        return gradebook.find_submission("plain", student).extension
+
+
 def test_a_due_date_is_of_this_machines_zone_and_a_day_ends_at_its_end(place, capsys):
     assert due(place, ["plain"]) == 2
     assert due(place, []) == 0
     assert "Without a due date: plain." in capsys.readouterr().out
     assert due(place, ["plain", "2025-11-20"]) == 0
     assert "Thursday, 20 November 2025, 23:59 (CET)" in capsys.readouterr().out
-    assert saved(place) == datetime(2025, 11, 20, 22, 59)
+    assert saved(place) == datetime(2025, 11, 20, 22, 59, 59)
     assert due(place, ["plain", "2025-07-20T12:00"]) == 0
     assert saved(place) == datetime(2025, 7, 20, 10, 0)
     assert due(place, ["plain", "2025-07-20T12:00+00:00"]) == 0
@@ -106,6 +111,35 @@ def test_extensions_before_and_after_hand_in_count_in_the_next_report(place, tmp
     assert row(place, "cyd").score == pytest.approx(0.8 * full)
     assert roster(place, ["--remove", "cyd"]) == 0
     assert "cyd" not in (place.root / KEPT).read_text()
+
+
+@pytest.mark.parametrize(
+    ("friday", "monday", "late", "said"),
+    [
+        ("2026-10-23T23:59", "2026-10-26 22:59:00 UTC", "2026-10-26 23:00:00 UTC", "26 October 2026, 23:59 (CET)"),
+        ("2026-03-27T23:59", "2026-03-30 21:59:00 UTC", "2026-03-30 22:00:00 UTC", "30 March 2026, 23:59 (CEST)"),
+    ],
+)
+def test_an_extension_ends_at_the_same_time_of_day_after_the_clocks_change(place, friday, monday, late, said, capsys):
+    for student, when in (("ada", monday), ("bob", late)):
+        hand_in(place.root, "plain", student, writes(ANSWERS), when)
+    assert grade(place, ["plain"]) == 0
+    assert due(place, ["plain", friday]) == 0
+    capsys.readouterr()
+    assert extend(place, ["plain", "ada", "bob", "+3d"]) == 0
+    assert due(place, []) == 0
+    assert capsys.readouterr().out.count(f"Monday, {said}") == 3  # by extend, and for each student by due
+    assert (row(place, "ada").late, row(place, "bob").late) == (0, 60)
+    assert due(place, ["plain", "2026-06-05T12:00"]) == 0  # the extension counts from the new date
+    assert extension(place, "ada") == timedelta(days=3)
+
+
+def test_an_extension_beyond_the_calendar_changes_nothing(place, capsys):
+    hand_in(place.root, "plain", "ada", writes(ANSWERS))
+    assert grade(place, ["plain"]) == 0
+    assert due(place, ["plain", "2025-11-20"]) == 0
+    assert extend(place, ["plain", "ada", "+999999w"]) == 2
+    assert not (place.root / KEPT).exists()
 
 
 @pytest.mark.parametrize("by", ["2d", "+2", "+2x", "+-2d", "-2d", "+"])
