@@ -17,8 +17,8 @@ Face has nothing that does what `CharTokenizer` and `WordTokenizer` do.
 **An adapter** (`nlmcore.transfer.LoRA`) is saved as A and B alone, a thousandth of its model; it is loaded onto that
 model: `load_model("mine", base=smollm2())`. The file knows a digest of a matrix, so another model is refused.
 
-Source: safetensors (Hugging Face), a format that holds numbers and runs nothing; from JSON only names inside `nlmcore`
-and `torch` are imported. No paper describes them.
+Source: safetensors (Hugging Face), a format that holds numbers and runs nothing; the JSON can name only layers and
+functions of tensors that `nlmcore` and `torch` have (`nlmcore.transformer.names`). No paper describes them.
 """
 
 import hashlib

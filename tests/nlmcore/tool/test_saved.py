@@ -255,12 +255,30 @@ def test_a_folder_that_lacks_something_is_refused(tmp_path: Path) -> None:
         load_model(folder)
 
 
-def test_a_part_from_elsewhere_is_not_imported(tmp_path: Path) -> None:
+def test_a_file_runs_nothing(tmp_path: Path) -> None:
     folder = save_model(tmp_path, made("Llama"))
     file = folder / "nlmcore.json"
-    file.write_text(file.read_text().replace("nlmcore.norms.RMSNorm", "os.system"))
-    with pytest.raises(ValueError, match=r"a part must have a name in nlmcore or torch, got 'os\.system'"):
-        load_model(folder)
+    written = file.read_text()
+    touch = {"of": {"name": "torch.os.system"}, "args": [f"touch {tmp_path / 'was_here'}"], "keywords": {}}
+    layer = {"of": {"name": "torch.nn.modules.linear.Linear"}, "args": [3, 3], "keywords": {}}
+    for part, words in {
+        '{"name": "os.system"}': "a part must be a layer or a function of nlmcore or torch, got 'os.system'",
+        json.dumps({"made by": touch}): "got 'torch.os.system'",
+        json.dumps({"made by": layer}): "must be a layer's class, got partial",
+    }.items():
+        changed = json.loads(written)
+        changed["model"]["arguments"]["config"]["norm"] = json.loads(part)
+        file.write_text(json.dumps(changed))
+        with pytest.raises(ValueError, match=words):
+            load_model(folder)
+    assert not (tmp_path / "was_here").exists()
+
+
+def test_activations_of_every_kind_come_back(tmp_path: Path) -> None:
+    for activation in (F.gelu, F.silu, F.softplus, torch.tanh, torch.square, torch.selu, nn.Tanh()):
+        model = FeedForwardLM(V, 3, 5, 7, activation=activation).eval()
+        again, _ = load_model(save_model(tmp_path, model))
+        assert torch.equal(again(TOKENS)[0], model(TOKENS)[0])
 
 
 def test_another_model_in_the_same_folder_leaves_nothing_of_the_first(tmp_path: Path) -> None:
