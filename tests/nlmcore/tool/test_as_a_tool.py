@@ -219,6 +219,29 @@ def test_a_training_that_is_interrupted_is_kept_and_resumed_to_the_bit(
     assert (text / "mine/model.safetensors").read_bytes() == (text / "whole/model.safetensors").read_bytes()
 
 
+def test_a_folder_that_cannot_take_the_model_is_left_alone_before_any_training(
+    text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nlmcore.tool import training
+
+    monkeypatch.setattr(training, "fit", None)
+    for name, file in {"finished": "nlmcore.json", "theirs": "config.json"}.items():
+        (text / name).mkdir()
+        (text / name / file).write_text("{}")
+    (text / "file").write_text("mine")
+    before = {path: path.read_bytes() for path in text.rglob("*") if path.is_file()}
+    for name, words in {
+        "finished": "holds a finished model: name another",
+        "theirs": "another program's",
+        "file": "got file, a file",
+    }.items():
+        assert main(["train", "mine.txt", *SMALL, "--to", name]) == 1
+        assert capsys.readouterr().err.endswith(f"{words}: on the command line, --to\n")
+    assert {path: path.read_bytes() for path in text.rglob("*") if path.is_file()} == before
+    assert main(["train", "mine.txt", *SMALL, "--to", "file/inside"]) == 1
+    assert "file/inside" in capsys.readouterr().err
+
+
 def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (text / "short.txt").write_text("Too short.")
     (text / "latin.txt").write_bytes("Füße".encode("latin-1"))
