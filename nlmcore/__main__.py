@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _train(file: str, to: str | None, resume: bool, **options: Any) -> int:
-    from nlmcore.tool.training import train_file
+    from nlmcore.tool.training import CHECKPOINT, train_file
 
     folder = Path(to or Path(file).stem)
     given = {name: value for name, value in options.items() if value is not None}
@@ -90,7 +90,8 @@ def _train(file: str, to: str | None, resume: bool, **options: Any) -> int:
     try:
         model, _, history = train_file(file, folder, resume=resume, **given)
     except FileExistsError as error:
-        raise FileExistsError(f"{error}: on the command line, --resume or --to") from None
+        ways = "--resume or --to" if (folder.expanduser() / CHECKPOINT).exists() else "--to"
+        raise FileExistsError(f"{error}: on the command line, {ways}") from None
     size = sum(parameter.numel() for parameter in model.parameters())
     print(f"{folder}: {size:,} parameters, {history.steps} steps, {history.seconds:.0f} s, held-out loss", end=" ")
     print(f"{history.validation[history.best_step]:.3f} nats per token" if history.best_step else "not measured yet")

@@ -68,9 +68,11 @@ def make_server(
                 pass
 
         def is_ours(self) -> bool:
-            hosts = {f"{host}:{self.server.server_port}" for host in ("127.0.0.1", "localhost")}  # type: ignore[attr-defined]
-            origin = self.headers.get("Origin", "http://localhost").removeprefix("http://")
-            return self.headers.get("Host") in hosts and origin in hosts | {"localhost"}
+            port = self.server.server_port  # type: ignore[attr-defined]
+            names = ("127.0.0.1", "localhost")
+            hosts = {f"{name}:{port}" for name in names} | {name for name in names if port == 80}
+            origin = self.headers.get("Origin")  # a page of another port is somebody else's too
+            return self.headers.get("Host") in hosts and (origin is None or origin.removeprefix("http://") in hosts)
 
         def begin(self, kind: str) -> None:
             self.send_response(200)

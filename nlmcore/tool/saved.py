@@ -11,18 +11,20 @@
 
 **GPT-2's shape** is a `TransformerLM` of layer norm before each sublayer, learned positions, biases and a plain
 feed-forward network, as the default configuration is; any part that differs, Llama's or one of `nlmcore.variants`, has
-no name in GPT-2's config.json, and such a folder is read here alone. tokenizer.json is written for byte pairs: Hugging
-Face has nothing that does what `CharTokenizer` and `WordTokenizer` do.
+no name in GPT-2's config.json, and such a folder is read here alone. tokenizer.json is written for byte pairs, where
+the library `tokenizers` is installed: Hugging Face has nothing that does what `CharTokenizer` and `WordTokenizer` do.
 
 **An adapter** (`nlmcore.transfer.LoRA`) is saved as A and B alone, a thousandth of its model; it is loaded onto that
 model: `load_model("mine", base=smollm2())`. The file knows a digest of a matrix, so another model is refused.
 
-Source: safetensors (Hugging Face), a format that holds numbers and runs nothing; from JSON only names inside `nlmcore`
-and `torch` are imported. No paper describes them.
+Source: safetensors (Hugging Face), a format that holds numbers and runs nothing; the JSON can name only layers and
+functions of tensors that `nlmcore` and `torch` have (`nlmcore.transformer.names`). No paper describes them.
 """
 
 import hashlib
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +50,14 @@ DESCRIPTION, WEIGHTS, VERSION = "nlmcore.json", "model.safetensors", 1
 def save_model(folder: str | Path, model: nn.Module, tokenizer: Tokenizer | None = None) -> Path:
     """Write the folder, which is made if it is not there; what an earlier call wrote there is replaced.
 
+    What was there stays whole until all that is new is on the disk beside it.
+
     Raises TypeError for a model or tokenizer that this cannot describe, ValueError for a part without a name, like a
     lambda, and FileExistsError for a folder that holds something else.
     """
-    place = Path(folder).expanduser()
+    place = checked_folder(folder)
     description: dict[str, Any] = {"nlmcore": VERSION, "tokenizer": tokenizer and tokenizer_fields(tokenizer)}
-    texts: dict[str, Any] = {DESCRIPTION: description}
+    texts: dict[str, Any] = {}
     if isinstance(model, LoRA):
         description["adapter"], weights = describe_adapter(model), model.state_dict()
     else:
@@ -65,21 +69,17 @@ def save_model(folder: str | Path, model: nn.Module, tokenizer: Tokenizer | None
             description["names"] = "gpt2"
             weights = gpt2_export.exported(weights, model.config)
             if isinstance(tokenizer, BPETokenizer | BytePairTokenizer):
-                texts["tokenizer.json"] = gpt2_export.tokenizer_document(tokenizer)
-                texts["tokenizer_config.json"] = gpt2_export.special_tokens(tokenizer)
+                with suppress(ModuleNotFoundError):  # only the extra [pretrained] brings `tokenizers`
+                    texts["tokenizer.json"] = gpt2_export.tokenizer_document(tokenizer)
+                    texts["tokenizer_config.json"] = gpt2_export.special_tokens(tokenizer)
                 sizes |= {"bos_token_id": tokenizer.bos, "eos_token_id": tokenizer.eos, "pad_token_id": tokenizer.pad}
             texts["config.json"] = sizes
-    if (place / "config.json").exists() and not (place / DESCRIPTION).exists():
-        raise FileExistsError(f"folder must be a new one or one that save_model wrote, got {place}, another program's")
     from safetensors.torch import save
 
-    place.mkdir(parents=True, exist_ok=True)
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", DESCRIPTION):
-        (place / name).unlink(missing_ok=True)
     whole = {name: w.detach().cpu().contiguous() for name, w in weights.items()}
-    (place / WEIGHTS).write_bytes(save(whole, {"format": "pt"}))
-    for name, text in texts.items():  # after the weights: a folder with a description is whole
-        (place / name).write_text(json.dumps(text, indent=None if name == DESCRIPTION else 1), encoding="utf-8")
+    files = {WEIGHTS: save(whole, {"format": "pt"})}
+    files |= {name: json.dumps(text, indent=1).encode() for name, text in texts.items()}
+    replace_files(place, files | {DESCRIPTION: json.dumps(description).encode()})
     return place
 
 
@@ -120,6 +120,36 @@ def load_model(folder: str | Path, base: Any = None) -> tuple[Any, Any]:
         return built(description, weights), tokenizer
     except (KeyError, AttributeError, RuntimeError) as error:  # RuntimeError: weights of other shapes
         raise ValueError(f"{place} is damaged or was changed by hand: {error!r:.300}") from error
+
+
+def checked_folder(folder: str | Path) -> Path:
+    """Where a model may be written; FileExistsError for another program's folder, or if it is a file."""
+    place = Path(folder).expanduser()
+    if place.exists() and not place.is_dir():
+        raise FileExistsError(f"folder must be a new one or one that save_model wrote, got {place}, a file")
+    if (place / "config.json").exists() and not any(place.glob(f"*{DESCRIPTION}*")):  # or one that was being written
+        raise FileExistsError(f"folder must be a new one or one that save_model wrote, got {place}, another program's")
+    return place
+
+
+def replace_files(place: Path, files: dict[str, bytes]) -> None:
+    """Write them beside the old ones, then rename. The description goes first and comes last: with one, it is whole."""
+    place.mkdir(parents=True, exist_ok=True)
+    beside = {name: place / f".{name}.writing" for name in files}
+    try:
+        for name, content in files.items():
+            with open(beside[name], "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())  # on the disk before it takes the name of the old one
+    except BaseException:
+        for path in beside.values():
+            path.unlink(missing_ok=True)
+        raise
+    for name in (DESCRIPTION, "config.json", "tokenizer.json", "tokenizer_config.json"):
+        (place / name).unlink(missing_ok=True)
+    for name in files:
+        os.replace(beside[name], place / name)
 
 
 def is_adapter(folder: str | Path) -> bool:

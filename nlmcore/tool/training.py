@@ -23,7 +23,7 @@ from torch import Tensor
 from nlmcore.checks import Positive, Rate, Size, checked
 from nlmcore.corpora.batches import StreamBatches
 from nlmcore.tokens import BPETokenizer
-from nlmcore.tool.saved import save_model
+from nlmcore.tool.saved import DESCRIPTION, checked_folder, save_model
 from nlmcore.training import History, cosine_schedule, decay_groups, fit
 from nlmcore.transformer import TransformerConfig, TransformerLM
 
@@ -53,13 +53,16 @@ def train_file(
     Ctrl-C stops after the step that is running; what was trained until then is saved. `resume` goes on from there, with
     the other arguments as they were.
 
-    Raises ValueError for a text that is too short or not UTF-8, FileExistsError for an unfinished training in the
-    folder unless it is resumed, and FileNotFoundError if there is none to resume.
+    Raises ValueError for a text that is too short or not UTF-8, FileExistsError for a folder that holds a model or
+    something else, or an unfinished training that is not to be resumed, and FileNotFoundError if there is none to
+    resume.
     """
-    place = Path(folder).expanduser()
+    place = checked_folder(folder)
     checkpoint = place / CHECKPOINT
     if checkpoint.exists() and not resume:
         raise FileExistsError(f"{place} holds a training that was not finished: resume it, or name another folder")
+    if not resume and (place / DESCRIPTION).exists():
+        raise FileExistsError(f"folder must be a new one, got {place}, which holds a finished model: name another")
     if resume and not checkpoint.exists():
         raise FileNotFoundError(f"{place} holds no training that was stopped: there is nothing to resume")
     try:
@@ -75,6 +78,7 @@ def train_file(
             f"path must hold more text: {path} has {len(train)} tokens to train on, and one step reads"
             f" {batch_size} × {context}: give a longer file, or a smaller batch_size or context"
         )
+    place.mkdir(parents=True, exist_ok=True)  # if it cannot be made, better now than after the training
     torch.manual_seed(seed)
     config = TransformerConfig(
         vocab_size=tokenizer.vocab_size,

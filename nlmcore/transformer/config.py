@@ -170,7 +170,7 @@ class TransformerConfig:
 
     @classmethod
     def from_json(cls, text: str) -> "TransformerConfig":
-        """What `to_json` wrote; only nlmcore and torch are imported. Raises ValueError for a name that they lack."""
+        """What `to_json` wrote. Raises ValueError for a name that is no layer or function of nlmcore or torch."""
         from nlmcore.transformer.names import from_json
 
         return cls(**from_json(text))

@@ -1,17 +1,27 @@
-"""A configuration as JSON can hold it: sizes as they are, parts by the names under which they are imported."""
+"""A configuration as JSON can hold it: sizes as they are, parts by the names under which they are imported.
+
+A file may come from a stranger, so a name leads only to what a model is made of (`is_part`). To read one runs no other
+function: torch alone has `os.system` within reach, as torch.os.system, and `torch.load`.
+"""
 
 import importlib
 import json
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from functools import partial
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from torch import nn
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from nlmcore.checks import called
 
-ROOTS = ("nlmcore", "torch")  # what a configuration in a file may name
+ROOTS = ("nlmcore", "torch")  # where the parts are that a configuration in a file may name
+LAYERS = ("nlmcore.", "torch.nn.modules.")
+ROOMS = ("attention", "convolutional", "feedforward", "norms", "positions", "recurrent", "transformer", "variants")
+FUNCTIONS = ("torch.nn.functional", *(f"nlmcore.{room}" for room in ROOMS))  # none of theirs opens a file
 
 
 def to_json(config: Any) -> str:
@@ -46,17 +56,33 @@ def as_names(value: Any) -> Any:
 
 
 def find(name: str) -> Any:
-    """What has this full name; None if there is no such thing, or it is outside ROOTS."""
+    """The part that has this full name; None if there is no such thing, or it is no part."""
     root, *rest = name.split(".")
     if root not in ROOTS:
         return None
     found: Any = importlib.import_module(root)
     for i, word in enumerate(rest):
-        if not hasattr(found, word):
+        if root == "nlmcore" and not hasattr(found, word):
             with suppress(ImportError):  # a module that nobody has imported yet
                 importlib.import_module(".".join((root, *rest[: i + 1])))
         found = getattr(found, word, None)
-    return found
+    return found if is_part(name, found) else None
+
+
+def is_part(name: str, found: Any) -> bool:
+    """Whether it is a layer, a function of one of the rooms where parts are built, or a tensor's function in C.
+
+    That it is where it was defined keeps out what a module has merely imported, and a class inherited.
+    """
+    word = name.rpartition(".")[2]
+    if isinstance(found, BuiltinFunctionType):
+        ours = found in (getattr(torch, word, None), getattr(F, word, None))
+        return ours and word[0] != "_" and (hasattr(Tensor, word) or hasattr(F, word))  # not torch.from_file
+    place = str(getattr(found, "__module__", None))
+    if isinstance(found, type):
+        return issubclass(found, nn.Module) and place.startswith(LAYERS)
+    rooms = any(f"{place}.".startswith(f"{room}.") for room in FUNCTIONS)
+    return isinstance(found, FunctionType) and rooms and name == f"{place}.{found.__qualname__}"
 
 
 def from_names(value: Any) -> Any:
@@ -69,7 +95,10 @@ def from_names(value: Any) -> Any:
         keywords = {name: from_names(given) for name, given in value["keywords"].items()}
         return partial(from_names(value["of"]), *map(from_names, value["args"]), **keywords)
     if "made by" in value:
-        return from_names(value["made by"])()
+        kind = from_names(value["made by"])
+        if not isinstance(kind, type):  # else to read a file would call a function
+            raise ValueError(f"what makes a part must be a layer's class, got {called(kind)}")
+        return kind()
     if (found := find(value["name"])) is None:
-        raise ValueError(f"a part must have a name in {' or '.join(ROOTS)}, got {value['name']!r}")
+        raise ValueError(f"a part must be a layer or a function of {' or '.join(ROOTS)}, got {value['name']!r}")
     return found

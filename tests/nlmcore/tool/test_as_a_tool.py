@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TEXT = "".join(f"Line {i}: the king, the queen and {i % 7} fools say naïve things 🙂.\n" for i in range(900))
 
 TRAIN = """
-import nlmcore, torch
+import nlmcore, torch; torch.manual_seed(0)
 from nlmcore.corpora import StreamBatches, from_file
 from nlmcore.tokens import BPETokenizer
 from nlmcore.training import fit
@@ -34,7 +34,8 @@ model, tokenizer = nlmcore.load_model("mine")
 print(model(torch.tensor([tokenizer.encode("the king")]))[0].shape)
 """
 SAMPLE = """
-import nlmcore
+import nlmcore, torch
+torch.manual_seed(0)
 model, tokenizer = nlmcore.load_model("mine")
 text = nlmcore.complete(model, tokenizer, "the king", 100, temperature=0.8, top_p=0.9)
 print(len(tokenizer.encode(text)))
@@ -125,7 +126,7 @@ def test_no_script_is_longer_than_ten_lines() -> None:
 @pytest.mark.timeout(600)
 def test_a_file_becomes_a_model_that_is_loaded_writes_is_searched_and_drawn(folder: Path) -> None:
     assert "300])" in ran(LOAD, folder)
-    assert int(ran(SAMPLE, folder)) > 60, "beyond its context of 32"
+    assert int(ran(SAMPLE, folder)) > 32, "beyond its context of 32"
     assert ran(STREAM, folder)
     assert len(ran(BEAM, folder).splitlines()) >= 3
     ran(ATTENTION, folder)
@@ -217,6 +218,29 @@ def test_a_training_that_is_interrupted_is_kept_and_resumed_to_the_bit(
     )
     assert main([*arguments, "--resume"]) == 0
     assert (text / "mine/model.safetensors").read_bytes() == (text / "whole/model.safetensors").read_bytes()
+
+
+def test_a_folder_that_cannot_take_the_model_is_left_alone_before_any_training(
+    text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nlmcore.tool import training
+
+    monkeypatch.setattr(training, "fit", None)
+    for name, file in {"finished": "nlmcore.json", "theirs": "config.json"}.items():
+        (text / name).mkdir()
+        (text / name / file).write_text("{}")
+    (text / "file").write_text("mine")
+    before = {path: path.read_bytes() for path in text.rglob("*") if path.is_file()}
+    for name, words in {
+        "finished": "holds a finished model: name another",
+        "theirs": "another program's",
+        "file": "got file, a file",
+    }.items():
+        assert main(["train", "mine.txt", *SMALL, "--to", name]) == 1
+        assert capsys.readouterr().err.endswith(f"{words}: on the command line, --to\n")
+    assert {path: path.read_bytes() for path in text.rglob("*") if path.is_file()} == before
+    assert main(["train", "mine.txt", *SMALL, "--to", "file/inside"]) == 1
+    assert "file/inside" in capsys.readouterr().err
 
 
 def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,9 +106,20 @@ def test_who_goes_away_stops_the_model(port: int, model: Waits) -> None:
 
 
 def test_somebody_elses_page_is_refused(port: int) -> None:
-    for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Content_Type": "text/plain"}):
+    origins = [{"Origin": "http://evil.example"}, {"Origin": "http://localhost"}]  # the second: port 80
+    for headers in ({"Host": "evil.example"}, *origins, {"Content_Type": "text/plain"}):
         assert ask(port, "POST", "/write", {"text": "Say:"}, **headers).status == 403
     assert ask(port, "GET", "/", Host="evil.example").status == 403
+
+
+def test_only_port_80_goes_without_its_number(port: int) -> None:
+    assert ask(port, "GET", "/", Host="localhost").status == 403
+    with make_server(Waits(), BYTES, port=0) as server:
+        real, server.server_port = server.server_port, 80
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        assert ask(real, "GET", "/", Host="localhost", Origin="http://localhost").status == 200
+        thread.join()
 
 
 def test_a_malformed_request_is_refused_with_why(port: int) -> None:
@@ -156,3 +167,37 @@ def test_one_talks_to_it_by_the_keyboard_alone(port: int, model: Waits) -> None:
         browser.close()
     assert not errors
     assert {url.split("/")[2] for url in asked} == {f"localhost:{port}"}
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_new_conversation_knows_nothing_of_one_that_was_being_written_or_not_answered(port: int) -> None:
+    from playwright.sync_api import Route, expect, sync_playwright
+
+    sent: list[list[str]] = []
+
+    def answer(route: Route) -> None:
+        sent.append([message["content"] for message in route.request.post_data_json["messages"]])
+        words = sent[-1][-1]
+        if words == "fails":
+            route.fulfill(status=400)
+        elif words != "waits":  # which is never answered
+            route.fulfill(body=f"to {words}")
+
+    expect.set_options(timeout=10_000 * PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS)
+        page = browser.new_page()
+        page.route("**/model", lambda route: route.fulfill(json={"name": "mine", "chats": True}))
+        page.route("**/write", answer)
+        page.goto(f"http://localhost:{port}/")
+        expect(page.get_by_role("heading")).to_have_text("mine")
+        for words in ("fails", "one", "waits", "two", "three"):
+            page.locator("textarea").fill(words)
+            page.keyboard.press("Enter")
+            if words == "waits":
+                expect(page.get_by_role("button", name="Stop")).to_be_enabled()
+                page.get_by_role("button", name="New").click()
+            expect(page.get_by_role("button", name="Send")).to_be_enabled()
+        browser.close()
+    assert sent == [["fails"], ["one"], ["one", "to one", "waits"], ["two"], ["two", "to two", "three"]]

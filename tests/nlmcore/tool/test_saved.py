@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from nlmcore.pretrained import gpt2
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import BPETokenizer, CharTokenizer, Tokenizer, WordTokenizer
+from nlmcore.tool import saved
 from nlmcore.tool.descriptions import ARGUMENTS
 from nlmcore.tool.saved import load_model, save_model
 from nlmcore.transfer import LoRA
@@ -255,12 +257,68 @@ def test_a_folder_that_lacks_something_is_refused(tmp_path: Path) -> None:
         load_model(folder)
 
 
-def test_a_part_from_elsewhere_is_not_imported(tmp_path: Path) -> None:
+def test_a_file_runs_nothing(tmp_path: Path) -> None:
     folder = save_model(tmp_path, made("Llama"))
     file = folder / "nlmcore.json"
-    file.write_text(file.read_text().replace("nlmcore.norms.RMSNorm", "os.system"))
-    with pytest.raises(ValueError, match=r"a part must have a name in nlmcore or torch, got 'os\.system'"):
-        load_model(folder)
+    written = file.read_text()
+    touch = {"of": {"name": "torch.os.system"}, "args": [f"touch {tmp_path / 'was_here'}"], "keywords": {}}
+    layer = {"of": {"name": "torch.nn.modules.linear.Linear"}, "args": [3, 3], "keywords": {}}
+    for part, words in {
+        '{"name": "os.system"}': "a part must be a layer or a function of nlmcore or torch, got 'os.system'",
+        json.dumps({"made by": touch}): "got 'torch.os.system'",
+        json.dumps({"made by": layer}): "must be a layer's class, got partial",
+    }.items():
+        changed = json.loads(written)
+        changed["model"]["arguments"]["config"]["norm"] = json.loads(part)
+        file.write_text(json.dumps(changed))
+        with pytest.raises(ValueError, match=words):
+            load_model(folder)
+    assert not (tmp_path / "was_here").exists()
+
+
+def test_activations_of_every_kind_come_back(tmp_path: Path) -> None:
+    for activation in (F.gelu, F.silu, F.softplus, torch.tanh, torch.square, torch.selu, nn.Tanh()):
+        model = FeedForwardLM(V, 3, 5, 7, activation=activation).eval()
+        again, _ = load_model(save_model(tmp_path, model))
+        assert torch.equal(again(TOKENS)[0], model(TOKENS)[0])
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "nlmcore.json"])
+def test_what_was_there_is_whole_until_the_new_model_is_on_the_disk(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, mode: str) -> Any:
+        if name in str(path):
+            raise OSError("no space left on device")
+        return open(path, mode)
+
+    save_model(tmp_path, made("GPT"), TOKENIZERS["byte pairs"])
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr(saved, "open", full, raising=False)
+    with pytest.raises(OSError, match="no space left"):
+        save_model(tmp_path, made("GPT, dropout"))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_who_is_stopped_between_the_new_files_leaves_no_half_that_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(old: Path, new: Path) -> None:
+        if new.name == "nlmcore.json":
+            raise KeyboardInterrupt
+        replace(old, new)
+
+    replace = os.replace
+    save_model(tmp_path, made("GPT"))
+    for name in ("GPT", "GRU"):
+        monkeypatch.setattr(os, "replace", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            save_model(tmp_path, made(name))
+        assert not (tmp_path / "nlmcore.json").exists()
+    with pytest.raises(FileNotFoundError, match=r"has no nlmcore\.json"):
+        load_model(tmp_path)
+    monkeypatch.setattr(os, "replace", replace)
+    load_model(save_model(tmp_path, made("GPT")))  # the folder is still ours
 
 
 def test_another_model_in_the_same_folder_leaves_nothing_of_the_first(tmp_path: Path) -> None:

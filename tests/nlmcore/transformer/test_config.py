@@ -141,6 +141,22 @@ def test_a_configuration_goes_to_json_and_back(rows: dict[str, Variant]) -> None
 def test_what_has_no_name_is_not_written_and_no_other_is_read(plain_errors: None) -> None:
     with pytest.raises(ValueError, match="only what has a name in nlmcore or torch can be written down, got <lambda>"):
         dataclasses.replace(CONFIG, norm=lambda d_model: nn.LayerNorm(d_model)).to_json()
-    for name in ("os.system", "nlmcore.no_such_part"):
-        with pytest.raises(ValueError, match=f"a part must have a name in nlmcore or torch, got '{name}'"):
+    for name in (
+        "os.system",
+        "nlmcore.no_such_part",
+        "nlmcore.norms",  # a module
+        "torch.os.system",
+        "torch.load",
+        "torch.hub.load",
+        "torch.from_file",
+        "torch.nn.functional.importlib.import_module",
+        "torch.nn.modules.linear.Linear.__init_subclass__",
+        "torch.nn.modules.linear.Linear.forward.__globals__",
+        "nlmcore.norms.RMSNorm.load_state_dict",  # inherited
+        "nlmcore.pictures.Picture.save",
+        "nlmcore.training.checkpoint.save_checkpoint",
+        "nlmcore.transformer.names.importlib.import_module",
+        "nlmcore.transformer.names.partial",
+    ):
+        with pytest.raises(ValueError, match=f"a part must be a layer or a function of nlmcore or torch, got '{name}'"):
             TransformerConfig.from_json(CONFIG.to_json().replace("{", '{"norm": {"name": "' + name + '"}, ', 1))
