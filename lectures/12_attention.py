@@ -597,19 +597,19 @@ show.predict(
 # key and **96** with the second word's key.
 
 # %% slideshow={"slide_type": "fragment"}
-q, k = torch.zeros(1, 64), torch.zeros(2, 64)
-q[0, 0], k[0, 0], k[1, 0] = 16, 7, 6  # so that q·k1 = 112 and q·k2 = 96
+worked_q, worked_k = torch.zeros(1, 64), torch.zeros(2, 64)
+worked_q[0, 0], worked_k[0, 0], worked_k[1, 0] = 16, 7, 6  # so that q·k1 = 112 and q·k2 = 96
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as worked:
-    print("scores           ", dot_score(q, k)[0])
-    print("divided by 8     ", dot_score(q, k)[0] / 8)
+    print("scores           ", dot_score(worked_q, worked_k)[0])
+    print("divided by 8     ", dot_score(worked_q, worked_k)[0] / 8)
 
     values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    output, weights = scaled_dot_product_attention(q, k, values)
+    output, weights = scaled_dot_product_attention(worked_q, worked_k, values)
     print("weights          ", weights[0])
     print("output           ", output[0])
-    print("without dividing ", attend(dot_score(q, k), values)[1][0])
+    print("without dividing ", attend(dot_score(worked_q, worked_k), values)[1][0])
 show.predict(
     "If you divide by $\\sqrt{64} = 8$, what weight does the first word get?",
     within=0.03,

@@ -79,6 +79,10 @@ class LoRA(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self._adapted[0](*args, **kwargs)
 
+    @property
+    def vocab_size(self) -> int:  # since Python 3.12 a protocol does not see what `__getattr__` finds
+        return int(self._adapted[0].vocab_size)
+
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)

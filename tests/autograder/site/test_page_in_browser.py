@@ -92,7 +92,7 @@ def test_a_reader_may_look_without_an_answer_and_goes_on_from_there(page: Any) -
 def test_on_paper_nothing_is_covered_it_is_light_and_afterwards_all_is_as_before(site: Path, opened: Any) -> None:
     page = opened(site / "small.html", scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(ground) == "rgb(18, 20, 22)"
+    assert page.evaluate(ground) == "rgb(18, 23, 29)"
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(ground) == "rgb(255, 255, 255)"

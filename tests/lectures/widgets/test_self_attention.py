@@ -36,6 +36,7 @@ class Words:
 
 
 def test_edges_playground() -> None:
+    torch.manual_seed(0)
     play = widgets.edges_playground({"small": (Small(), Words())}, ["[CLS] a b c", "d e f"])
     play.controls["at_least"].value = 0.05
     assert "small: layer 0, head 0; 9 edges of weight 0.05 or more" in play.picture.value
