@@ -33,6 +33,7 @@ CODE = (
     "autograder/launcher/text.py",
     "autograder/release/*.py",
     "nbgrader_config.py",
+    "course_config.py",
 )
 """With the masters, all that a build reads."""
 
