@@ -81,7 +81,7 @@ class LoRA(nn.Module):
 
     @property
     def vocab_size(self) -> int:  # since Python 3.12 a protocol does not see what `__getattr__` finds
-        return int(self._adapted[0].vocab_size)
+        return self._adapted[0].vocab_size  # type: ignore[return-value]
 
     def __getattr__(self, name: str) -> Any:
         try:

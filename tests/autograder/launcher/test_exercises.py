@@ -143,7 +143,9 @@ def test_an_assignment_that_was_not_released_is_not_done(course: Path, release: 
     assert released(course).exists()
 
 
-@pytest.mark.parametrize("name", ["solutions/circles/checks.py", "autograder/release.py", "nbgrader_config.py", "course_config.py"])
+@pytest.mark.parametrize(
+    "name", ["solutions/circles/checks.py", "autograder/release.py", "nbgrader_config.py", "course_config.py"]
+)
 def test_whatever_takes_part_in_the_release_counts(course: Path, release: ModuleType, name: str) -> None:
     exercises.build(course)
     (course / name).write_text("x = 1\n")
