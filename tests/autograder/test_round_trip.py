@@ -18,7 +18,12 @@ from autograder.release.build import build_exercises
 from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import by_hand, course
 
-pytestmark = [pytest.mark.slow, pytest.mark.everything, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.everything,
+    pytest.mark.in_order,  # marks given by hand stay
+    pytest.mark.filterwarnings("ignore"),
+]
 
 MASKED_AFTER = """
 import warnings
