@@ -290,6 +290,7 @@ def test_the_lstm_by_keyboard(site: Path, opened: Any) -> None:
     said(page, host, f"The next character: {likeliest('char_lstm', 'To be, or not to b')}")
     assert host.locator(".surprise span").count() == 18
     host.locator("summary").press("Enter")
+    host.locator("tbody tr").first.wait_for()  # the table is made after the press
     assert host.locator("tbody tr").count() == 18
     write, field = host.get_by_role("button", name="Write on"), host.locator("textarea")
     host.get_by_role("button", name="Take it back").press("Enter")
@@ -340,6 +341,7 @@ def test_attention_by_keyboard(site: Path, opened: Any) -> None:
     assert note.inner_text() in large.get_attribute("aria-label")
     assert slider.get_attribute("aria-valuetext") == "12: space"
     host.locator("summary").press("Enter")
+    host.locator("tbody tr").first.wait_for()  # the table is made after the press
     assert host.locator("tbody tr").count() == 14
     host.locator(".looked span").nth(5).hover()
     assert slider.input_value() == "5"
