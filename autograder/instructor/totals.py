@@ -12,8 +12,6 @@ from autograder.grading.course import Course, NotACourse
 from autograder.instructor.rows import Row, report_rows
 from autograder.instructor.table import Table
 
-NOTHING = "nothing handed in"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Total:
@@ -61,9 +59,9 @@ def _total(
     for name, row in rows.items():
         if row.state == "graded" and row.score is not None and row.of:
             parts[name] = 100 * row.score / row.of
-        elif row.state == NOTHING and zero:
+        elif row.state == "nothing handed in" and zero:
             parts[name] = 0.0
-    open_ = tuple(name for name in counted if name in rows and rows[name].state not in ("graded", NOTHING))
+    open_ = tuple(name for name in counted if name in rows and rows[name].state not in ("graded", "nothing handed in"))
     missing = [name for name in counted if parts[name] is None and name not in open_]
     have = {name: part for name, part in parts.items() if part is not None}
     may = sorted((name for name in have if name not in weights), key=lambda name: have[name])

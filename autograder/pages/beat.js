@@ -128,8 +128,7 @@ class Beat {
       const mean = counts.reduce((a, b) => a + b) / n;
       return [name, `${first(counts)} of ${n}`, mean.toFixed(2), n < ENOUGH || (name === 'you' && this.revealed) ? '–' : upperBound(counts).toFixed(1)];
     });
-    const cells = (kind, values) => make('tr', {}, ...values.map(value => make(kind, kind === 'th' ? { scope: 'col' } : {}, value)));
-    this.table.replaceChildren(make('table', {}, make('thead', {}, cells('th', ['player', 'right first time', 'guesses per letter', `bits per letter, at most (from ${ENOUGH} letters)`])), make('tbody', {}, ...rows.map(row => cells('td', row)))));
+    this.table.replaceChildren(table(['player', 'right first time', 'guesses per letter', `bits per letter, at most (from ${ENOUGH} letters)`], rows));
     this.share.hidden = n < 10;
     const score = ([name, counts]) => `the ${name} ${first(counts)}`;
     const where = location.protocol.startsWith('http') ? ` ${location.origin}${location.pathname}` : '';

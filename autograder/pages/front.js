@@ -5,11 +5,10 @@
 
 const BEGINNINGS = ['ROMEO.\nO, ', 'LADY MACBETH.\nCome, ', 'HAMLET.\nWhat ', 'JULIET.\nMy ', 'FALSTAFF.\nA ', 'CLEOPATRA.\nGive '];
 const LINES = 6, LONGEST = 700, PACE = 110, BARS = 6, FAINT = 0.04, STRIP = 32, AGAIN = 64, TEMPERATURE = 0.7; // PACE: milliseconds a letter; AGAIN: letters that are read again
-const SHOWN_LETTER = { ' ': 'space', '\n': 'new line' };
 
 class Front {
   constructor(host) {
-    Object.assign(this, { host, at: -1, layer: 2, head: 1, off: new Set(), text: '\n' + BEGINNINGS[0], turn: 0, random: randomFrom(7) });
+    Object.assign(this, { host, at: -1, chosen: 9, off: new Set(), text: '\n' + BEGINNINGS[0], turn: 0, random: randomFrom(7) });
     this.page = make('div', { class: 'front-text', role: 'group', tabindex: 0, 'aria-label': 'What the model writes: pause, then use the arrow keys', onkeydown: event => this.key(event) });
     this.page.addEventListener('pointerover', ({ target }) => { if (target.dataset.at) this.look(Number(target.dataset.at)); });
     this.page.addEventListener('pointerleave', ({ pointerType }) => { if (pointerType !== 'touch') this.look(-1); });
@@ -18,7 +17,7 @@ class Front {
     const id = fresh();
     this.field = make('input', { type: 'text', id, maxlength: 200, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', placeholder: 'Type a beginning, then press Enter' });
     this.field.addEventListener('focus', () => this.pause());
-    this.field.addEventListener('input', () => { this.pause(); this.at = -1; this.text = `\n${this.field.value}`; this.draw(); this.tellSoon(); });
+    this.field.addEventListener('input', () => { this.at = -1; this.text = `\n${this.field.value}`; this.pause(); });
     this.field.addEventListener('keydown', event => { if (event.key === 'Enter') this.start(); });
     this.heads = make('div', { class: 'front-heads', role: 'group', 'aria-label': 'Its heads, layer by layer' });
     this.switch = make('button', { type: 'button', onclick: () => this.flip() });
@@ -47,21 +46,21 @@ class Front {
     });
     this.heads.style.setProperty('--columns', config.n_heads);
     this.heads.append(...this.strips);
-    this.choose(this.layer * config.n_heads + this.head, false);
+    this.tellHeads();
     const type = make('label', { for: this.field.id }, 'Your text');
     this.host.replaceChildren(what, make('div', { class: 'front-both' }, this.page, make('div', {}, make('p', { class: 'front-what' }, 'The next letter'), this.bars)),
       make('div', { class: 'row' }, this.play, type, this.field), make('div', { class: 'front-both' }, this.heads, make('div', {}, this.switch)), this.note, this.says);
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) { this.write(130); this.pause(); } else this.start();
+    this.start(130);
   }
 
   // --- writing ----------------------------------------------------------------------------------------
 
-  start() {
+  // Who asked for less motion gets a whole piece at once.
+  start(piece = 80) {
     this.play.textContent = 'Pause';
     this.at = -1;
     clearInterval(this.timer);
-    // Who asked for less motion gets a whole piece at once.
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) { this.write(80); this.pause(); return; }
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) { this.write(piece); this.pause(); return; }
     this.timer = setInterval(() => { if (!document.hidden && this.inView()) this.write(1); }, PACE);
   }
 
@@ -93,29 +92,33 @@ class Front {
 
   // --- looking ----------------------------------------------------------------------------------------
 
-  choose(n, tells = true) {
-    const { n_heads } = this.config;
-    [this.layer, this.head] = [Math.floor(n / n_heads), n % n_heads];
-    this.strips.forEach((button, i) => button.setAttribute('aria-pressed', i === n));
-    this.tellSwitch();
-    if (tells) { this.draw(); this.tellSoon(); }
+  choose(n) {
+    this.chosen = n;
+    this.changed();
   }
 
   // A head that is off adds nothing: the last letters are read again without it, and so is all that follows.
   flip() {
-    const n = this.layer * this.config.n_heads + this.head;
-    if (!this.off.delete(n)) this.off.add(n);
-    this.off = new Set(this.off);
+    if (!this.off.delete(this.chosen)) this.off.add(this.chosen);
     this.reader.steps.length = Math.max(0, this.reader.steps.length - AGAIN);
-    this.tellSwitch();
+    this.changed();
+  }
+
+  changed() {
+    this.tellHeads();
     this.draw();
     this.tellSoon();
   }
 
-  tellSwitch() {
-    const n = this.layer * this.config.n_heads + this.head, off = this.off.has(n);
-    this.switch.textContent = `${off ? 'Switch on' : 'Switch off'} layer ${this.layer + 1}, head ${this.head + 1}`;
+  map(step, n = this.chosen) {
+    const { n_heads } = this.config;
+    return step.weights[Math.floor(n / n_heads)][n % n_heads];
+  }
+
+  tellHeads() {
+    this.switch.textContent = `${this.off.has(this.chosen) ? 'Switch on' : 'Switch off'} ${this.strips[this.chosen].title}`;
     this.strips.forEach((button, i) => {
+      button.setAttribute('aria-pressed', i === this.chosen);
       button.classList.toggle('off', this.off.has(i));
       button.setAttribute('aria-label', button.title + (this.off.has(i) ? ', off' : ''));
     });
@@ -138,12 +141,14 @@ class Front {
 
   // --- drawing ----------------------------------------------------------------------------------------
 
+  // The letter that one looks from: the newest, or the one that was chosen.
+  seen(steps) { return this.at >= this.first && this.at < steps.length ? this.at : steps.length - 1; }
+
   draw() {
     const steps = this.read(), characters = Array.from(this.text);
     const begins = characters.flatMap((letter, i) => (letter === '\n' ? [i + 1] : [])).slice(-LINES);
     this.first = Math.max(1, begins[0]);
-    const at = this.at >= this.first && this.at < steps.length ? this.at : steps.length - 1;
-    const spans = new Map();
+    const at = this.seen(steps), spans = new Map();
     const shown = characters.slice(this.first).map((letter, i) => {
       const place = this.first + i;
       if (letter === '\n') return letter;
@@ -154,10 +159,10 @@ class Front {
       return span;
     });
     this.page.replaceChildren(...shown);
-    this.arcs(spans, at, steps[at].weights[this.layer][this.head]);
+    this.arcs(spans, at, this.map(steps[at]));
     this.drawBars(steps[at].p);
-    this.strips.forEach((button, n) => this.strip(button.firstChild, steps[at].weights[Math.floor(n / this.config.n_heads)][n % this.config.n_heads]));
-    this.described = this.describe(characters, steps, at);
+    const ink = getComputedStyle(this.heads).color;
+    this.strips.forEach((button, n) => this.strip(button.firstChild, this.map(steps[at], n), ink));
     if (!this.timer) this.page.setAttribute('aria-label', `What the model has written: ${this.text.slice(this.first)}`); // not at every letter
   }
 
@@ -175,36 +180,35 @@ class Front {
   }
 
   drawBars(p) {
-    const best = [...p.keys()].sort((a, b) => p[b] - p[a]).slice(0, BARS);
-    this.next = best.map(id => [SHOWN_LETTER[this.letters.vocabulary[id]] ?? this.letters.vocabulary[id], p[id]]);
-    this.bars.replaceChildren(...this.next.map(([name, share]) => make('li', {}, make('span', {}, name),
-      make('span', { class: 'bar', style: `inline-size: ${(55 * share).toFixed(1)}%` }), make('span', {}, share.toFixed(2)))));
+    this.bars.replaceChildren(...best(p, BARS).map(id => make('li', {}, make('span', {}, named(this.letters.vocabulary[id])),
+      make('span', { class: 'bar', style: `inline-size: ${(55 * p[id]).toFixed(1)}%` }), make('span', {}, p[id].toFixed(2)))));
   }
 
   // Where a head looks, as a strip: the newest letter on the right.
-  strip(canvas, map) {
+  strip(canvas, map, ink) {
     const context = canvas.getContext('2d');
     context.clearRect(0, 0, STRIP, 1);
-    context.fillStyle = getComputedStyle(canvas).color;
+    context.fillStyle = ink;
     for (let i = 0; i < STRIP && i < map.length; i++) {
       context.globalAlpha = Math.min(1, map[map.length - 1 - i] * 1.5);
       context.fillRect(STRIP - 1 - i, 0, 1, 1);
     }
   }
 
-  describe(characters, steps, at) {
-    const name = place => SHOWN_LETTER[characters[place]] ?? `“${characters[place]}”`;
-    const map = steps[at].weights[this.layer][this.head], begin = at - map.length + 1;
-    const most = [...map.keys()].sort((a, b) => map[b] - map[a]).slice(0, 3).filter(i => map[i] >= FAINT);
-    const seen = most.map(i => `${name(begin + i)} ${at - begin - i ? `${at - begin - i} back` : 'itself'}, ${map[i].toFixed(2)}`).join('; ');
-    const next = this.next.slice(0, 3).map(([letter, share]) => `${letter} ${share.toFixed(2)}`).join(', ');
+  // The picture in words.
+  described() {
+    const steps = this.read(), at = this.seen(steps), { vocabulary } = this.letters, { p } = steps[at];
+    const name = place => quoted(vocabulary[steps[place].token]), map = this.map(steps[at]), begin = at - map.length + 1;
+    const places = best(map, 3).filter(i => map[i] >= FAINT);
+    const seen = places.map(i => `${name(begin + i)} ${at - begin - i ? `${at - begin - i} back` : 'itself'}, ${map[i].toFixed(2)}`).join('; ');
+    const next = best(p, 3).map(id => `${named(vocabulary[id])} ${p[id].toFixed(2)}`).join(', ');
     const bits = at ? `, a surprise of ${(-Math.log2(steps[at - 1].p[steps[at].token])).toFixed(1)} bits` : '';
-    return `From ${name(at)}${bits}: layer ${this.layer + 1}, head ${this.head + 1} looks at ${seen}. The next letter: ${next}.`;
+    return `From ${name(at)}${bits}: ${this.strips[this.chosen].title} looks at ${seen}. The next letter: ${next}.`;
   }
 
   tellSoon() {
     clearTimeout(this.later);
-    this.later = setTimeout(() => { this.says.textContent = this.described ?? ''; }, 500); // not at every key
+    this.later = setTimeout(() => { if (this.reader) this.says.textContent = this.described(); }, 500); // not at every key
   }
 }
 

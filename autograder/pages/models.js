@@ -256,6 +256,18 @@ class Reader {
   }
 }
 
+// --- characters and figures, as the pages show them ---------------------------------------------------
+
+const glyph = character => ({ ' ': '␣', '\n': '⏎', '<unk>': '�' })[character] || character;
+const named = character => ({ ' ': say('space'), '\n': say('new line'), '<unk>': say('unknown') })[character] ?? character;
+const quoted = character => (character.trim() && character !== '<unk>' ? `“${character}”` : named(character));
+const best = (p, most) => [...p.keys()].sort((a, b) => p[b] - p[a]).slice(0, most).filter(id => p[id] > 0);
+
+function table(head, rows) {
+  const cells = (kind, values) => make('tr', {}, ...values.map(value => make(kind, kind === 'th' ? { scope: 'col' } : {}, String(value))));
+  return make('table', {}, make('thead', {}, cells('th', head)), make('tbody', {}, ...rows.map(row => cells('td', row))));
+}
+
 // --- from logits to a token ---------------------------------------------------------------------------
 
 // The probabilities after temperature, then top-k, then top-p, each applied to what the previous one has left.

@@ -3,10 +3,6 @@
 'use strict';
 
 const SHOWN = 48; // characters of an attention map
-const glyph = character => ({ ' ': '␣', '\n': '⏎', '<unk>': '�' })[character] || character;
-const named = character => ({ ' ': say('space'), '\n': say('new line'), '<unk>': say('unknown') })[character] ?? character;
-const quoted = character => (character.trim() && character !== '<unk>' ? `“${character}”` : named(character));
-const best = (p, most) => [...p.keys()].sort((a, b) => p[b] - p[a]).slice(0, most).filter(id => p[id] > 0);
 
 // Probabilities as bars, which are a list of words and numbers; with `press`, each word is a button.
 function bars(rows, label, press) {
@@ -14,11 +10,6 @@ function bars(rows, label, press) {
   return make('ol', { class: 'bars', 'aria-label': label }, ...rows.map(({ name, p }) => make('li', {},
     press ? make('button', { type: 'button', onclick: () => press(name) }, name) : make('span', {}, name),
     make('span', { class: 'bar', style: `inline-size: ${60 * p / reach}%` }), make('span', {}, p.toFixed(3)))));
-}
-
-function table(head, rows) {
-  const cells = (kind, values) => make('tr', {}, ...values.map(value => make(kind, kind === 'th' ? { scope: 'col' } : {}, String(value))));
-  return make('table', {}, make('thead', {}, cells('th', head)), make('tbody', {}, ...rows.map(row => cells('td', row))));
 }
 
 // What a picture shows as a table, made when it is opened.

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from nbclient.exceptions import CellExecutionError
-from packaging.requirements import Requirement
 
 from autograder.launcher import glossary, requirements, say
 from autograder.launcher.environment import Environment
@@ -87,8 +86,8 @@ def _shown(kind: str, content: str) -> Any:
 def first_cell(root: Path, address: str) -> Any:
     """The cell that makes a lecture run on Colab. address: of the course's git repository."""
     wanted = requirements.read(root)
-    packages = [str(each) for each in wanted.base if Requirement(str(each)).name not in NO_COLAB]
-    carriers = [*map(str, wanted.no_deps), f"git+{address}"]
+    packages = [line for line in wanted.base if requirements.named(line) not in NO_COLAB]
+    carriers = [*wanted.no_deps, f"git+{address}"]
     lines = {name: " ".join(f'"{each}"' for each in there) for name, there in
              (("packages", packages), ("carriers", carriers))}  # fmt: skip
     cell: dict[str, Any] = {"cell_type": "code", "execution_count": None, "id": "on-colab", "metadata": {}}
@@ -153,10 +152,10 @@ def parser() -> argparse.ArgumentParser:
 def write(place: Environment, rest: list[str]) -> int:
     """Write the archive."""
     options = parser().parse_args(rest)
-    lectures = glossary.lectures(place.root)
-    chosen = [path for path in lectures if not options.only or any(publish.called(path, name) for name in options.only)]
-    if not chosen:
-        say.line(publish.unknown(options.only, lectures))
+    try:
+        chosen = publish.chosen_of(glossary.lectures(place.root), options.only)
+    except LookupError as error:
+        say.line(str(error))
         return 2
     try:
         files = to_look_at(place.root, chosen, options.colab)

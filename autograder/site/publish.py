@@ -407,9 +407,10 @@ def publish(place: Environment, rest: list[str]) -> int:
     root = place.root
     out = options.out or root / "site"
     lectures = glossary.lectures(root)
-    chosen = [path for path in lectures if not options.only or any(called(path, name) for name in options.only)]
-    if not chosen:
-        print(unknown(options.only, lectures), file=sys.stderr)
+    try:
+        chosen = chosen_of(lectures, options.only)
+    except LookupError as error:
+        print(error, file=sys.stderr)
         return 2
     folders = [] if options.only else _assignments(place)
     site = Site(
@@ -461,9 +462,13 @@ def called(lecture: Path, name: str) -> bool:
     return int(number) == int(name) if name.isdigit() else name.casefold() in (topic, lecture.stem)
 
 
-def unknown(names: Iterable[str], lectures: Iterable[Path]) -> str:
-    topics = ", ".join(path.stem.partition("_")[2] for path in lectures)
-    return f"No lecture is called {' or '.join(names)}. There are: {topics}."
+def chosen_of(lectures: Sequence[Path], names: Sequence[str] | None) -> list[Path]:
+    """Those that are called so, or all. Raises LookupError if none is."""
+    chosen = [path for path in lectures if not names or any(called(path, name) for name in names)]
+    if not chosen:
+        topics = ", ".join(path.stem.partition("_")[2] for path in lectures)
+        raise LookupError(f"No lecture is called {' or '.join(names or ())}. There are: {topics}.")
+    return chosen
 
 
 def _title(lecture: Path) -> str:

@@ -39,14 +39,13 @@ def translate(place: Environment, rest: list[str]) -> int:
         return 2
     root = place.root
     own = catalogue.stems(root, options.language)
-    lectures = [
-        path
-        for path in glossary.lectures(root)
-        if any(publish.called(path, name) for name in options.lecture) or (not options.lecture and path.stem in own)
-    ]
-    if options.lecture and not lectures:
-        print(publish.unknown(options.lecture, glossary.lectures(root)), file=sys.stderr)
+    try:
+        lectures = publish.chosen_of(glossary.lectures(root), options.lecture)
+    except LookupError as error:
+        print(error, file=sys.stderr)
         return 2
+    if not options.lecture:
+        lectures = [path for path in lectures if path.stem in own]
     site = Translations(root / catalogue.WHERE / options.language / "site.po", options.language)
     renew(site, [("", text) for text in of_site()])
     for path in lectures:

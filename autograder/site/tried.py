@@ -116,24 +116,25 @@ def byte_pairs(card: dict[str, Any]) -> dict[str, Any]:
 def ngram_models() -> tuple[Any, list[Any]]:
     """The word tokenizer of the first lecture and its models, the unigram first."""
     from nlmcore.corpora import load
-    from nlmcore.ngram import NGramLM
     from nlmcore.tokens import WordTokenizer
 
-    texts = load("shakespeare").texts("train")
-    tokenizer = WordTokenizer.fit(texts, vocab_size=WORDS)
-    read = [[tokenizer.bos, *tokenizer.encode(text), tokenizer.eos] for text in texts]
-    return tokenizer, [NGramLM(n, tokenizer.vocab_size).fit(read) for n in range(1, ORDERS + 1)]
+    tokenizer = WordTokenizer.fit(load("shakespeare").texts("train"), vocab_size=WORDS)
+    return tokenizer, _models(tokenizer, ORDERS)
 
 
 def letter_models() -> list[Any]:
     """N-gram models of characters, the unigram first, with the vocabulary of the networks."""
     from lectures.trained import checkpoint
+
+    return _models(checkpoint("char_gpt").tokenizer, LETTERS)
+
+
+def _models(tokenizer: Any, highest: int) -> list[Any]:
     from nlmcore.corpora import load
     from nlmcore.ngram import NGramLM
 
-    tokenizer = checkpoint("char_gpt").tokenizer
     read = [[tokenizer.bos, *tokenizer.encode(text), tokenizer.eos] for text in load("shakespeare").texts("train")]
-    return [NGramLM(n, tokenizer.vocab_size).fit(read) for n in range(1, LETTERS + 1)]
+    return [NGramLM(n, tokenizer.vocab_size).fit(read) for n in range(1, highest + 1)]
 
 
 def passages() -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ FOOT = '<a href="{root}accessibility.html">Accessibility</a>. These pages ask no
 @functools.cache
 def of_script() -> tuple[str, ...]:
     """What the scripts say: the texts in their calls of `say`."""
-    scripts = [(FOLDER / name).read_text(encoding="utf-8") for name in ("site.js", "try.js")]
+    scripts = [(FOLDER / name).read_text(encoding="utf-8") for name in ("site.js", "models.js", "try.js")]
     script = "\n".join([*scripts, presented.script()])
     file = io.BytesIO(script.encode())
     found = extract_javascript(file, {"say": None}, [], {"encoding": "utf-8", "parse_template_string": True})

@@ -38,6 +38,7 @@ from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.pretrained.weights import read_safetensors
 from nlmcore.tokens import BPETokenizer, Tokenizer
 from nlmcore.tool.descriptions import describe, rebuilt, tokenizer_fields, tokenizer_of
+from nlmcore.training.checkpoint import write_to_disk
 from nlmcore.transfer import LoRA
 from nlmcore.transformer import TransformerLM
 
@@ -138,10 +139,7 @@ def replace_files(place: Path, files: dict[str, bytes]) -> None:
     beside = {name: place / f".{name}.writing" for name in files}
     try:
         for name, content in files.items():
-            with open(beside[name], "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())  # on the disk before it takes the name of the old one
+            write_to_disk(beside[name], content)
     except BaseException:
         for path in beside.values():
             path.unlink(missing_ok=True)

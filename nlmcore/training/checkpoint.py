@@ -39,14 +39,18 @@ def save_checkpoint(path: str | Path, content: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.writing")
     try:
-        with open(beside, "wb") as file:
-            file.write(whole)
-            file.write(hashlib.sha256(whole).digest())
-            file.flush()
-            os.fsync(file.fileno())  # on the disk before it takes the name of the old one
+        write_to_disk(beside, whole, hashlib.sha256(whole).digest())
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def write_to_disk(path: Path, *parts: bytes) -> None:
+    """A file that is on the disk, not only on its way there, before it takes the name of an old one."""
+    with open(path, "wb") as file:
+        file.writelines(parts)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def load_checkpoint(path: str | Path) -> dict[str, Any]:

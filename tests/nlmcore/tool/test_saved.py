@@ -24,9 +24,9 @@ from nlmcore.pretrained import gpt2
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import BPETokenizer, CharTokenizer, Tokenizer, WordTokenizer
-from nlmcore.tool import saved
 from nlmcore.tool.descriptions import ARGUMENTS
 from nlmcore.tool.saved import load_model, save_model
+from nlmcore.training import checkpoint
 from nlmcore.transfer import LoRA
 from nlmcore.transformer import FeedForward, GatedFeedForward, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
@@ -294,7 +294,7 @@ def test_what_was_there_is_whole_until_the_new_model_is_on_the_disk(
 
     save_model(tmp_path, made("GPT"), TOKENIZERS["byte pairs"])
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    monkeypatch.setattr(saved, "open", full, raising=False)
+    monkeypatch.setattr(checkpoint, "open", full, raising=False)
     with pytest.raises(OSError, match="no space left"):
         save_model(tmp_path, made("GPT, dropout"))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
