@@ -4,6 +4,7 @@ publish    the verb: pages, contents, search; what is executed is kept, so a sec
 kept       one lecture executed in a kernel of its own, with the states of its widgets, kept under a digest
 drawn      inside that kernel: the states of a widget, drawn
 packed     many drawn states as one small script; card: the picture that goes along with a link
+reference  the pages of the package: docstrings and code of nlmcore
 tried      the models, counts and tokenizers of the page "Try the models", which run in the browser
 sheet      a notebook as HTML
 prose      Markdown and mathematics as HTML; formulas: all of them, and the font they are set in

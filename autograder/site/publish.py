@@ -23,7 +23,7 @@ from autograder.feedback.mathematics import in_a_line
 from autograder.files import write_whole
 from autograder.launcher import glossary, say, verbs
 from autograder.launcher.environment import Environment
-from autograder.site import card, catalogue, llm, presented, tried, words
+from autograder.site import card, catalogue, llm, presented, reference, tried, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -52,6 +52,7 @@ MENU = {
     "Symbols": "lectures/symbols.html",
     "Other courses": "lectures/decks.html",
     "Results": "lectures/results.html",
+    "Code": reference.PAGE,
     "Install": "install.html",
     "Search": "search.html",
 }
@@ -208,6 +209,14 @@ class Site:
                 "<td>(?=<strong>(.*?)</strong>)", lambda word: f'<td id="{slug(plain(word[1]), taken)}">', body
             )
         self.page(to, body, writer.headings, scripts=scripts)
+
+    def package(self) -> None:
+        """The pages of nlmcore."""
+        writer = Writer(self.pages, reference.PAGE, reference.PAGE)
+        self.page(reference.PAGE, writer.markdown(reference.contents(self.root)), writer.headings)
+        for to, path in reference.addresses(self.root).items():
+            writer = Writer(self.pages, to, to)
+            self.page(to, reference.body(path, self.root, writer), writer.headings)
 
     def translated(self) -> str:
         """Links to the lectures in other languages, in Markdown."""
@@ -447,6 +456,7 @@ def publish(place: Environment, rest: list[str]) -> int:
             site.notebook(source, site.pages.made[source], nbformat.read(path, as_version=4).cells)
     for source, to in LISTS.items():
         site.text(source, to)
+    site.package()
     site.finish()
     whole = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     say.line(f"{out}: {whole / 1e6:.1f} MB. Open {out / 'index.html'}.")
@@ -486,7 +496,7 @@ def _addresses(
     root: Path, out: Path, lectures: Iterable[Path], chosen: Iterable[Path], assignments: Iterable[Path]
 ) -> dict[str, str]:
     """Which page each file of the course becomes, or became in an earlier build."""
-    made = dict(LISTS)
+    made = dict(LISTS) | {page: page for page in (reference.PAGE, *reference.addresses(root))}
     for path in lectures:
         to = f"lectures/{path.stem}.html"
         if path in chosen or (out / to).is_file():
