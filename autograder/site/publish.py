@@ -40,6 +40,7 @@ LISTS = {
     "exercises/README.md": "exercises/index.html",
     "README.md": "install.html",
     "autograder/pages/accessibility.md": "accessibility.html",
+    "autograder/pages/conformance.md": "conformance.html",
     "autograder/pages/try.md": "try.html",
     "autograder/pages/beat.md": tried.GAME,
 }

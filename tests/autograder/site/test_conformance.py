@@ -1,0 +1,61 @@
+"""The report on accessibility has every criterion once; the tests that it names exist, and axe-core runs its rules."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from autograder.pages import FOLDER
+from tests.autograder.site import browsing
+
+RESULTS = {"Supports", "Partially Supports", "Not Applicable"}
+HERE = Path(__file__).parent
+
+
+class Row(NamedTuple):
+    criterion: str
+    level: str
+    result: str
+    told: str
+
+    def named(self, what: str) -> list[str]:
+        """The rules after "axe-core:", or the tests after "test"."""
+        found = re.search(rf"\b{what}:? ((?:`[^`]+`(?:, )?)+)", self.told)
+        return re.findall(r"`([^`]+)`", found[1]) if found else []
+
+
+REPORT = (FOLDER / "conformance.md").read_text("utf-8")
+ROWS = [Row(*found) for found in re.findall(r"^\| ([\d.]+) .+ \((AA?)\) \| (.+?) \| (.*) \|$", REPORT, re.M)]
+
+
+def test_every_criterion_is_there_once() -> None:
+    assert Counter(row.level for row in ROWS) == {"A": 31, "AA": 24}, "WCAG 2.2, without 4.1.1, which is obsolete"
+    assert len({row.criterion for row in ROWS}) == len(ROWS)
+    assert {row.result for row in ROWS} <= RESULTS
+    assert all(row.told for row in ROWS if row.criterion != "3.2.4")
+
+
+def test_the_tests_that_it_names_exist() -> None:
+    there = "\n".join(file.read_text("utf-8") for file in HERE.glob("*.py"))
+    named = {test for row in ROWS for test in row.named("test")}
+    assert len(named) > 5
+    assert all(f"def {test}(" in there for test in named)
+
+
+def test_the_rules_that_it_names_are_run_for_that_criterion() -> None:
+    package = pytest.importorskip("axe_playwright_python")
+    script = next(Path(package.__file__).parent.glob("*.js")).read_text("utf-8")
+    tags = {
+        name: json.loads(f"[{of}]") for name, of in re.findall(r'\{id:"([a-z0-9-]+)"[^{}]*?tags:\[([^\]]*)\]', script)
+    }
+    off = Path(browsing.__file__).read_text("utf-8").partition("off = ")[2].partition("\n")[0]
+    named = [(row.criterion.replace(".", ""), rule) for row in ROWS for rule in row.named("axe-core")]
+    assert len(named) > 20
+    for criterion, rule in named:
+        assert f"wcag{criterion}" in tags[rule], f"{criterion}: {rule}"
+        assert set(browsing.RULES) & set(tags[rule]), f"{rule} is not run"
+        assert "experimental" not in tags[rule], f"{rule} is not run by default"
+        assert f'"{rule}"' not in off
