@@ -10,7 +10,7 @@ import pytest
 
 from autograder.feedback.mathematics import mathml
 from autograder.launcher import glossary, say, verbs
-from autograder.site import catalogue, publish, tried
+from autograder.site import catalogue, publish, reference, tried
 from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
@@ -106,7 +106,8 @@ def test_every_link_of_every_page_leads_somewhere(unexecuted: Path) -> None:
     pages = {path: path.read_text(encoding="utf-8") for path in unexecuted.rglob("*.html")}
     assignments = sum(len(list(folder.glob("*.ipynb"))) for folder in BUILT)
     translated = sum(len(catalogue.languages(ROOT, path.stem)) for path in glossary.lectures(ROOT))
-    assert len(pages) == len(glossary.lectures(ROOT)) + translated + assignments + len(publish.LISTS) + 2
+    package = 1 + len(reference.addresses(ROOT))
+    assert len(pages) == len(glossary.lectures(ROOT)) + translated + assignments + len(publish.LISTS) + package + 2
     anchors = {path: set(re.findall(r' id="([^"]+)"', page)) for path, page in pages.items()}
     for path, page in pages.items():
         for to in re.findall(r'<(?:a|link|img|script)\b[^>]*? (?:href|src)="([^"]*)"', page):
