@@ -4,10 +4,11 @@ lectures.show       pictures from arrays (SVG, matplotlib), and `live`, which re
 lectures.widgets    the widgets, one module per lecture, over `show` and `nlmcore`
 lectures.predictions what a reader has predicted, kept in a file of theirs; exported by `python -m lectures.predictions`
 lectures.prompting  what a model learns from its prompt: options scored, patterns completed, accuracy measured
+lectures.quiz       a lecture's questions for Moodle or Canvas
 lectures.formulas   a formula that was typed, as a graph of `nlmcore.autodiff`
 lectures.recipes    how the course's models were trained and its results measured, one command each
 lectures.trained    the course's own trained models: `checkpoint(name)` reads one from `lectures/checkpoints`
-lectures/results    what they measured, as data; `stored(name)` reads it
+lectures/results    what they measured, as data; `stored(name)` reads it, `stored_runs(name)` one kept run by run
 lectures/figures    pictures that are there without a kernel
 """
 
@@ -28,3 +29,17 @@ def stored(name: str) -> Any:
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.json")))
         raise ValueError(f"stored: there is no result {name!r}; there are: {known}")
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def stored_runs(name: str) -> list[Any]:
+    """The trainings of a result that keeps one file for each, in the folder `lectures/results/<name>/`.
+
+    Raises ValueError if there are none.
+    """
+    files = sorted((FOLDER / "results" / name).glob("*.json"))
+    runs = [
+        run for file in files if "job" in (run := json.loads(file.read_text(encoding="utf-8")))
+    ]
+    if not runs:
+        raise ValueError(f"stored_runs: there are no runs of {name!r} in lectures/results")
+    return runs

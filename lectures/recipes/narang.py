@@ -1,10 +1,19 @@
-"""Table 1 of Narang et al. (2021), "Do Transformer modifications transfer across implementations and applications?".
+"""Table 1 of Narang et al. (2021), "Do Transformer modifications transfer across implementations and applications?", and
+our runs of its rows (`lectures.recipes.transfer`).
 
 Parameters in millions, operations in 10¹² per step, steps per second, early loss (mean and standard deviation of five
 runs), final loss (one run), SuperGLUE, XSum (ROUGE-2), WebQuestions, English to German (BLEU). Rows have the names of
 `nlmcore.variants.CATALOGUE`.
 """
 
+from typing import Any
+
+from lectures import stored_runs
+
+VANILLA = "Vanilla Transformer"
+RATE, STEPS, SEEDS = 5.6e-3, 5_400, 3
+"""Of our runs: the common learning rate, and the full length."""
+LENGTHS = (STEPS // 9, STEPS // 3)
 COLUMNS = ("parameters", "operations", "steps_per_second", "early", "sd", "final", "superglue", "xsum", "webq", "ende")
 
 _TABLE = """
@@ -66,3 +75,14 @@ THEIRS: dict[str, dict[str, float]] = {
     name: dict(zip(COLUMNS, map(float, figures.split()), strict=True))
     for name, figures in (line.split(" | ") for line in _TABLE.strip().split("\n"))
 }
+
+
+def ours(steps: int = STEPS) -> dict[str, list[dict[str, Any]]]:
+    """Row -> its runs of this length, one for each seed: the rows that have all seeds, in the paper's order."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for run in stored_runs("transfer"):
+        job = run["job"]
+        if (job["steps"], job["rate"], job["control"]) == (steps, RATE, ""):
+            found.setdefault(job["row"], {})[job["seed"]] = run
+    seeds = range(SEEDS)
+    return {row: [found[row][seed] for seed in seeds] for row in THEIRS if set(found.get(row, ())) >= set(seeds)}

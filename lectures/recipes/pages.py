@@ -12,15 +12,31 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from lectures.recipes.narang import THEIRS
+from lectures import stored_runs
+from lectures.recipes.narang import RATE, VANILLA
 from lectures.recipes.tables import Form, Page, Result, Table, table, text, words
+
+
+RUN_BY_RUN = {
+    "transfer": "Do the modifications of the Transformer transfer? Rows of Narang et al. (2021), trained again."
+}
+"""Results with a file for each training, in a folder."""
 
 
 def told(file: Path) -> str:
     """What the page says of one result."""
-    result = json.loads(file.read_text(encoding="utf-8"))
+    result = _runs(file.with_suffix("")) if file.stem in RUN_BY_RUN else json.loads(file.read_text(encoding="utf-8"))
     blocks = PAGES.get(file.stem, (SHOWN,) if "what_it_shows" in result else ())
     return f"## {result['question']}\n\n`{result['made_by']['command']}`\n\n{picture(file)}{text(blocks, result)}"
+
+
+def _runs(folder: Path) -> Result:
+    return {
+        "question": RUN_BY_RUN[folder.name],
+        "made_by": {"command": f"python -m lectures.recipes.{folder.name} --hours 2"},
+        "runs": stored_runs(folder.name),
+        "floors": {task: min(of) for task, of in json.loads((folder / "floors.json").read_text("utf-8")).items()},
+    }
 
 
 def picture(file: Path) -> str:
@@ -81,6 +97,29 @@ def along(first: str, path: str | Callable[[Result], Any]) -> Table:
 
 
 # --- tables that no row of data describes -------------------------------------------------------------------------
+
+
+def transfer(result: Result) -> str:
+    """Every kind of run with its seeds, and its difference from vanilla with the same seed."""
+    kinds: dict[tuple[Any, ...], dict[int, Any]] = {}
+    for run in result["runs"]:
+        job = run["job"]
+        kinds.setdefault((job["control"], job["row"], job["steps"], job["rate"]), {})[job["seed"]] = run
+    rows = []
+    for (control, row, steps, rate), seeds in sorted(kinds.items()):
+        base = kinds.get(("", VANILLA, steps, RATE), {})
+        sound = {seed: run for seed, run in seeds.items() if "final" in run}
+        gaps = [run["final"] - base[seed]["final"] for seed, run in sound.items() if seed in base and seeds is not base]
+        exact = [
+            f"{100 * mean(run['test'][task]['exact'] for run in sound.values()):.1f}" if sound else ""
+            for task in ("sounds", "numbers", "spelling")
+        ]
+        final = words("{0!e:.4f}", [run["final"] for run in sound.values()])
+        lost = f" {len(seeds) - len(sound)} diverged" if len(sound) < len(seeds) else ""
+        name = f"{row}, {control}" if control else row
+        rows.append([name, f"{steps:,}", f"{rate:g}", final + lost, words("{0!e:+.4f}", gaps), *exact])
+    head = ["", "steps", "rate", "final loss by seed", "less vanilla's, seed by seed"]
+    return table([*head, "sounds right, %", "numbers", "spelling"], rows)
 
 
 def unused_source(result: Result) -> str:
@@ -182,34 +221,6 @@ def mirage(result: Result) -> list[tuple[str, dict[str, list[float]]]]:
         runs = [run for run in result["runs"] if run["width"] == width]
         found.append((f"{width}: {runs[0]['N']:,}", {name: [run[key] for run in runs] for name, key in names.items()}))
     return found
-
-
-def modifications(result: Result) -> str:
-    """Every row, theirs beside ours; rows that no seed has been trained on yet are left out."""
-
-    def figure(values: list[float]) -> str:
-        return interval(values) if len(values) > 1 else words("{0!e:.3f}", values)
-
-    def difference(name: str) -> str:
-        found = result["against_vanilla"].get("final", {}).get(name)
-        return f"{found['difference']:+.3f} (p = {found['p']:.2g})" if found else ""
-
-    rows = [
-        [
-            name,
-            f"{row['parameters']:,}",
-            f"{row['multiply_adds'] / 1e6:.0f}",
-            f"{row['steps_per_second']:.1f}",
-            f"{THEIRS[name]['final']:.3f}" if name in THEIRS else "",
-            *(figure(row[column]) for column in ("early", "final")),
-            difference(name),
-            *(figure(row[column]) for column in ("phonemes", "numbers")),
-        ]
-        for name, row in result["rows"].items()
-        if row["final"]
-    ]
-    ours = ["early", "final", "final, less vanilla's", "phonemes", "numbers"]
-    return table(["", "parameters", "10⁶ multiply-adds", "steps per second", "final, theirs", *ours], rows)
 
 
 def _law(law: dict[str, float]) -> str:
@@ -942,10 +953,11 @@ PAGES: dict[str, Page] = {
         name: ("{how}. Mean of the seeds, lowest to highest.", Table(mirage, "width: N", grid="{0!g:.3f}"))
         for name in ("mirage", "mirage_longer")
     },
-    "modifications": (
-        "**Void as a test of encoder-decoders: vanilla does not use its source (the next result).** {settings}. {progress}."
-        " Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
-        modifications,
+    "transfer": (
+        "One encoder-decoder of 4 + 4 layers, width 48, learns three tasks whose answer the source decides; AdamW, a cosine."
+        " Final loss: mean of the three tasks, nats per token, held out; right: answers that are right in every token, test."
+        " The best n-gram of the answers has {floors[sounds]:.2f}, {floors[numbers]:.2f} and {floors[spelling]:.2f}.",
+        transfer,
     ),
     "unused_source": ("{how}.", unused_source),
     "free_running": (

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from lectures import FOLDER
-from lectures.recipes.pages import PAGES, told
+from lectures.recipes.pages import PAGES, RUN_BY_RUN, told
 
 
 def page(folder: Path) -> str:
@@ -20,7 +20,11 @@ def page(folder: Path) -> str:
         " otherwise, small models, two CPU cores. Where a paper's claim does not hold here, the page says so."
     ]
     others = sorted(file.stem for file in folder.glob("*.json") if file.stem not in PAGES)
-    parts += [told(file) for name in [*PAGES, *others] if (file := folder / f"{name}.json").exists()]
+    parts += [
+        told(file)
+        for name in [*PAGES, *others]
+        if (file := folder / f"{name}.json").exists() or (name in RUN_BY_RUN and (folder / name).is_dir())
+    ]
     whole = "\n\n".join(parts) + "\n"
     return re.sub("(`[^`\n]*`)|<", lambda found: found[1] or "&lt;", whole)  # the token <unk> is no tag
 

@@ -1,10 +1,15 @@
-"""Which differences between rows are real: Welch's t test with Holm's correction, and a rank correlation.
+"""Which differences between rows are real: Welch's t test or pairs, Holm's correction, and a rank correlation.
 
     t = (mean x − mean y) / √(a + b),   a = s_x² / n_x,  b = s_y² / n_y          Welch (1947): the spreads may differ
     ν = (a + b)² / (a² / (n_x − 1) + b² / (n_y − 1))                             degrees of freedom
     p = 2 P(T > |t|) = 2 c ∫ cos^(ν−1) θ dθ from atan(|t| / √ν) to π / 2,        c = Γ((ν + 1) / 2) / (√π Γ(ν / 2))
 
     p_(k) · (m + 1 − k), never below an earlier one            Holm (1979), for m tests, p sorted from the smallest
+
+Rows that were run with the same seeds are compared seed by seed, with one deviation for all rows r and seeds s, the
+baseline among them (a two-way layout without replication; Scheffé 1959, section 4.2):
+
+    e_rs = x_rs − x̄_r − x̄_s + x̄,    σ² = Σ e_rs² / ((R − 1)(S − 1)),    t = (x̄_r − x̄_0) / (σ √(2 / S))
 
 A correlation of few rows is uncertain: its interval is that of rows drawn again with replacement (Efron 1979).
 """
@@ -13,7 +18,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from statistics import NormalDist, fmean, quantiles, stdev
+from statistics import NormalDist, fmean, median, quantiles, stdev
 from typing import NamedTuple
 
 import numpy as np
@@ -116,6 +121,50 @@ def against(baseline: Sample, rows: Mapping[str, Sample]) -> dict[str, Compariso
     p = {name: welch(sample, baseline) for name, sample in rows.items()}
     corrected = holm(p)
     return {name: Comparison(*difference(rows[name], baseline), p[name], corrected[name]) for name in p}
+
+
+class Layout(NamedTuple):
+    """σ, its degrees of freedom, the number of seeds, and the rows that have a deviation of their own."""
+
+    sd: float
+    freedom: int
+    seeds: int
+    apart: tuple[str, ...]
+
+    def detectable(self, tests: int, power: Real = 0.8, level: Real = 0.05) -> float:
+        """The difference that is found with this probability after the strictest of so many corrections."""
+        factor = critical(self.freedom, level / tests) + critical(self.freedom, 2 * (1 - power))
+        return factor * self.sd * math.sqrt(2 / self.seeds)
+
+
+def paired(
+    baseline: Sequence[Real], rows: Mapping[str, Sequence[Real]], most: Real = 3
+) -> tuple[dict[str, Comparison], Layout]:
+    """Of each row what separates it from a baseline with the same seeds in the same order, corrected by Holm.
+
+    A row whose differences spread more than `most` times the median of the rows is tested with its own deviation, as
+    in a paired t test, and does not enter σ. Raises ValueError unless all have one length, two or more.
+    """
+    seeds = len(baseline)
+    if seeds < 2 or any(len(values) != seeds for values in rows.values()):
+        lengths = {name: len(values) for name, values in rows.items()}
+        raise ValueError(f"paired: every row needs the baseline's seeds, two or more; it has {seeds}, they {lengths}")
+    gaps = {name: [x - y for x, y in zip(values, baseline, strict=True)] for name, values in rows.items()}
+    own = {name: stdev(gap) for name, gap in gaps.items()}
+    apart = tuple(name for name in rows if own[name] > most * median(own.values()))
+    x = np.array([baseline, *(values for name, values in rows.items() if name not in apart)], dtype=float)
+    residual = x - x.mean(1, keepdims=True) - x.mean(0) + x.mean()
+    freedom = (len(x) - 1) * (seeds - 1)
+    sd = math.sqrt(float((residual**2).sum()) / freedom)
+    error = {name: (own[name], math.sqrt(1 / seeds), seeds - 1) for name in apart}
+    found, p = {}, {}
+    for name, gap in gaps.items():
+        spread, scale, degrees = error.get(name, (sd, math.sqrt(2 / seeds), freedom))
+        found[name] = fmean(gap), critical(degrees) * spread * scale
+        p[name] = two_sided(abs(fmean(gap)) / (spread * scale), degrees) if spread else float(fmean(gap) == 0)
+    corrected = holm(p)
+    compared = {name: Comparison(*found[name], p[name], corrected[name]) for name in rows}
+    return compared, Layout(sd, freedom, seeds, apart)
 
 
 def ranks(values: ArrayLike) -> np.ndarray:

@@ -3,7 +3,7 @@
 #
 # Many papers claim that a change improves the Transformer. You build three such changes (ReZero, experts, factorised embeddings), and then what a judge
 # of such claims needs: the count of what a model costs, a width that makes a comparison fair, intervals, Welch's test, Holm's correction and a rank
-# correlation. At the end your code judges one row of the table of Narang et al. (2021) from 531 stored trainings, and then models that you train
+# correlation. At the end your code judges one row of the table of Narang et al. (2021) from stored trainings, and then models that you train
 # yourself.
 #
 # [[questions]]
@@ -27,7 +27,7 @@ from IPython.display import HTML
 from torch.nn import functional as F
 
 from autograder.check import check, failing, passes, show_rows
-from lectures import show, stored
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 torch.set_num_threads(1)  # for models as small as these one thread is fastest
@@ -649,7 +649,7 @@ def judge(trainings, baseline, rate):
 # %% [markdown]
 # ## 7. An experiment: does a router need the balance loss? [[modifications.which_balance, 35 minutes, medium]]
 #
-# The lecture says of our table that its experts were trained *without* the loss that balances them. Does that matter? A small model with your `experts`
+# Switch trains its experts with a loss that balances them (question 2b). Does a router need it? A small model with your `experts`
 # reads three letters of a play and predicts the fourth, with 4 experts and a capacity factor of 1. It is trained twice from the same start: without the
 # balance loss, and with 0.2 times the balance loss added to the loss. Four answers are possible:
 #
@@ -744,12 +744,9 @@ show_rows(
 # %% [markdown]
 # ## Your row of the table
 #
-# There is nothing to write here but your name. Every row of the table of Narang et al. was trained again for the course, five seeds each, along with some
-# newer ones (`python -m lectures.recipes modifications`). One row of theirs is yours. It follows from your name; if you prefer another, set `my_row`
-# yourself.
-#
-# **Our table is void** as a test of encoder–decoders: vanilla, with which every row is compared, does not use its source (section 7 of the lecture).
-# It serves here to try your tools on, and your report should not draw more from it than that.
+# There is nothing to write here but your name. Some rows of the table of Narang et al. were trained again for the course, with three seeds each
+# (`python -m lectures.recipes.transfer`; sections 7 and 8 of the lecture). One of these rows is yours. It follows from your name; if you prefer another,
+# set `my_row` yourself.
 
 # %%
 my_name = "write your name here"
@@ -759,25 +756,25 @@ TOOLS |= {"rank_correlation": rank_correlation, "judge": judge}
 ready = all(passes(f"modifications.{name}", function) for name, function in TOOLS.items())
 VANILLA = "Vanilla Transformer"
 if ready:
-    from lectures.recipes.narang import THEIRS
+    from lectures.recipes.narang import LENGTHS, RATE, STEPS, THEIRS, ours
 
-    result = stored("modifications")
-    rows = [row for row in THEIRS if row != VANILLA]
+    runs = ours()  # row -> its trainings, one for each seed
+    rows = [row for row in runs if row != VANILLA]
     my_row = rows[int(hashlib.sha256(my_name.encode()).hexdigest(), 16) % len(rows)]
-    # my_row = "Rezero"
-    print(f"{my_name}, your row is “{my_row}”; {len(result['trainings'])} trainings are stored.")
+    # my_row = "GeGLU"
+    print(f"{my_name}, your row is “{my_row}”, one of {len(rows)}.")
 
 # %% [markdown]
 # **Theirs and ours, by your judge.** The paper prints the mean and standard deviation of five early losses. Any five numbers with these two give the same
-# $t$: mean − sd twice, the mean, mean + sd twice. So your `judge` can read their table as well.
+# $t$: mean − sd twice, the mean, mean + sd twice. So your `judge` can read their table as well. Our losses are of three tasks, in nats per token.
 
 # %%
 SAYS = {1: "better than vanilla", 0: "unclear", -1: "worse than vanilla"}
 
 
-def column(row, key):
-    """One number for each of the five seeds."""
-    return result["rows"][row][key]
+def losses(row, steps):
+    """Our final losses of a row after trainings of this length, one for each seed; none if the row was not trained for it."""
+    return [run["final"] for run in ours(steps).get(row, [])]
 
 
 if ready:
@@ -786,35 +783,25 @@ if ready:
         for row, of in THEIRS.items()
         for seed, step in enumerate((-1, -1, 0, 1, 1))
     ]
-    verdicts = {"theirs": judge(printed, VANILLA, 1.0), "ours": judge(result["trainings"], VANILLA, 0.004)}
+    trained_rows = [run["job"] | {"losses": [run["early"], run["final"]]} for of in runs.values() for run in of]
+    verdicts = {"theirs": judge(printed, VANILLA, 1.0), "ours": judge(trained_rows, VANILLA, RATE)}
     for name, (gaps, corrected, verdict) in verdicts.items():
         print(
-            f"{name:7} {gaps[my_row]:+.3f} nats, p after Holm {corrected[my_row]:.2g} ({len(gaps)} tests): {SAYS[verdict[my_row]]}"
+            f"{name:7} {gaps[my_row]:+.4f} nats, p after Holm {corrected[my_row]:.2g} ({len(gaps)} tests): {SAYS[verdict[my_row]]}"
         )
-    mine, base = column(my_row, "final"), column(VANILLA, "final")
-    gap, half = paired(mine, base)
-    t, freedom, p = welch(mine, base)
-    print(f"\nfinal losses of the five seeds: {mine}, vanilla {base}")
-    print(f"paired {gap:+.3f} ± {half:.3f}; Welch t = {t:.2f} with {freedom:.1f} degrees of freedom, p = {p:.2g} alone")
-    for key, of in (("parameters", "parameters"), ("multiply_adds", "operations"), ("steps_per_second", "speed")):
-        print(f"{of:10} {column(my_row, key) / column(VANILLA, key):.2f} times vanilla's")
-    both = [row for row in rows if row in verdicts["ours"][2]]
-    theirs_final = {row: of["final"] for row, of in THEIRS.items()}
-    ours_final = {row: fmean(of["final"]) for row, of in result["rows"].items()}
-    print()
-    for within in (9.0, 0.05):
-        shared = [row for row in theirs_final if abs(theirs_final[row] - theirs_final[VANILLA]) <= within]
-        _, rho = rank_correlation([theirs_final[row] for row in shared], [ours_final[row] for row in shared])
-        print(
-            f"rank correlation of the final losses of {len(shared)} rows, at most {within} from vanilla in theirs: {float(rho):.2f}"
-        )
-    print("\ntheirs ↓ ours →        better  unclear   worse")
-    for word, of in SAYS.items():
-        counts = [
-            sum(verdicts["theirs"][2][row] == word and verdicts["ours"][2][row] == other for row in both)
-            for other in SAYS
-        ]
-        print(f"{of:20}" + "".join(f"{count:9}" for count in counts))
+    print("\nours, seed by seed, after trainings of three lengths:")
+    for steps in (*LENGTHS, STEPS):
+        if mine := losses(my_row, steps):
+            gap, half = paired(mine, losses(VANILLA, steps))
+            share = gap / fmean(losses(VANILLA, steps))
+            print(f"{steps:6,} steps  {gap:+.4f} ± {half:.4f}, {share:+.1%} of vanilla's loss")
+    t, freedom, p = welch(losses(my_row, STEPS), losses(VANILLA, STEPS))
+    print(f"Welch at {STEPS:,} steps: t = {t:.2f} with {freedom:.1f} degrees of freedom, p = {p:.2g} alone")
+    size = runs[my_row][0]["parameters"] / runs[VANILLA][0]["parameters"]
+    print(f"\nparameters: {size:.2f} times vanilla's in ours, {THEIRS[my_row]['parameters'] / THEIRS[VANILLA]['parameters']:.2f} in theirs")
+    final = {row: fmean(losses(row, STEPS)) for row in runs}
+    _, rho = rank_correlation([THEIRS[row]["final"] for row in final], list(final.values()))
+    print(f"rank correlation of the final losses of {len(final)} rows: {float(rho):.2f}")
 
 
 # %%
@@ -827,7 +814,7 @@ def field_svg(gaps, verdict, mine):
     keys = show.looks(names.values(), ["circle", "ring", "square"], wide=0)
     axes = (
         show.Axis(0, len(order) + 1, "rows, from the best to the worst", ticks={}),
-        show.Axis(-reach, reach, "loss, less vanilla's"),
+        show.Axis(-reach, reach, "early loss, less vanilla's"),
     )
     plot = show.Plot(canvas, *axes, across=820, down=380, keys=keys, columns=3)
     plot.level(0)
@@ -841,10 +828,10 @@ def field_svg(gaps, verdict, mine):
             words = f"{mine} {gaps[row]:+.3f}".replace("-", "−")
             canvas.text(x, y - 6 if free > 0 else y + 18, words, 16, anchor)
     told = "; ".join(f"{row} {gaps[row]:+.3f} {names[verdict[row]]}" for row in order)
-    return canvas.svg(f"Final loss of each row less vanilla's, from the best to the worst, {mine} marked. {told}.")
+    return canvas.svg(f"Early loss of each row less vanilla's, from the best to the worst, {mine} marked. {told}.")
 
 
-HTML(field_svg(*verdicts["ours"][::2], my_row)) if ready else "Come back here when questions 3b to 4d and 6 pass."
+HTML(field_svg(*verdicts["theirs"][::2], my_row)) if ready else "Come back here when questions 3b to 4d and 6 pass."
 
 # %% [markdown]
 # ## Your own training
@@ -997,10 +984,10 @@ picture
 # Write a report of about fifteen sentences, with numbers from *your* output.
 #
 # 1. **Your row.** What does it change, and what do the two tables say about it, theirs and ours? Which test, how many comparisons, which p? Say what
-#    "unclear" means if it occurs.
-# 2. **Better at equal what?** At which costs was your row compared in our table, and which other comparison could turn the verdict?
-# 3. **Two rivals.** Besides the unused source, name two explanations for the difference, or for the disagreement of the tables, that these data do not rule out, and for each the
-#    run that would.
+#    "unclear" means if it occurs, and what the length of the training does to the difference.
+# 2. **Better at equal what?** At which costs was your row compared in our runs, and which other comparison could turn the verdict?
+# 3. **Two other explanations.** Name two explanations for the difference, or for the disagreement of the tables, that these data do not rule out, and
+#    for each the run that would.
 # 4. **Your own training.** Which of the three modifications does your judge accept? Then change one thing about the training that could be unfair to one
 #    of them (the learning rate `RATE`, `steps`, the number of layers, the weight of the balance loss, the initial α …). Say what you expect and why, run
 #    it with the same five seeds, and report what happened.
@@ -1009,12 +996,13 @@ picture
 # Half points are fine. The result earns nothing by itself: a verdict is right if it follows from the student's numbers.
 #
 # 1. **The row** (1½): what it changes (½); both verdicts with difference, corrected p and number of tests (½); early loss of five runs there, final loss
-#    of five seeds here, and "unclear" as "these seeds cannot tell", not as "equal" (½). A row can differ on paired seeds and be unclear after Holm; who
-#    says why (66 rows, five seeds) has understood it.
-# 2. **Equal what** (1): the costs of the row relative to vanilla, from the output (½); a comparison that could turn the verdict, with a reason (½).
-# 3. **Rivals** (1½): two of: the learning rate was tuned on vanilla alone; a few hundred steps, so whatever starts fast looks good; width 48 (a
-#    factorised embedding has 8 dimensions); other data, optimiser or first weights; one held-out text; experts without a balance loss. Half of it for the
-#    runs that would decide. "A bug" alone earns nothing without a test for it.
+#    of three seeds here, "unclear" as "these seeds cannot tell", not as "equal", and what happens with the length (½). Paired seeds can show a difference
+#    that Welch's test with Holm's correction calls unclear; who says why has understood it.
+# 2. **Equal what** (1): the steps, and the parameters of the row relative to vanilla, from the output (½); a comparison that could turn the verdict, with
+#    a reason (½).
+# 3. **Explanations** (1½): two of: the learning rate was tuned on vanilla alone; 5,400 steps, so what starts fast may still look good; width 48; three
+#    small tasks with short sources; other optimiser or first weights; seeds that share their batches. Half of it for the runs that would decide. "A bug"
+#    alone earns nothing without a test for it.
 # 4. **Own training** (2): verdicts with numbers (½); one change, a direction and a reason before the run (½); the same five seeds for *both* models, with
 #    interval or test (½); a conclusion that does not claim more than one size, one text and 120 steps (½). Tuning only the modification and not vanilla
 #    is a new unfairness: who does it without saying so loses half a point.

@@ -10,15 +10,12 @@ import pytest
 import torch
 
 from autograder.question.draw import Draw
-from lectures import stored
+from lectures.recipes.narang import RATE, VANILLA, ours
 from nlmcore.metrics import significance
 from nlmcore.transformer import FeedForward
 from nlmcore.variants.factorised import FactorisedEmbedding
 from nlmcore.variants.mixture_of_experts import MixtureOfExperts
 from solutions.modifications.checks import EXERCISES, experts_of, layer_of
-from tests.test_assignments import prose
-
-VANILLA = "Vanilla Transformer"
 
 
 def reference(name):
@@ -88,18 +85,14 @@ def test_tests_corrections_and_correlations_are_those_of_the_course():
     assert freedom > 3
 
 
-def test_the_judge_says_of_the_stored_trainings_what_is_stored():
-    result = stored("modifications")
-    gaps, corrected, verdicts = reference("judge")(result["trainings"], VANILLA, 0.004)
-    wanted = result["against_vanilla"]["final"]
+def test_the_judge_says_of_the_stored_trainings_what_the_course_says():
+    runs = ours()
+    stored = [run["job"] | {"losses": [run["early"], run["final"]]} for of in runs.values() for run in of]
+    gaps, corrected, verdicts = reference("judge")(stored, VANILLA, RATE)
+    losses = {row: significance.summary([run["final"] for run in of]) for row, of in runs.items()}
+    wanted = significance.against(losses.pop(VANILLA), losses)
     assert set(gaps) == set(wanted)
     for row, of in wanted.items():
-        assert gaps[row] == pytest.approx(of["difference"], abs=1e-4)
-        assert corrected[row] == pytest.approx(of["p"], rel=0.06)
-    words = " ".join(prose("modifications").split())
-    ours = sum(verdict != 0 for verdict in verdicts.values())
-    assert f"only {ours} of {len(verdicts)} rows" in words, "the model answer counts our clear rows"
-    base, mine = (result["rows"][row]["final"] for row in (VANILLA, "Funnel Transformer"))
-    gap, half = reference("paired")(mine, base)
-    told = f"{gap:.3f} ± {half:.3f}".replace("-", "−")
-    assert told in words, f"the model answer reports {told}"
+        assert gaps[row] == pytest.approx(of.difference)
+        assert corrected[row] == pytest.approx(of.corrected, rel=1e-4)
+        assert verdicts[row] == (of.corrected < 0.05) * (1 if of.difference < 0 else -1)

@@ -56,7 +56,6 @@ DEAR = {
     "instruction_tuning",
     "longer_rotary",
     "looking_back",
-    "modifications",
     "needle",
     "number_direction",
     "numbers",

@@ -1,12 +1,13 @@
-"""The table of modifications: what is compared, and that no training is made twice."""
+"""The earlier table's three rows, and the rows of today: what is compared, and how stored runs are read."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from lectures.recipes import __main__ as program
-from lectures.recipes import modifications
-from lectures.recipes.narang import THEIRS
+import lectures
+from lectures.recipes import narang, transfer, unused_source
+from lectures.recipes.narang import THEIRS, VANILLA
 from nlmcore.variants import CATALOGUE
 
 
@@ -16,8 +17,8 @@ def test_their_table_has_every_row_of_theirs() -> None:
 
 
 def test_windows_are_corrupted_within_the_vocabulary() -> None:
-    data = modifications.tasks(True)
-    batch = next(modifications.Spans(data, 3, 0)(0))
+    data = unused_source.tasks(True)
+    batch = next(unused_source.Spans(data, 3, 0)(0))
     assert len(batch["source"]) == 3
     assert int(batch["source"].max()) < data.vocab_size
     assert set(data.sentinels) & set(batch["source"].flatten().tolist())
@@ -25,24 +26,20 @@ def test_windows_are_corrupted_within_the_vocabulary() -> None:
     assert not symbols & set(data.sentinels)
 
 
-def test_a_second_run_trains_nothing_again(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trained = []
-
-    def train(row: str, seed: int, rate: float, quick: bool, downstream: bool) -> dict:
-        trained.append((row, seed, rate))
-        if len(trained) == 5:
-            raise KeyboardInterrupt
-        found = {"seed": seed, "rate": rate, "losses": [2.0 - seed / 10, 1.0 - seed / 10], "seconds": 1.0}
-        return found | ({"phonemes": 0.5, "numbers": 0.25} if downstream else {})
-
-    monkeypatch.setattr(modifications, "train", train)
-    run = program.prepare("modifications", quick=True, work=tmp_path, to=tmp_path)
-    run.say = lambda text: None
-    with pytest.raises(KeyboardInterrupt):
-        run.recipe.cook(run)
-    run.recipe.cook(run)
-    assert len(set(trained)) == len(trained) - 1  # the one that was interrupted
-    result = json.loads((tmp_path / "results" / "modifications.json").read_text())
-    assert len(result["trainings"]) == len(set(trained))
-    assert result["rows"]["SwiGLU"]["final"] == [1.0, 0.9]
-    assert set(result["against_vanilla"]["final"]) == {"SwiGLU", "Funnel Transformer"}
+def test_a_row_counts_when_it_has_every_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lectures, "FOLDER", tmp_path)
+    folder = tmp_path / "results" / "transfer"
+    folder.mkdir(parents=True)
+    with pytest.raises(ValueError, match="no runs of 'transfer'"):
+        narang.ours()
+    seeds = range(narang.SEEDS)
+    jobs = [transfer.Job(row, seed) for row in ("ELU", VANILLA) for seed in reversed(seeds)]
+    others = [transfer.Job("GLU"), transfer.Job(VANILLA, control="one layer"), transfer.Job(VANILLA, rate=1.0)]
+    for number, job in enumerate(jobs + others + [transfer.Job(VANILLA, seed, 600) for seed in seeds]):
+        (folder / f"{number}.json").write_text(json.dumps({"job": transfer.asdict(job), "number": number}))
+    (folder / "floors.json").write_text("{}")
+    assert {row: [run["number"] for run in of] for row, of in narang.ours().items()} == {
+        VANILLA: [5, 4, 3],
+        "ELU": [2, 1, 0],
+    }
+    assert list(narang.ours(600)) == [VANILLA]

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lectures.show import Canvas
+from lectures.show.architecture import COLOUR
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderLayer, FeedForward, GatedFeedForward
 from nlmcore.transformer.config import build_output
@@ -321,6 +322,8 @@ PARTS = {
     "x": "cross-attention",
 }  # fmt: skip
 _WORDS = {"attention": "a", "feed-forward": "f", "norm": "n", "+": "r", "softmax": "s", "cross-attention": "x"}
+_KINDS = {"norm": "norm", "feed-forward": "network", "cross-attention": "cross-attention"}
+_ATTENTION = ("self-attention", "causal attention")
 SPRITE = "nlm-two-stacks"
 
 
@@ -367,7 +370,8 @@ def _draw(canvas: Canvas, counts: Mapping[str, int] | None = None) -> None:
             else:
                 part = "ed"[column] if words == "embedding" else _WORDS[words]
                 told = f"{words}: {counts[part]}" if counts else words
-                canvas.box(x, y, _WIDE, _HIGH, told, "#fff", "#555", size=15, radius=4)
+                kind = _KINDS.get(words, "table") if words != "attention" else _ATTENTION[column]
+                canvas.box(x, y, _WIDE, _HIGH, told, COLOUR[kind], "#555", size=15, radius=4)
         canvas.text(left + _WIDE / 2, _place(column, 0)[1] + _HIGH + 20, name, 15, "middle", bold=True)
     x, y = _place(0, len(_ENCODER) - 1)
     to = _place(1, 5)

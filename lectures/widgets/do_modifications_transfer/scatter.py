@@ -1,11 +1,11 @@
-"""Any column against any other, and each row's own learning rate."""
+"""Any column against any other."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nlmcore.metrics.significance import spearman
-from lectures.show import Axis, Canvas, Live, Look, Plot, live, looks, menu, said
-from lectures.show.svg import BLUE, GREY, ORANGE
+from lectures.show import Axis, Canvas, Live, Look, Plot, live, menu, said
+from lectures.show.svg import BLUE, ORANGE
 from lectures.widgets.do_modifications_transfer.columns import VANILLA, Column, interval
 
 
@@ -92,55 +92,3 @@ def _axis(column: Column, rows: Sequence[str]) -> Axis:
         return Axis(low, high, title, ticks, log=True)
     room = 0.06 * max(high - low, 1e-3)
     return Axis(low - room, high + room, title)
-
-
-def rates_playground(rows: Mapping[str, Mapping[str, Any]]) -> Live:
-    """Final loss of the first seed by learning rate, vanilla's beside it; rows: `stored("modifications")["rows"]`."""
-    names = [name for name in rows if name != VANILLA]
-    known = sorted(names, key=lambda name: -len(rows[name]["rates"]))
-
-    def draw(row: str) -> str:
-        lines = {name: by_rate(rows[name]) for name in (VANILLA, row)}
-        words = "; ".join(f"{name}: {_best(of)}" for name, of in lines.items())
-        return rates_svg(lines, words) + said(words)
-
-    return live(draw, row=menu(known, "row", "420px"))
-
-
-def by_rate(row: Mapping[str, Any]) -> dict[float, float]:
-    """learning rate -> final loss of the first seed, as far as measured; the lowest rate first."""
-    return {float(rate): loss for rate, loss in sorted(row["rates"].items(), key=lambda item: float(item[0]))}
-
-
-def _best(of: Mapping[float, float]) -> str:
-    if not of:
-        return "no finite loss"
-    best = min(of, key=of.__getitem__)
-    return f"best rate {best:g} of {len(of)} tried, loss {of[best]:.3f}"
-
-
-def rates_svg(lines: Mapping[str, Mapping[float, float]], words: str) -> str:
-    canvas = Canvas("final loss of the first seed by learning rate", size=16)
-    rates = sorted({rate for of in lines.values() for rate in of})
-    losses = [loss for of in lines.values() for loss in of.values()]
-    if not losses:
-        raise ValueError("no training of these rows is finished yet")
-    ends = (rates[0] / 1.3, rates[-1] * 1.3)
-    keys = looks(lines, marks=("diamond", "circle"))
-    keys[VANILLA] = keys[VANILLA]._replace(colour=GREY)
-    plot = Plot(
-        canvas,
-        Axis(*ends, "learning rate", {rate: f"{rate:g}" for rate in rates}, log=True),
-        Axis(min(losses) - 0.03, max(losses) + 0.03, "nats per token"),
-        across=640,
-        down=330,
-        keys=keys,
-        columns=2,
-    )
-    for name, of in lines.items():
-        plot.line(list(of), list(of.values()), keys[name])
-        plot.marks(list(of), list(of.values()), keys[name], 7)
-    told = "; ".join(
-        f"{name} " + ", ".join(f"{loss:.3f} at {rate:g}" for rate, loss in of.items()) for name, of in lines.items()
-    )
-    return canvas.svg(f"{words}. {told}.")

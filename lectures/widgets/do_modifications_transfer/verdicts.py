@@ -13,7 +13,8 @@ _LEVEL = 0.05
 
 
 def pair_playground(columns: Mapping[str, Column]) -> Live:
-    """Two rows of a column: their runs or intervals, Welch's t test, and Holm's correction for all rows against the second."""
+    """Two rows of a column: their runs or intervals, a test of their difference, and Holm's correction for all rows against
+    the second."""
     rows = list(columns["final loss, theirs"].values)
 
     def draw(column: str, row: str, against: str) -> str:
@@ -123,7 +124,7 @@ def p_values_svg(tests: Mapping[str, Comparison], p: Mapping[str, float], level:
 _RAISED = {0: "⁰", 2: "⁻²", 4: "⁻⁴", 6: "⁻⁶", 8: "⁻⁸"}
 
 
-def forest_playground(columns: Mapping[str, Column]) -> Live:
+def forest_playground(columns: Mapping[str, Column], column: str = "early loss, theirs") -> Live:
     """Every row less vanilla, with its interval, marked if the difference is left after correction."""
 
     def draw(column: str, order: str) -> str:
@@ -140,7 +141,7 @@ def forest_playground(columns: Mapping[str, Column]) -> Live:
     return live(
         draw,
         rows=[["column"], ["order"]],
-        column=choice(tested(columns)[::-1], "column"),
+        column=choice(tested(columns), "column", column),
         order=choice(["by difference", _PRINTED], "order"),
     )
 
@@ -154,7 +155,7 @@ def direction(test: Comparison) -> str:
 
 
 def forest_svg(tests: Mapping[str, Comparison], title: str, words: str) -> str:
-    """Two halves next to each other; left of the line is better than vanilla. What leaves the frame is cut off."""
+    """Many rows in two halves next to each other; left of the line is better than vanilla. What leaves the frame is cut off."""
     looks = {
         "better": Look(BLUE, mark="circle", wide=0),
         "worse": Look(ORANGE, mark="square", wide=0),
@@ -162,13 +163,21 @@ def forest_svg(tests: Mapping[str, Comparison], title: str, words: str) -> str:
     }
     far = np.array([abs(test.difference) for test in tests.values()])
     reach = float(max(np.quantile(far, 0.85) * 1.4, 1e-3))
-    half = (len(tests) + 1) // 2
+    half = (len(tests) + 1) // 2 if len(tests) > 12 else len(tests)
     canvas, left = Canvas(f"{title}, less vanilla's", size=16), 0.0
     names = {row: row.replace("Block sharing + ", "B. s. + ").replace("Synthesizer", "Synth.") for row in tests}
     wide = label_width(names.values(), 14) * 0.88
-    for part in (list(tests)[:half], list(tests)[half:]):
+    for part in filter(None, (list(tests)[:half], list(tests)[half:])):
         axes = Axis(-reach, reach, grid=True), Axis(half, 0, ticks={}, grid=False)
-        plot = Plot(canvas, *axes, left=left + wide, top=canvas.top, across=215, down=19 * half, inner=True)
+        plot = Plot(
+            canvas,
+            *axes,
+            left=left + wide,
+            top=canvas.top,
+            across=215 if half < len(tests) else 430,
+            down=22 * half,
+            inner=True,
+        )
         canvas.line((plot.across(0), plot.top), (plot.across(0), plot.bottom), "#333", 1.5)
         for at, row in enumerate(part):
             test, y = tests[row], at + 0.5

@@ -1,5 +1,7 @@
 """Tests of means against tables and by hand; corrections for their number; correlations of ranks."""
 
+import random
+
 import pytest
 
 from nlmcore.metrics.significance import (
@@ -8,6 +10,7 @@ from nlmcore.metrics.significance import (
     critical,
     difference,
     holm,
+    paired,
     rank_correlation,
     ranks,
     summary,
@@ -74,3 +77,43 @@ def test_ranks_and_their_correlation() -> None:
     assert ranks([3.0, 1.0, 3.0, 2.0]).tolist() == [3.5, 1.0, 3.5, 2.0]
     found = rank_correlation([(i, i**3) for i in range(20)])
     assert (found["rho"], found["low"], found["high"]) == (1.0, 1.0, 1.0)
+
+
+def test_two_paired_rows_are_a_paired_t_test() -> None:
+    # Differences 0.1, 0.2, 0.3: mean 0.2, deviation 0.1, two degrees of freedom.
+    found, layout = paired([2.0, 2.2, 2.3], {"a": [2.1, 2.4, 2.6]})
+    assert found["a"].difference == pytest.approx(0.2)
+    assert found["a"].half == pytest.approx(4.30265 * 0.1 / 3**0.5, rel=1e-4)
+    assert found["a"].p == pytest.approx(two_sided(0.2 / (0.1 / 3**0.5), 2))
+    assert layout.sd == pytest.approx(0.1 / 2**0.5)
+    assert (layout.freedom, layout.seeds, layout.apart) == (2, 3, ())
+
+
+def test_rows_share_one_deviation_except_those_that_spread_more() -> None:
+    base = [1.0, 1.1, 1.3]
+    rows = {"a": [1.2, 1.31, 1.49], "b": [0.9, 0.98, 1.21], "wild": [1.0, 2.0, 0.5]}
+    found, layout = paired(base, rows)
+    assert layout.apart == ("wild",)
+    calm, same = paired(base, {name: rows[name] for name in "ab"})
+    assert same == layout._replace(apart=())
+    assert [found[name][:3] for name in "ab"] == [calm[name][:3] for name in "ab"]
+    alone, _ = paired(base, {"wild": rows["wild"]})
+    assert found["wild"].p == pytest.approx(alone["wild"].p)
+    assert found["a"].half == pytest.approx(found["b"].half)
+    assert layout.detectable(2) > critical(layout.freedom, 0.025) * layout.sd * (2 / 3) ** 0.5
+
+
+def test_equal_rows_are_seldom_told_apart() -> None:
+    chance = random.Random(0)
+    accused = 0
+    for _ in range(300):
+        seeds = [chance.gauss(0, 5) for _ in range(3)]  # what a seed does to all rows is no difference between them
+        runs = [[seed + chance.gauss(0, 1) for seed in seeds] for _ in range(10)]
+        found, _ = paired(runs[0], {str(i): row for i, row in enumerate(runs[1:])})
+        accused += any(one.corrected < 0.05 for one in found.values())
+    assert accused / 300 < 0.08
+
+
+def test_a_pair_needs_the_same_seeds() -> None:
+    with pytest.raises(ValueError, match=r"it has 2, they \{'a': 3\}"):
+        paired([1.0, 2.0], {"a": [1.0, 2.0, 3.0]})
