@@ -65,8 +65,8 @@ from nlmcore.tokens import WordTokenizer
 # token at a time.
 #
 # Our models learn from a **corpus**, a collection of texts. Ours contains the works of Shakespeare. Three plays, *Twelfth Night*,
-# *Henry V* and *Macbeth*, are held out as the **test text** (test set), which no model of this lecture sees before its final
-# evaluation. We choose settings on three further plays, the **development text**. The models learn from the rest, the **training
+# *Henry V* and *Macbeth*, are held out as the **test text** (test set), which no language model of ours sees before its final
+# evaluation. We choose settings on three further plays, the **development text**. Our models learn from the rest, the **training
 # text**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -154,7 +154,7 @@ show.predict(
 # *The students opened their …* To continue this line well you need grammar (a noun), some knowledge of the world (books, but not
 # rivers), and the rest of the story. Predicting the next word exercises all three, and it needs no teacher: the answer to every
 # question is the next word of the text, and text is plentiful. Compare our 3-gram with SmolLM2, a language model of 2024 that was
-# trained on web pages and runs on your laptop:
+# trained mostly on web pages and runs on your laptop:
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.pretrained import smollm2
@@ -319,7 +319,7 @@ show.predict(
 #   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths: a sentence would
 #   always be less probable than its own beginning, because every further word multiplies its probability by a factor below 1.
 # - With $p = 0.5$ the lengths get 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]--> …, in total $\sum_n p\,(1-p)^n = 1$.
-# - The smaller $p$ is, the longer the sentences are; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
+# - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
 # </details>
 #
 # **With `<eos>`, sentences of all lengths share a total probability of 1.** (This holds for every fixed $p > 0$. A network must not let
@@ -443,8 +443,8 @@ show.predict(
 # - Here $V$ is only 8. With $V = 5{,}000$ and a context seen ten times, $k = 1$ lets the counts decide only 10 parts in 5,010.
 # </details>
 #
-# **Additive smoothing gives too much to unseen words, and the same to each of them.** After "cat", the frequent "the" gets as much as
-# the rare "on"<!--[[? after_cat["the"] == after_cat["on"] and alone["the"] > alone["on"]]]-->.
+# **With $k = 1$ the unseen words get too much, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
+# much as the rare "on"<!--[[? after_cat["the"] == after_cat["on"] and alone["the"] > alone["on"]]]-->.
 #
 # > **What goes wrong.** *The wrong $V$ in the denominator.* You take the number of words seen *after this context* (2 after
 # > "cat") instead of the number of words that could follow (8). Then the eight probabilities sum to 2.2<!--[[sum(after["cat"][w] + 1 for w in vocabulary) / (3 + 2):.1f]]-->. Whichever smoothing you
@@ -515,7 +515,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The better guess is "strange". SYRACUSE is as frequent<!--[[? syracuse.total() >= strange.total()]]-->, 222<!--[[syracuse.total()]]--> times, but follows only 2<!--[[len(syracuse)]]--> different words, nearly always "OF"
+# The better guess is "strange". SYRACUSE is as frequent<!--[[? syracuse.total() >= strange.total()]]-->, 222<!--[[syracuse.total()]]--> times, but follows only 2<!--[[len(syracuse)]]--> different words, nearly always "OF"<!--[[? syracuse["OF"] > 0.9 * syracuse.total()]]-->
 # ("ANTIPHOLUS OF SYRACUSE"); "strange" follows 76<!--[[len(strange)]]-->. (In other texts "Kong" is frequent, but only ever follows "Hong"; Jurafsky &
 # Martin, chapter 3.)
 # </details>
@@ -680,13 +680,13 @@ print(
 #   contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
 # - The *Wall Street Journal* curve is a classic: 38 million training words, a vocabulary of 19,979 (Jurafsky & Martin, section 3.3).
 #   It has the same shape at a different height. The heights cannot be compared: text and vocabulary differ, and our text counts
-#   punctuation, line breaks and `<unk>`, which are easier to predict than most words.
+#   punctuation, line breaks and `<unk>`, which are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
 # - A neural network of 2003 ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass over the text comes out level with the best
 #   n-gram, 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Later lectures do better.
 # </details>
 #
 # **Perplexities can be compared only on the same text with the same vocabulary.** The best known such text is the Penn Treebank: news,
-# 929,000 training words, a vocabulary of 10,000, without punctuation. For twenty years each new idea was measured on it:
+# 929,000 training words, a vocabulary of 10,000, without punctuation. For years, many new ideas were measured on it:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 penn = {
@@ -907,7 +907,7 @@ show.predict(
 #   above what the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond is what the model itself needs; a model with bad probabilities and good guesses could lie
 #   above its own bar.
 # - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the counts. These are single runs of small networks; the LSTM has read the text
-#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So they rank nothing, but a network is not better merely because it is a network.
+#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So they do not rank the kinds of model; they only show that a network can lose to counting.
 # - SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with capitals and all punctuation, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (It
 #   has 135 million parameters and may well have seen these plays in training.)
 # - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.
@@ -951,7 +951,7 @@ for pair in pairs:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but "hear" to "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1: Shakespeare also writes "I here". Scores
+# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but "hear" to "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1: Shakespeare also writes "I here"<!--[[? any([a, b] == tokenizer.encode("I here") for play in train for a, b in pairwise(play))]]-->. Scores
 # like these help a speech recogniser to choose its words.
 # </details>
 
@@ -999,10 +999,12 @@ widgets.perplexity_playground(
     yours=my_perplexity,
 )
 
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **How much of a text can you predict before you read it?** More than half of its characters at the first guess, with nothing but
+# counts. A program learns to do it by estimating the probability of every possible next token from the text that it has seen. The rest
+# of this course is about better estimates.
+
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **How much of a text can you predict before you read it?** More than half of its letters, with nothing but counts; and the better a
-# model predicts text that it has not seen, the fewer bits that text costs. The rest of this course is about predicting better.
-#
 # `widgets.count_playground(…, yours=my_additive)` shows your own smoothing in the same way, with a different $k$ or $V$. In the
 # assignment [`exercises/ngrams/ngrams.ipynb`](../exercises/ngrams/ngrams.ipynb) you build all the rest, from bigram counts to
 # perplexity, and its checks tell you which mistake you made.

@@ -390,8 +390,8 @@ print(
 # co-occur more often than chance. Negative values rest on few counts, so we set them to 0 (*PPMI*).
 #
 # A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table: the
-# *singular value decomposition* (SVD) gives each word 64 coordinates from which PPMI can be rebuilt with the smallest squared error.
-# Another way, that of section 5, is to *learn* them.
+# *singular value decomposition* (SVD) gives each word two vectors of 64 dimensions whose dot products rebuild PPMI with the smallest
+# squared error, and we keep one of the two. Another way, that of section 5, is to *learn* them.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
@@ -477,7 +477,7 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
 #   For "love", PPMI finds only function words<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
 # - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites keep the same company.
-# - All four tables answer with the same 3,123<!--[[len(words):,]]--> words. The learned one is a single training run; section 5 shows what changes with the
+# - All four tables answer with the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned one is a single training run; section 5 shows what changes with the
 #   seed.
 # </details>
 #
@@ -566,7 +566,7 @@ show.predict(
 # > with itself, $v_a \cdot v_a$, although words rarely occur next to themselves.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### Three relatives
+# ### CBOW and GloVe
 #
 # <img src="figures/two_directions.svg" width="760" alt="The sentence my kingdom for a horse, twice. Skip-gram: four arrows lead from the middle word, for, to its neighbours. CBOW: four lines lead from the neighbours to their mean, and an arrow from the mean to the middle word.">
 #
@@ -595,7 +595,7 @@ show.predict(
 #
 # We train 32-dimensional vectors for three epochs on a third of the text, from five seeds. Before the first step all vectors are
 # random. Both methods apply **subsampling** (Mikolov et al. 2013b): each occurrence of a word with relative frequency $f$ is kept with
-# probability $\sqrt{t/f} + t/f$, at most 1, here with $t = 0.001$. Of "the" only 21<!--[[100 * kept_of["the"]:.0f]]--> % are kept, and of "king" 64<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]-->.
+# probability $\sqrt{t/f} + t/f$, at most 1, here with $t = 0.001$. Of "the" only 20<!--[[100 * kept_of["the"]:.0f]]--> % are kept, and of "king" 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]-->.
 #
 # > **Ask yourself.** Which words are nearest to "king" before training, and which are nearest after a few seconds? Are they the same
 # > for every seed?
@@ -623,7 +623,7 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 # <details><summary><b>What to notice</b></summary>
 #
 # After a few seconds the neighbours of "king" are titles and names of the nobility. Only "prince"<!--[[? set.intersection(*map(set, near_king)) == {"prince"}]]--> is among the first five for every
-# seed; "queen" is for two<!--[[words(sum("queen" in found for found in near_king))]]--> of the five. (CBOW, in one run, is behind after so short a training.)
+# seed; "queen" is there for two<!--[[words(sum("queen" in found for found in near_king))]]--> of the five. (CBOW is a single run that was not tuned, so its line says nothing about the method.)
 # </details>
 #
 # **A list of neighbours from one training run is an anecdote.** Run several seeds before you draw a conclusion from it.
@@ -643,12 +643,16 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 given = stored("given_vectors")
 by_start = {name: of["test"] for name, of in given["rows"].items()}
-less = {
-    name: mean_interval(
-        [math.log(a / b) for a, b in zip(by_start[name], by_start["random"], strict=True)]
-    )
-    for name in ("given", "shuffled")
-}
+
+
+def lower(name, baseline):
+    """Mean difference of the losses, seed by seed, and half its 95 % interval."""
+    pairs = zip(by_start[name], by_start[baseline], strict=True)
+    return mean_interval([math.log(a / b) for a, b in pairs])
+
+
+less = {name: lower(name, "random") for name in ("given", "shuffled")}
+meaning = lower("given", "shuffled")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 helps = [name for name, (mean, half) in less.items() if mean + half < 0]
@@ -676,13 +680,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 %, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
-# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.018<!--[[less["shuffled"][1]:.3f]]-->, which is no difference that we could see. So it is not their scale or their shape
-#   that helps, but which word has which vector.
-# - This holds for two plays; `python -m lectures.recipes given_vectors` repeats it. With more text of your own, the vectors of others
-#   should matter less; we have not measured it.
+# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]-->, no difference that we could see.
+# - The same vectors on the right words are better than on the wrong ones by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So what helps is not their scale or their shape, but
+#   which word has which vector.
+# - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more text of your own, the
+#   vectors of others should matter less; we have not measured it.
 # </details>
 #
-# **Vectors learned from much text help a model that has little.** [Lecture 17](17_pretraining.ipynb) does the same with whole networks.
+# **Here vectors learned from much text helped a model that had little.** [Lecture 17](17_pretraining.ipynb) does the same with whole networks.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of words
@@ -800,9 +805,9 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> PCA chooses the plane that shows the largest differences, and here these are what the pairs have in common. The
 # pairs do share a direction, but they also differ a great deal.
 #
-# **One row, many meanings.** A table has one vector per word, whatever the sentence. The nearest to "paris" are “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”,
-# because Shakespeare's Paris is a Trojan in one play and a count in another (and a city in several), and their contexts share a row.
-# Models that give a word a different vector in each sentence come later ([lecture 17](17_pretraining.ipynb)).
+# **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
+# in another and a city in several. All of them share a row, and the nearest to it are “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”. Models that give a word a
+# different vector in each sentence come later ([lecture 17](17_pretraining.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Analogies, and what they are worth
@@ -882,6 +887,9 @@ corners = torch.stack([man, woman, king_, queen, king_ - man + woman])
 middle = corners - corners.mean(0)
 across, spread, _ = torch.linalg.svd(middle, full_matrices=False)
 shown_share = float((spread[:2] ** 2).sum() / (spread**2).sum())
+to_king, to_woman, to_queen = (
+    float(torch.cosine_similarity(corners[4], word, dim=0)) for word in (king_, woman, queen)
+)
 HTML(
     show.word_map_svg(
         (across[:, :2] * spread[:2]).tolist(),
@@ -892,11 +900,12 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *The sum king − man + woman and the four words, in the plane that keeps 80<!--[[100 * shown_share:.0f]]--> % of their variance.*
+# *The sum king − man + woman and the four words, in the plane that keeps 82<!--[[100 * shown_share:.0f]]--> % of their variance. In all 64 dimensions the cosine of the sum
+# is 0.75<!--[[to_king:.2f]]--> with king, 0.39<!--[[to_woman:.2f]]--> with woman and 0.58<!--[[to_queen:.2f]]--> with queen. Without the rule the answer is king itself<!--[[? free == "king"]]-->.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors (SmolLM2 is
-# a language model from 2024, trained on the web; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
+# a language model of 2024; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
 # Linzen (2016). How many are right if you answer with *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? And how many
 # are right without the rule that excludes the words of the question?
 
@@ -929,9 +938,9 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #
 # - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->.)
 #   Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does carry information.
-# - Four more trainings with other seeds get between 12<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
-#   rank our three methods, each a single run.
-# - On the same 3,123<!--[[len(words):,]]--> words, PPMI answers 9<!--[[same_words["PPMI"]]]-->, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->. None of them was tuned, and Levy, Goldberg &
+# - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
+#   rank our three methods<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
+# - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI answers 9<!--[[same_words["PPMI"]]]-->, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->. None of them was tuned, and Levy, Goldberg &
 #   Dagan (2015) found that tuning matters more than whether you count or learn.
 # - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no question about relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
@@ -939,18 +948,19 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # <details><summary><b>What to notice: the rule of exclusion</b></summary>
 #
 # - Without the rule our vectors get 3<!--[[ours["without_the_rule_right"]]]--> right. They answer $a^*$ 11<!--[[lands["ours"]["nearest is a*"]:.0f]]--> times and $b$ 13<!--[[lands["ours"]["nearest is b"]:.0f]]--> times.
-# - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. The sum lands between the two words that
-#   it was made of, and the rule removes both.
-# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are: the nearest neighbour of $a^*$ alone gets 9<!--[[modern_ones["nearest_to_c_right"]]]-->. Its sum hardly moves away from $a^*$. Without the rule
-#   it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times and $b$ only 1<!--[[lands["MiniLM"]["nearest is b"]:.0f]]--> time.
-# - That is why MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->). In our table "thee" and
-#   "thy" are about equally near<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
+# - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. The sum lands between the two words
+#   that it adds, and the rule removes both.
+# - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
+# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are: the nearest neighbour of $a^*$ alone gets 9<!--[[modern_ones["nearest_to_c_right"]]]-->.
+# - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. Then the nearest neighbour wins:
+#   MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
+# - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
 # - The rule can also invent a prejudice. Asked "man is to doctor as woman is to …?", it can never answer "doctor" (Nissim, van Noord & van
 #   der Goot 2020).
 # </details>
 #
-# **A single analogy proves nothing, for or against.** For the famous one our table says "queen<!--[[famous["skip-gram, m = 2"]]]-->"; two other trainings on the same text say
-# "bona<!--[[famous["skip-gram, m = 5"]]]-->" and "polixenes<!--[[famous["CBOW, m = 2"]]]-->".
+# **A single analogy proves nothing, for or against.** The famous one comes out as "queen" in our table and for three<!--[[words(sum(row["famous"] == "queen" for row in seeds))]]--> of the five other
+# seeds; the remaining two say "elizabeth" and "bona"<!--[[? sorted(row["famous"] for row in seeds)[:2] == ["bona", "elizabeth"] and famous["skip-gram, m = 2"] == "queen"]]-->.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### For the curious: when should analogies hold?
@@ -980,7 +990,7 @@ for a, b, c, d in (
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# "i" and "my" co-occur about as strongly as "thou" and "thy"<!--[[? abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")) < 1]]-->. But (i, thou) and (my, thy) differ by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, a factor of 8<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->, so the
+# "i" and "my" co-occur about as strongly as "thou" and "thy"<!--[[? abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")) < 1]]-->. But (i, thou) and (my, thy) differ by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, a factor of 7<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->, so the
 # second condition fails, and our table still answers "thy". For "good, better" and "bad, worse" the measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
 # co-occurrences. Vectors trained on a million words are not learned without noise, so the theorem neither promises nor forbids
 # these answers.
