@@ -195,8 +195,9 @@ HTML(
 #
 # It outputs 0, 1, 1, 0<!--[[? by_hand_xor(corners).tolist() == [0, 1, 1, 0]]]-->. Each hidden neuron draws one line; the output neuron keeps the band between the two. In the plane of
 # $h_1$ and $h_2$ the two points with target 1 have become *one* point, (1, 0), and a single line separates it from the other two.
-# A hidden layer computes new coordinates in which the task is easy. Here we chose them; in section 8 the network learns them.
 # </details>
+#
+# **A hidden layer computes new coordinates in which the task is easier.** Here we chose them; in section 8 the network learns them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Why the threshold has to go.** Learning asks: if I change this weight a little, does the answer get better? A threshold says
@@ -891,7 +892,8 @@ print(inspect.getsource(backward))
 #
 # $$w \leftarrow w - \eta\, \frac{\partial L}{\partial w}.$$
 #
-# The **learning rate** $\eta$, a number that you choose, sets the size of the step.
+# The **learning rate** $\eta$, a number that you choose, sets the size of the step. If it is too large, each step ends further from the
+# goal than the previous one; gradient descent **diverges**.
 #
 # > **Ask yourself.** Take $L(w) = w^2$ and start at $w = 2$. At what rate does *one* step reach the bottom? Above what rate does gradient
 # > descent never get there?
@@ -931,12 +933,14 @@ def after(name, rate, steps):
 #
 # - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
 #   after ten steps, in the right direction, but slowly. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
-#   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it **diverges**<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->, and each step is larger than the previous one.
-# - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->. A loss with many parameters is steep in some directions and
-#   flat in others, and a *single* rate has to work for all.
+#   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
+# - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
 # - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
-#   happens to carry it into the other one<!--[[? after("two valleys", 0.13, 30) < 0]]-->. Gradient descent finds *a* minimum, not necessarily the lowest.
+#   happens to carry it into the other one<!--[[? after("two valleys", 0.13, 30) < 0]]-->.
 # </details>
+#
+# **Gradient descent ends in *a* minimum, not necessarily the lowest.** And a loss with many parameters is steep in some directions and
+# flat in others, but a *single* rate has to work for all.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new, because
@@ -989,11 +993,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
-# - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. Test the
-#   idea: a pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. If the pairs were independent, four neurons should succeed in
-#   93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases and eight in 99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
-# - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. Independent starts would account for most of the gain; four neurons do even
-#   better than two independent pairs, and we do not know why.
+# - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
+#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four in
+#   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
+# - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. The idea accounts for most of the gain. (Four neurons even do better than
+#   two separate pairs; they can be paired in six ways, which are not independent.)
 # </details>
 #
 # **A network that can represent a solution need not find it by gradient descent.** There is no fast recipe for all cases: to decide
@@ -1092,10 +1096,10 @@ print(f"from the frequencies of the letters alone {by_frequency:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The loss on unseen names falls from 3.42<!--[[surprises[0]:.2f]]--> to 2.21<!--[[surprises[1]:.2f]]-->; someone who knows only how frequent each letter is gets 2.78<!--[[by_frequency:.2f]]-->. The next
-# lecture builds on this network: it replaces the one-hot rows by learned vectors, and letters by words.
+# lecture builds on this network: it replaces the one-hot rows by learned vectors, first for letters, then for words.
 #
-# **So which parameter is to blame, and how much? All of them, each by its gradient; and one pass backward, upstream times local and
-# added over all paths, tells you all of it at once.**
+# **Which of a million parameters is to blame, and how much? Each by its gradient, and one backward pass computes them all: upstream
+# times local, added up over all paths.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
