@@ -178,7 +178,7 @@ for name, best in (("3-gram, Shakespeare", by_counting), ("SmolLM2, the web", by
 #
 # <img src="figures/timeline.svg" width="920" alt="A line of twelve years. 1913: Markov counts letters. 1948: Shannon, n-grams. 1980: Jelinek and Mercer, mixed n-grams. 1995: Kneser and Ney, better smoothing. 2000: Bengio, a neural network. 2010: Mikolov, a recurrent network. 2014: encoder, decoder, attention. 2017: the Transformer. 2018: GPT and BERT, pretraining. 2020: GPT-3, prompts instead of training. 2022: ChatGPT, an assistant. 2024: SmolLM2, on your laptop.">
 #
-# *From counting letters to assistants. This lecture covers the first four; the rest of the course covers the others.*
+# *From counting letters to assistants: this lecture counts, the rest of the course computes.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The probability of a sentence
@@ -262,7 +262,7 @@ show.predict(
 # ### Tokens need not be words
 #
 # The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? $P(\text{Elmo})\,
-# P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, notes and moves of chess can be
+# P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
 # predicted in the same way. Here the tokens are the speakers of *Romeo and Juliet*:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -440,7 +440,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - "sat" gets $(2 + 1) / (3 + 8)$ = 0.273<!--[[after_cat["sat"]:.3f]]-->, and the six unseen words together get $6/11$ = 0.545<!--[[freed:.3f]]-->, more than half.
-# - Here $V$ is only 8. With $V = 5{,}000$ and a context seen ten times, $k = 1$ lets the counts decide only 10 parts in 5,010.
+# - Here $V$ is only 8. For $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves the counts only 10 parts in 5,010.
 # </details>
 #
 # **With $k = 1$ the unseen words get too much, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
@@ -531,7 +531,7 @@ show.predict(
 #
 # $$P(\text{dog} \mid \text{a}) = \frac{\max(0 - 0.75, 0)}{1} + \frac{0.75 \cdot 1}{1} \cdot P_{\text{KN}}(\text{dog}) = 0.75 \cdot \frac{1}{13},$$
 #
-# which is 0.058<!--[[0.75 * kinds_before["dog"] / 13:.3f]]-->, and "cat" keeps $0.25 + 0.75 \cdot 2/13$ = 0.365<!--[[0.25 + 0.75 * kinds_before["cat"] / 13:.3f]]-->. A trigram model counts its bigrams in the same way: how many different
+# which is 0.058<!--[[0.75 * kinds_before["dog"] / 13:.3f]]-->, and "cat" gets $0.25 + 0.75 \cdot 2/13$ = 0.365<!--[[0.25 + 0.75 * kinds_before["cat"] / 13:.3f]]-->. A trigram model counts its bigrams in the same way: how many different
 # words preceded the pair? Only the trigrams themselves keep their raw counts.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -681,7 +681,7 @@ print(
 # - The *Wall Street Journal* curve is a classic: 38 million training words, a vocabulary of 19,979 (Jurafsky & Martin, section 3.3).
 #   It has the same shape at a different height. The heights cannot be compared: text and vocabulary differ, and our text counts
 #   punctuation, line breaks and `<unk>`, which are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
-# - A neural network of 2003 ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass over the text comes out level with the best
+# - Bengio's neural network of the timeline ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass over the text comes out level with the best
 #   n-gram, 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Later lectures do better.
 # </details>
 #
@@ -704,7 +704,7 @@ HTML(
         reach=150,
         says=[f"{value:g}" for value in penn.values()],
         title="perplexity on the Penn Treebank, test set",
-        note="*: never trained on the Penn Treebank but on far more text from the web, so not on the same footing",
+        note="*: trained on far more text, from the web, and not on the Penn Treebank; so not on the same footing",
     )
 )
 
@@ -797,7 +797,7 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # $$\sum_i i\,(q_i - q_{i+1}) \log_2 i \;\le\; H \;\le\; -\sum_i q_i \log_2 q_i$$
 #
 # The upper bound holds for every player. The lower one holds only for an ideal player, who always names the likeliest remaining key. A
-# player who sees more of the text can do better than either bound of one who sees less.
+# player who sees more of the text can beat both bounds of a player who sees less.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Let the room call out, and type the loudest guess. Ten minutes are enough for about 60 characters. Ask those who know
@@ -894,7 +894,7 @@ show.predict(
     "The 7-gram sees one more character than the 6-gram. How many bits per character does that save on the test plays?",
     choices={"about half a bit": 0.5, "about a tenth of a bit": 0.1, "hardly anything": 0.0},
     answer=saved,
-    why="Most sequences of seven characters in a new play are rare or new, so the longer context has little to say.",
+    why="On this much text one more character of context buys nothing.",
     reveals=HTML(show.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) + ".")),
 )
 

@@ -427,7 +427,7 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Ask for the gradient first and collect several answers; 3 and 6 are the popular wrong ones. Then let a student
+# *9 minutes, four of them for the engine. Ask for the gradient first and collect several answers; 3 and 6 are the popular wrong ones. Then let a student
 # type a formula with a shared value. Mention the training loop, in which nearly everybody once forgets to reset the gradients.*
 
 
@@ -710,7 +710,7 @@ print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A product $z = x \cdot y$ must save *both* operands, because each is the local gradient of the other
 # (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass, whereas inference can discard each of them as
-# soon as it has been used. This is one reason why **training needs more memory than inference**; the optimiser is another.
+# soon as it has been used. This is one reason why **training needs more memory than inference**; the optimiser's own memory is a second.
 #
 # > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
 # > `1 / (1 + torch.exp(-x))`, four operations? How many does it keep for our single node?
@@ -900,7 +900,7 @@ print(inspect.getsource(backward))
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Try the rates that the room calls out, and ask for a guess before each. Then run the race on XOR; almost everybody
+# *11 minutes. Try the rates that the room calls out, and ask for a guess before each. Then run the race on XOR; almost everybody
 # expects that a network that is large enough always succeeds. Leave two minutes for the stuck network.*
 
 
