@@ -387,7 +387,7 @@ print(
 # $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}.$$
 #
 # Here $P(a, b)$ is the fraction of all counts in row $a$, column $b$, and $P(a)$ that of row $a$. PMI is positive if the two words
-# co-occur more often than chance. Negative values rest on few counts, so we set them to 0 (*PPMI*).
+# co-occur more often than chance. Negative values often rest on few counts or none, so we set them to 0 (*PPMI*).
 #
 # A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table: the
 # *singular value decomposition* (SVD) gives each word two vectors of 64 dimensions whose dot products rebuild PPMI with the smallest
@@ -559,8 +559,8 @@ show.predict(
 # - Moving the neighbour's score from 4 to 6 changes the loss by only 0.016<!--[[negative_sampling_loss(4, []) - negative_sampling_loss(6, []):.3f]]-->, so a model that is already right learns little.
 # </details>
 #
-# > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign raising
-# > every score lowers the loss, whether the word is a neighbour or noise. *Minus in the wrong place.* $1 - \sigma(x) = \sigma(-x)$;
+# > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign, raising
+# > every score lowers the loss, whether the word is a neighbour or noise. *A misplaced minus.* $1 - \sigma(x) = \sigma(-x)$;
 # > $-\sigma(x)$ is negative and has no logarithm. *The exponent.* Raise the counts to the power 3/4, then divide by their sum. This
 # > favours rare words: "the" makes up 1.3<!--[[of_the_noise(1, 3 / 4):.1f]]--> % of the noise instead of 3.4<!--[[of_the_noise(1, 1):.1f]]--> %. *One table for both roles* gives every word a high score
 # > with itself, $v_a \cdot v_a$, although words rarely occur next to themselves.
@@ -700,7 +700,7 @@ show.predict(
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes. Go back to the answers from the opening question: in what way are neighbours similar? Warn the room before they
+# *6 minutes. Go back to the answers from the opening question: in what way are neighbours similar? Warn the room before they
 # trust the picture, and let them find two words that are close only on the map.*
 
 

@@ -531,18 +531,20 @@ def in_order(result):
 print([value.data for value in in_order(v)])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fourth**, the backward pass. Upstream times local, added up:
+# **Fourth**, the backward pass. All gradients start at 0; then comes upstream times local, added up:
 
 
 # %% slideshow={"slide_type": "fragment"}
 def backpropagate(result):
+    order = in_order(result)
+    for value in order:
+        value.grad = 0.0
     result.grad = 1.0  # the result, with respect to itself
-    for value in reversed(in_order(result)):
+    for value in reversed(order):
         for input, local in value.inputs:
             input.grad += value.grad * local
 
 
-u.grad = 0.0
 backpropagate(v)
 print("x·x + x at 3 has the gradient", u.grad)
 
