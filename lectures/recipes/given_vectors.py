@@ -13,6 +13,7 @@ seed, by a development play, which also says at which step a training stops; the
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -73,7 +74,7 @@ def cook(run: Run) -> None:
     known, vectors = given(tokenizer, width := run.size(WIDTH, 8))
 
     def one(row: str, seed: int, rate: float) -> dict[str, Any]:
-        model = run.build(
+        model: Any = run.build(
             f"network-{seed}", lambda: FeedForwardLM(tokenizer.vocab_size, WINDOW, width, run.size(WIDTH, 8))
         )
         with torch.no_grad():
@@ -94,7 +95,7 @@ def cook(run: Run) -> None:
 
     rows: dict[str, dict[str, Any]] = {}
     for row in ("random", "given", "shuffled"):
-        rate, tried = best_rate(run.size(RATES, RATES[:1]), lambda rate, row=row: one(row, 0, rate))  # type: ignore[misc]
+        rate, tried = best_rate(run.size(RATES, RATES[:1]), partial(one, row, 0))
         runs = [tried[rate], *(one(row, seed, rate) for seed in range(1, run.size(SEEDS, 2)))]
         rows[row] = {
             "rate": rate,

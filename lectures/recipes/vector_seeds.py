@@ -42,8 +42,12 @@ def cook(run: Run) -> None:
         answers = questions_to(model.vectors, words)
         near = [word for word, _ in model.nearest("king", NEAR)] if "king" in words else []
         rows.append(
-            {"near_king": near, "right": answers["right"], **where_the_sum_lands(model.vectors, words)}
-            | {"famous": (answers["answers"]["man woman king queen"] or [""])[0]}
+            {
+                "near_king": near,
+                "right": answers["right"],
+                **where_the_sum_lands(model.vectors, words),
+                "famous": (answers["answers"]["man woman king queen"] or [""])[0],
+            }
         )
     run.save_result(
         "vector_seeds",
