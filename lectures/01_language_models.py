@@ -7,8 +7,8 @@
 # <img src="figures/surprise.svg" width="760" alt="A line of Shakespeare, one box per character; the darker the box, the more the character surprised a small network. Most letters inside words are pale; first letters of words are dark.">
 #
 # *How much each character of that line surprised a small network that was trained on other plays: no colour means "I knew it",
-# strong blue "I did not expect that"; the number is in bits. What surprises the network is the start of a word. In section 7 you play
-# this game yourself, against the same network.*
+# strong blue "I did not expect that"; the number is in bits. What surprises it most is the start of a word. In section 7 you play
+# this game against the same network.*
 #
 # **After this lecture you can**
 # - say what a language model is, and write the probability of a sentence as a product;
@@ -24,9 +24,10 @@
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
-# | minutes | 7 | 10 | 9 | 11 | 12 | 6 | 13 | 6 |
+# | minutes | 9 | 11 | 9 | 11 | 12 | 6 | 12 | 6 |
 #
-# *Coming from other slides or a book?* A table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Discounting and Kneser–Ney, at the end of section 4, and section 6
+# can wait; without them it is about 90. *Coming from other slides or a book?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *For the lecturer: read the first line aloud, stop at the last word and wait for the room to finish it. Then ask which letters
@@ -59,15 +60,17 @@ from nlmcore.tokens import WordTokenizer
 #
 # $$P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{for every word } w_t \text{ of the vocabulary; they sum to 1.}$$
 #
-# The **vocabulary** is the list of all tokens that the model knows. You have such a model in your pocket. It suggests the words
-# above the keyboard of your phone.
+# The **vocabulary** is the list of all tokens that the model knows. You have such a model in your pocket: it suggests the words
+# above the keyboard of your phone. An assistant such as ChatGPT is one as well. It reads your question and writes its answer one
+# token at a time.
 #
 # Our models learn from a **corpus**, a collection of texts. Ours contains the works of Shakespeare. Three plays, *Twelfth Night*,
-# *Henry V* and *Macbeth*, are held out as the **test text** (test set), which no model sees before its final evaluation. On three
-# more, the **development text**, we choose settings. The models learn from the rest, the **training text**.
+# *Henry V* and *Macbeth*, are held out as the **test text** (test set), which no language model of ours sees before its final
+# evaluation. We choose settings on three further plays, the **development text**. Our models learn from the rest, the **training
+# text**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Let the room vote before you reveal the answer, then type what they dictate. Students often think that the model
+# *9 minutes. Let the room vote before you reveal the answer, then type what they dictate. Students often think that the model
 # returns one word; point out that it returns a probability for every word of the vocabulary, and that the list shows only the six
 # largest.*
 
@@ -89,8 +92,8 @@ print(tokenizer.encode("My lord, the king!"), "is", "My lord, the king!")
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Four models trained on the training text suggest the next word. Three of them just count, and you build them in section 3. The
 # "3-gram" counts sequences of three words, so it looks at the previous two; the "2-gram" counts pairs, and the "1-gram" counts
-# single words. The fourth, "LSTM", is a neural network from [lecture 8](08_gates.ipynb). All four are called in the same way, and
-# you see only their answers.
+# single words. The fourth, "LSTM", is a neural network from [lecture 8](08_gates.ipynb). We call all four in the same way, and you
+# see only their answers.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -131,8 +134,7 @@ show.predict(
     "Which of the four models gives the same answer after every complete word?",
     choices=list(word_models),
     answer="1-gram",
-    why="It ignores the previous words. After “I will ” the 3-gram says "
-    f"“{suggest['3-gram']('I will ')[0][0]}”. Keep typing: after a space you see the next word; within a word, its possible "
+    why="It looks at no previous word. Keep typing: after a space you see the next word; within a word, its possible "
     "endings. Enter accepts the first suggestion; hold it down to let the model write.",
     reveals=lambda: widgets.next_words(suggest, "I will ").opens(model="1-gram"),
 )
@@ -142,9 +144,41 @@ show.predict(
 #
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
 # - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that fit).
-# - After "I love the " the 3-gram gives "king" 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k", 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A single letter narrows the choice more than all
-#   the previous words.
+# - After "I love the " the 3-gram gives "king" 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k", 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A letter of the word itself can say more than
+#   the words before it.
 # </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Why predict words?
+#
+# *The students opened their …* To continue this line well you need grammar (a noun), some knowledge of the world (books, but not
+# rivers), and the rest of the story. Predicting the next word exercises all three, and it needs no teacher: the answer to every
+# question is the next word of the text, and text is plentiful. Compare our 3-gram with SmolLM2, a language model of 2024 that was
+# trained mostly on web pages and runs on your laptop:
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.pretrained import smollm2
+
+modern, its_tokens = smollm2()
+with torch.no_grad():
+    modern_logits, _ = modern(torch.tensor([its_tokens.encode("The students opened their")]))
+modern_best = modern_logits[0, -1].softmax(-1).topk(6)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+by_counting = suggest["3-gram"]("The students opened their ")
+by_smollm2 = [
+    (its_tokens.decode([i]).strip(), p)
+    for i, p in zip(modern_best.indices.tolist(), modern_best.values.tolist(), strict=True)
+]
+for name, best in (("3-gram, Shakespeare", by_counting), ("SmolLM2, the web", by_smollm2)):
+    print(f"{name:20}", "  ".join(f"{word} {p:.2f}" for word, p in best))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# One function, more than a century of work:
+#
+# <img src="figures/timeline.svg" width="920" alt="A line of twelve years. 1913: Markov counts letters. 1948: Shannon, n-grams. 1980: Jelinek and Mercer, mixed n-grams. 1995: Kneser and Ney, better smoothing. 2000: Bengio, a neural network. 2010: Mikolov, a recurrent network. 2014: encoder, decoder, attention. 2017: the Transformer. 2018: GPT and BERT, pretraining. 2020: GPT-3, prompts instead of training. 2022: ChatGPT, an assistant. 2024: SmolLM2, on your laptop.">
+#
+# *From counting letters to assistants: this lecture counts, the rest of the course computes.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The probability of a sentence
@@ -156,15 +190,14 @@ show.predict(
 #
 # $$P(\text{the cat sat}) = P(\text{the}) \; P(\text{cat} \mid \text{the}) \; P(\text{sat} \mid \text{the cat})$$
 #
-# This is not an assumption, because it holds for every distribution over sentences. What we have to *assume* is how far back a
-# model needs to look. Suppose that each word is independent of the others: $P(\text{the})\,P(\text{cat})\,P(\text{sat})$. Or
-# suppose that it depends only on the previous word:
-# $P(\text{the})\,P(\text{cat} \mid \text{the})\,P(\text{sat} \mid \text{cat})$. We estimate both from a corpus of four sentences.
-# `<bos>` and `<eos>` mark the **beginning and end of a sentence**. Why does the end count as a word? That is the question of this
-# section.
+# This is not an assumption; it holds for every distribution over sentences. What we have to *assume* is how far back a model needs
+# to look. Suppose that each word is independent of the others: $P(\text{the})\,P(\text{cat})\,P(\text{sat})$. Or suppose that it
+# depends only on the previous word: $P(\text{the})\,P(\text{cat} \mid \text{the})\,P(\text{sat} \mid \text{cat})$. We estimate both
+# from a corpus of four sentences. `<bos>` and `<eos>` mark the **beginning and end of a sentence**. Why does the end count as a word?
+# That is the question of this section.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Have everybody compute both products on paper; it takes two minutes. Students often divide by the number of
+# *11 minutes. Have everybody compute both products on paper; it takes two minutes. Students often divide by the number of
 # sentences, or count the first special token as a predicted word. Ask what the probabilities of all sentences should sum to
 # before you show the widget.*
 
@@ -213,18 +246,40 @@ show.predict(
         "the second, by about 50": 50,
     },
     answer=bigram / unigram,
-    why="The previous word tells you a lot. The unigram model ignores order, so to it “sat the cat” is as probable as “the cat sat”.",
+    why="The previous word tells you a lot.",
     reveals=both,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 0.0052<!--[[unigram:.4f]]--> against 0.2500<!--[[bigram:.4f]]--> is a factor of 48<!--[[bigram / unigram:.0f]]-->. The previous word tells you a lot.
+# - The products are 0.0052<!--[[unigram:.4f]]--> and 0.2500<!--[[bigram:.4f]]-->, a factor of 48<!--[[bigram / unigram:.0f]]-->.
 # - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model it is impossible<!--[[? shuffled == 0]]-->,
 #   because no sentence here begins with "sat".
 # </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Tokens need not be words
 #
+# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? $P(\text{Elmo})\,
+# P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
+# predicted in the same way. Here the tokens are the speakers of *Romeo and Juliet*:
+
+# %% slideshow={"slide_type": "fragment"}
+import re
+
+romeo = next(play.text for play in shakespeare.documents if play.title == "Romeo and Juliet")
+speakers = re.findall(r"\n\n([A-Z][A-Za-z ]+)\.\n", romeo)
+follows = defaultdict(Counter)
+for before, speaker in pairwise(speakers):
+    follows[before][speaker] += 1
+
+how_often = Counter(speakers)["Romeo"] / len(speakers)
+after_benvolio = follows["Benvolio"]["Romeo"] / follows["Benvolio"].total()
+print(f"{len(speakers)} speeches by {len(set(speakers))} speakers")
+print(f"P(Romeo) = {how_often:.2f}   P(Romeo | Benvolio) = {after_benvolio:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ### Why the end counts as a word
 #
 # A model must also say when a sentence ends. So the end is a token, `<eos>` (*end of sequence*), predicted like any other:
@@ -253,8 +308,7 @@ show.predict(
     "What do the probabilities of *all* sentences, of every length, sum to?",
     choices=["less than 1", "1", "infinity"],
     answer="infinity" if without > 1 else "1",
-    why=f"The probabilities for each length sum to 1, so those for zero to three words already sum to {without:.0f}. "
-    "With `<eos>`, all lengths share a total probability of 1. Move $p$:",
+    why=f"The sentences of zero to three words already sum to {without:.0f}. Move $p$:",
     reveals=lambda: widgets.length_playground(sentence_probability, ["ha", "ho"]),
 )
 
@@ -262,11 +316,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
-#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. The shorter
-#   sentence would always win, because every further word multiplies the probability by a factor below 1.
-# - With $p = 0.5$ the lengths get 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]--> … All lengths *share* a total probability of 1, $\sum_n p\,(1-p)^n = 1$.
-# - The smaller $p$ is, the longer the sentences are; at $p = 0.05$ sentences of up to six words have 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
+#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths: a sentence would
+#   always be less probable than its own beginning, because every further word multiplies its probability by a factor below 1.
+# - With $p = 0.5$ the lengths get 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]--> …, in total $\sum_n p\,(1-p)^n = 1$.
+# - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
 # </details>
+#
+# **With `<eos>`, sentences of all lengths share a total probability of 1.** (This holds for every fixed $p > 0$. A network must not let
+# $P(\text{<eos>})$ vanish too fast as a text grows, or some probability escapes to texts that never end.)
 #
 # > **What goes wrong.** *Leaving `<eos>` out of the counts.* In our small corpus "sat" occurs three<!--[[words(alone["sat"])]]--> times, twice<!--[[? after["sat"] == {"<eos>": 2, "on": 1}]]--> at the end of a
 # > sentence. If you count only words, "on" follows "sat" with probability $1/1$. If you also count the ends, it is $1/3$, and
@@ -276,8 +333,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. n-grams: count and divide
 #
-# No text repeats itself for long. The previous *two hundred* words have never occurred together before, so there is nothing to
-# count. The simplest solution is the **Markov assumption** that only the previous $n-1$ words matter.
+# The previous *two hundred* words of a new text have almost certainly never occurred together before, so there is nothing to count.
+# The simplest solution is the **Markov assumption** that only the previous $n-1$ words matter.
 #
 # $$P(w_t \mid w_1 \dots w_{t-1}) \approx P(w_t \mid w_{t-n+1} \dots w_{t-1})
 #   = \frac{c(w_{t-n+1} \dots w_{t-1}\, w_t)}{c(w_{t-n+1} \dots w_{t-1})}$$
@@ -302,7 +359,7 @@ for before, word in (("the", "cat"), ("cat", "sat"), ("sat", "<eos>"), ("a", "do
 # Now we count n-grams in Shakespeare. Longer contexts are more informative. But there are $5{,}000^n$ possible n-grams, and the
 # training text has only a million words.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from nlmcore.ngram.counts import count_ngrams, walk
 
 lengths = np.array([len(play) for play in train])
@@ -327,29 +384,29 @@ show.predict(
     choices={"about 20 %": 20, "about 50 %": 50, "about 80 %": 80},
     answer=100 * unseen[5],
     unit=" %",
-    why=f"Even {unseen[2]:.1%} of the bigrams are new. A model that only counts assigns such a text a probability of zero.",
+    why=f"Even {unseen[2]:.1%} of the bigrams are new.",
     reveals=table,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 80<!--[[100 * unseen[5]:.0f]]--> % of the test's 5-grams are new, 37<!--[[100 * unseen[3]:.0f]]--> % of its trigrams, and still 8.8<!--[[100 * unseen[2]:.1f]]--> % of its bigrams. A model that only counts assigns
-#   such a text a probability of **zero**, because a single impossible word makes the whole product 0. After an unseen *context*
-#   it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore` then returns a uniform distribution.)
+# - 80<!--[[100 * unseen[5]:.0f]]--> % of the test's 5-grams are new, 37<!--[[100 * unseen[3]:.0f]]--> % of its trigrams, and still 8.8<!--[[100 * unseen[2]:.1f]]--> % of its bigrams.
 # - 95<!--[[100 * (levels[-1].counts == 1).mean():.0f]]--> % of the different 5-grams were seen only once, so their "probability" rests on a single event.
-# - With infinite data a larger $n$ would always be better. With a million words it is better *where the context was seen* and has
-#   nothing to say elsewhere. It is also expensive, because there are 983,679<!--[[len(levels[-1]):,]]--> different 5-grams to store, almost one per word<!--[[? 0.8 < len(levels[-1]) / lengths.sum() < 1]]--> of
-#   the text.
-# - No *word* of the test is new<!--[[? unseen[1] == 0]]-->. The vocabulary consists of the 5,000 most frequent words, and every other word is replaced by a
-#   single token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test). [Lecture 2](02_tokens_and_vectors.ipynb) says more about this.
+# - With infinite data a larger $n$ would never be worse. With a million words it has nothing to say about contexts that it has not
+#   seen. It is also expensive: there are 983,679<!--[[len(levels[-1]):,]]--> different 5-grams to store, almost one per word<!--[[? 0.8 < len(levels[-1]) / lengths.sum() < 1]]--> of the text.
 # </details>
+#
+# **A model that only counts gives almost every new text a probability of zero**, because a single impossible word makes the whole
+# product 0. After an unseen *context* it cannot even say zero: the estimate is 0/0, which is undefined. (`nlmcore` then returns a
+# uniform distribution.) Every test token is in the vocabulary<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
+# others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test). [Lecture 2](02_tokens_and_vectors.ipynb) says more about this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Smoothing: unseen is not impossible
 #
-# **Smoothing** takes a little probability from seen events and gives it to unseen ones. Here are four ideas; each fixes a weakness
-# of the previous one.
+# **Smoothing** takes a little probability from seen events and gives it to unseen ones. Here are four ideas, each a remedy for a
+# weakness of the previous one.
 #
 # **Additive smoothing** (Laplace smoothing if $k=1$) pretends that every word was seen $k$ more times. With $V$ words in the vocabulary,
 #
@@ -382,23 +439,25 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - "sat" gets $(2 + 1) / (3 + 8)$ = 0.273<!--[[after_cat["sat"]:.3f]]-->, and the six unseen words together get $6/11$ = 0.545<!--[[freed:.3f]]-->. That is more than half, for
-#   words that never occurred here. And $V$ is only 8. With $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves 0.2<!--[[100 * 10 / (10 + 5000):.1f]]--> % for
-#   the counts themselves: 10 parts of 5,010.
-# - All unseen words get the same probability; after "cat", "the" gets as much as "on"<!--[[? after_cat["the"] == after_cat["on"]]]-->.
+# - "sat" gets $(2 + 1) / (3 + 8)$ = 0.273<!--[[after_cat["sat"]:.3f]]-->, and the six unseen words together get $6/11$ = 0.545<!--[[freed:.3f]]-->, more than half.
+# - Here $V$ is only 8. For $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves the counts only 10 parts in 5,010.
 # </details>
+#
+# **With $k = 1$ the unseen words get too much, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
+# much as the rare "on"<!--[[? after_cat["the"] == after_cat["on"] and alone["the"] > alone["on"]]]-->.
 #
 # > **What goes wrong.** *The wrong $V$ in the denominator.* You take the number of words seen *after this context* (2 after
 # > "cat") instead of the number of words that could follow (8). Then the eight probabilities sum to 2.2<!--[[sum(after["cat"][w] + 1 for w in vocabulary) / (3 + 2):.1f]]-->. Whichever smoothing you
 # > use, check that the probabilities sum to 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Interpolation** also consults the shorter contexts and mixes their estimates (Jelinek & Mercer 1980):
+# **Interpolation** also consults the shorter contexts and mixes their estimates (after Jelinek & Mercer 1980):
 #
 # $$P(w_t \mid w_{t-2} w_{t-1}) = \lambda_3 \frac{c(w_{t-2} w_{t-1} w_t)}{c(w_{t-2} w_{t-1})}
 #   + \lambda_2 \frac{c(w_{t-1} w_t)}{c(w_{t-1})} + \lambda_1 \frac{c(w_t)}{N} + \lambda_0 \frac1V, \qquad \sum_i \lambda_i = 1$$
 #
-# $N$ is the length of the training text. We choose the weights $\lambda$ that make the *development* text most probable.
+# $N$ is the length of the training text. We choose the weights $\lambda$ that make the *development* text most probable. (Jelinek and
+# Mercer let them depend on how often the context was seen; ours are constant.)
 #
 # > **Ask yourself.** Which of the four estimates gets the largest weight on Shakespeare? What would happen if we chose the
 # > weights on the *training* text?
@@ -413,10 +472,12 @@ print({name: round(weight, 2) for name, weight in weights.items()})
 # <details><summary><b>Answer</b></summary>
 #
 # The bigram gets the largest weight<!--[[? max(weights, key=weights.get) == "bigram"]]-->, 0.50<!--[[weights["bigram"]:.2f]]-->; the trigram gets 0.34<!--[[weights["trigram"]:.2f]]-->. On the training text all the weight would go to the trigram,
-# because it predicts its own counts best, and new text would have a probability of zero again. *Never choose settings on the
-# training text.*
+# which is the maximum likelihood estimate there, and new text would have a probability of zero again.
 # </details>
 #
+# **Never choose settings on the training text.**
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **Discounting** (Ney et al. 1994) subtracts a fixed $d$ between 0 and 1 from every nonzero count. The subtraction matters for a
 # count of 1, which may be luck, but hardly for a count of 100. The freed probability goes to the next shorter context $h'$ ($h$
 # without its first word). With $U(h)$ the number of *different* words that followed $h$,
@@ -428,9 +489,10 @@ print({name: round(weight, 2) for name, weight in weights.items()})
 # only where the longer one has little to say, so its counts should suit that job. In our training plays "SYRACUSE" and "strange" are
 # about equally frequent.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 words = [tokenizer.vocabulary[i] for play in train for i in play]
 before_word = {"SYRACUSE": Counter(), "strange": Counter()}
+kinds_before = Counter(word for seen in after.values() for word in seen)  # in the four sentences
 for before, word in pairwise(words):
     if word in before_word:
         before_word[word][before] += 1
@@ -446,26 +508,34 @@ show.predict(
     "After an unseen context, “a merry …”, which of the two words is the better guess?",
     choices=list(before_word),
     answer=max(before_word, key=lambda word: len(before_word[word])),
-    why="A word that follows many different words is a better guess than one that is merely frequent.",
+    why="It has followed many different words; the other one always follows the same.",
     reveals=company,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The better guess is "strange". SYRACUSE is as frequent<!--[[? syracuse.total() >= strange.total()]]-->, 222<!--[[syracuse.total()]]--> times, but follows only "OF" and one other word ("ANTIPHOLUS OF
-# SYRACUSE"), so it is unlikely after any new word. In the lower orders Kneser and Ney therefore do not count *how often* a word
-# occurred but *after how many different words*: 2<!--[[len(syracuse)]]--> against 76<!--[[len(strange)]]-->. (In other texts "Kong" is frequent, but only ever follows "Hong";
-# Jurafsky & Martin, chapter 3.) For the lowest order this gives
-#
-# $$P_{\text{KN}}(w) = \frac{\text{number of different words seen before } w}{\text{number of different bigrams}}$$
-#
-# A trigram model counts its bigrams in the same way: how many different words preceded the pair? Only the trigrams themselves keep
-# their raw counts.
+# The better guess is "strange". SYRACUSE is as frequent<!--[[? syracuse.total() >= strange.total()]]-->, 222<!--[[syracuse.total()]]--> times, but follows only 2<!--[[len(syracuse)]]--> different words, nearly always "OF"<!--[[? syracuse["OF"] > 0.9 * syracuse.total()]]-->
+# ("ANTIPHOLUS OF SYRACUSE"); "strange" follows 76<!--[[len(strange)]]-->. (In other texts "Kong" is frequent, but only ever follows "Hong"; Jurafsky &
+# Martin, chapter 3.)
 # </details>
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So in the lower orders Kneser and Ney do not count *how often* a word occurred but *after how many different words*. For the lowest
+# order,
+#
+# $$P_{\text{KN}}(w) = \frac{\text{number of different words seen before } w}{\text{number of different bigrams}}.$$
+#
+# Try it on our four sentences, which contain 13<!--[[sum(len(of) for of in after.values())]]--> different bigrams. "the" occurs four<!--[[words(alone["the"])]]--> times and "sat" only three<!--[[words(alone["sat"])]]-->, but each follows two<!--[[words(kinds_before["the"])]]--> different
+# words<!--[[? kinds_before["the"] == kinds_before["sat"] == 2]]-->, so both get 2/13. What is $P(\text{dog} \mid \text{a})$ with $d = 0.75$? After "a" we have seen one word, once: "cat". So
+#
+# $$P(\text{dog} \mid \text{a}) = \frac{\max(0 - 0.75, 0)}{1} + \frac{0.75 \cdot 1}{1} \cdot P_{\text{KN}}(\text{dog}) = 0.75 \cdot \frac{1}{13},$$
+#
+# which is 0.058<!--[[0.75 * kinds_before["dog"] / 13:.3f]]-->, and "cat" gets $0.25 + 0.75 \cdot 2/13$ = 0.365<!--[[0.25 + 0.75 * kinds_before["cat"] / 13:.3f]]-->. A trigram model counts its bigrams in the same way: how many different
+# words preceded the pair? Only the trigrams themselves keep their raw counts.
+
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes, 10 if the students read the discounting formulas at home. Ask where the probability for unseen words should come from
+# *11 minutes, 8 if the students read discounting and Kneser–Ney at home. Ask where the probability for unseen words should come from
 # before you show the first formula. Students often count $V$ wrongly; let them check that the eight probabilities sum to 1. The one
 # thing to remember is that unseen is not impossible, and that the seen words pay for it.*
 
@@ -481,16 +551,16 @@ show.predict(
 # **bits** ($\log_2$ instead of $\ln$) a probability of 1/2 is a surprise of one bit, and 1/8 is a surprise of three. The mean
 # over many tokens of real text estimates the **cross-entropy**
 #
-# $$H(p, q) = \mathbb{E}_{y \sim p}\,[-\ln q(y)],$$
+# $$H(p, q) = \mathbb{E}_{(h,\, w) \sim p}\,[-\ln q(w \mid h)],$$
 #
-# where $p$ is the true distribution of the language, which nobody knows, and $q$ is the model. Training any language model in
-# this course means making this number small. Few people have a feeling for logarithms, so we undo the logarithm and get the
-# **perplexity**:
+# where $h$ is a context and $w$ the next token, both drawn from the true distribution $p$ of the language, which nobody knows, and $q$
+# is the model. Pretraining a language model means making this number small. Logarithms are hard to picture, so we undo them; the
+# result is the **perplexity**:
 #
 # $$\text{perplexity} = \exp\Big(\frac{L}{T}\Big) = P(w_1 \dots w_T)^{-1/T}$$
 #
-# A model that chooses among $m$ equally likely words at every step has a perplexity of $m$. Perplexity is a **branching factor**,
-# averaged geometrically.
+# A model that chooses among $m$ equally likely words at every step has a perplexity of $m$. Perplexity is an average **branching
+# factor**: the geometric mean of the number of equally likely next words.
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -523,7 +593,7 @@ show.predict(
     "A model gave the four words of a text the probabilities 1/2, 1/4, 1/8 and 1/8. What is the perplexity?",
     choices={"4": 4, "4.76": 4.76, "5.5": 5.5},
     answer=perplexity_of(four),
-    why=f"The text costs {sum(bits):.0f} bits, {sum(bits) / 4} per word, and 2 to that power is the perplexity. 5.5 is the arithmetic mean of $1/p$, the wrong mean.",
+    why="5.5 is the arithmetic mean of $1/p$, the wrong mean; 4 would be right if all four words were equally likely.",
     reveals=[
         counted,
         widgets.perplexity_playground(
@@ -535,15 +605,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The text costs $1 + 2 + 3 + 3$ = 9<!--[[sum(bits):.0f]]--> bits, 2.25<!--[[sum(bits) / 4]]--> per word, so the perplexity is $2^{2.25}$ = 4.76<!--[[perplexity_of(four):.2f]]-->. The arithmetic mean of $1/p$
-#   would be 5.5<!--[[sum(1 / p for p in four) / 4]]-->, but that is the wrong mean.
-# - Move one word towards $P = 0.01$, and one bad surprise spoils the result. At $P = 0$ the perplexity is infinite.
+# - The text costs $1 + 2 + 3 + 3$ = 9<!--[[sum(bits):.0f]]--> bits, 2.25<!--[[sum(bits) / 4]]--> per word, so the perplexity is $2^{2.25}$ = 4.76<!--[[perplexity_of(four):.2f]]-->.
+# - Drag one slider to 0.01: a single surprise ruins the perplexity of the whole text. At $P = 0$ the perplexity is infinite.
 # - With all four at 0.25 the perplexity is exactly 4<!--[[perplexity_of([0.25] * 4):g]]-->, that of a fair four-sided die.
 # </details>
 #
-# > **What goes wrong.** *Mixing bases.* 4.1<!--[[losses.mean():.1f]]--> nats (natural logarithm) and 5.9<!--[[losses.mean() / math.log(2):.1f]]--> bits are the same surprise; as perplexities,
-# > $2^{4.1}$ = 17<!--[[2**4.1:.0f]]--> and $e^{5.9}$ = 365<!--[[math.exp(5.9):.0f]]--> are both wrong, and $e^{4.1} = 2^{5.9}$ = 60<!--[[math.exp(4.1):.0f]]--> is right. *Averaging perplexities.* Ten words
-# > at perplexity 10 and ten at 1,000 have a joint perplexity of 100<!--[[perplexity_of([1 / 10, 1 / 1000]):.0f]]-->, not 505<!--[[(10 + 1000) / 2:.0f]]-->. Average the log losses, then take the exponential.
+# > **What goes wrong.** *Mixing bases.* 4.1<!--[[losses.mean():.1f]]--> nats (natural logarithm) equal 5.9<!--[[losses.mean() / math.log(2):.1f]]--> bits. Both give a perplexity of 60<!--[[math.exp(4.1):.0f]]--> if you undo the
+# > logarithm with its own base, $e^{4.1} = 2^{5.9}$; the other base gives nonsense. *Averaging perplexities.* Ten words at perplexity 10
+# > and ten at 1,000 have a joint perplexity of 100<!--[[perplexity_of([1 / 10, 1 / 1000]):.0f]]-->, not 505<!--[[(10 + 1000) / 2:.0f]]-->. Average the log losses, then take the exponential.
 # > *Comparing the incomparable.* Perplexities per word, per character or over different vocabularies have different units; a
 # > model that calls every word `<unk>` has a perplexity of 1.
 
@@ -583,8 +652,7 @@ show.predict(
     "What is the best perplexity that any of our smoothing methods reaches with 5-grams?",
     choices={"near 10": 10, "near 60": 60, "near 200": 200},
     answer=min(line[-1] for line in lines.values()),
-    why="Kneser–Ney and interpolation fall back on shorter contexts. The two additive curves climb again, because most long contexts "
-    "were seen once, and there additive smoothing gives nearly all the probability to unseen words.",
+    why="It is as uncertain as a choice among so many equally likely words, out of 5,000.",
     reveals=picture,
 )
 
@@ -605,26 +673,46 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->, up to 2923.0<!--[[lines["additive, k = 1"][4]:.1f]]--> at order 5 with $k = 1$,
-#   because most contexts were seen once, and there it gives nearly all the probability to unseen words. Tuning helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->: with
-#   $k$ = 0.01<!--[[measured["ngram"]["additive, tuned"]["2: k"]]]--> the bigram goes from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ saves the longer contexts (1465.8<!--[[lines["additive, k tuned"][4]:.1f]]--> at order 5), because all unseen
-#   words still get the same probability. Absolute discounting is best at order 3<!--[[? min(lines["absolute discounting"]) == lines["absolute discounting"][2]]]-->. Kneser–Ney improves down to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]--> at order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->,
-#   but beyond order 3 it gains little.
-# - With one word of context instead of none, perplexity falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
-# - 962, 170 and 109 are the classic figures for uni-, bi- and trigrams on the *Wall Street Journal*, with 38 million training
-#   words and a vocabulary of 19,979 (Jurafsky & Martin, section 3.3). The curve has the same shape at a different height. **You
-#   cannot compare the heights**, because the text and the vocabulary differ, and our text also counts punctuation and line
-#   breaks, which are easy to predict.
-# - A neural network of 2003 ([lecture 4](04_windows_and_convolutions.ipynb)) reaches 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> here with four words of context; the
-#   LSTM of section 1 reaches 43.5<!--[[measured["neural"]["LSTM, 3 passes"]["perplexity"]:.1f]]-->.
+# - With one word of context instead of none, the perplexity of Kneser–Ney falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context
+#   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->. Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->, but gains little beyond order 3.
+# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->: a context that was seen once leaves its
+#   counts one part in 5,001. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we tried saves the longer
+#   contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
+# - The *Wall Street Journal* curve is a classic: 38 million training words, a vocabulary of 19,979 (Jurafsky & Martin, section 3.3).
+#   It has the same shape at a different height. The heights cannot be compared: text and vocabulary differ, and our text counts
+#   punctuation, line breaks and `<unk>`, which are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
+# - Bengio's neural network of the timeline ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass over the text comes out level with the best
+#   n-gram, 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Later lectures do better.
 # </details>
+#
+# **Perplexities can be compared only on the same text with the same vocabulary.** The best known such text is the Penn Treebank: news,
+# 929,000 training words, a vocabulary of 10,000, without punctuation. For years, many new ideas were measured on it:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+penn = {
+    "5-gram, Kneser–Ney": 141.2,  # the first two: Mikolov & Zweig (2012)
+    "recurrent network, 2012": 124.7,
+    "LSTM, 2014": 78.4,  # Zaremba, Sutskever & Vinyals (2014), a single large model
+    "LSTM, 2017": 57.3,  # Merity, Keskar & Socher (2018)
+    "GPT-2, 2019 *": 35.76,  # Radford et al. (2019)
+    "GPT-3, 2020 *": 20.5,  # Brown et al. (2020)
+}
+HTML(
+    show.bar_list_svg(
+        list(penn.values()),
+        list(penn),
+        reach=150,
+        says=[f"{value:g}" for value in penn.values()],
+        title="perplexity on the Penn Treebank, test set",
+        note="*: trained on far more text, from the web, and not on the Penn Treebank; so not on the same footing",
+    )
+)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Write like Shakespeare
 #
-# A language model can also write: sample a word from its distribution, append it to the text, and repeat. The colour of a word
-# shows the length of the sequence, ending in this word, that occurs *literally* in the training plays. In the menu, "mle" means
-# maximum likelihood, without any smoothing.
+# A language model can also write: sample a word from its distribution, append it to the text, and repeat. The colour shows how many
+# words, up to this one, are copied verbatim from a training play. In the menu, "mle" means maximum likelihood, without any smoothing.
 #
 # > **Ask yourself.** At which order does the text begin to make sense? Where does a 5-gram get its good sentences from? What will
 # > the trigram with *additive* smoothing write?
@@ -663,7 +751,7 @@ def write(order, smoothing, seed, length=40):
 
 
 def copied(order, smoothing, run, seeds=10, skip=0):
-    """The share of the words that end a run of so many words of a play; of each text, the first words are left out."""
+    """The fraction of words that end a run of at least `run` words of a play; the first `skip` words of each text do not count."""
     written = [word for seed in range(seeds) for word in write(order, smoothing, seed)[skip:]]
     return sum(word.seen >= run for word in written) / len(written)
 
@@ -678,38 +766,41 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 #
 # - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit. The trigram
 #   writes phrases but forgets how the sentence began. No order remembers who is speaking to whom.
-# - Without smoothing (mle) the 5-gram is fluent because it *copies*: over the ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words end a run of six or more
-#   copied from a play. It was trained on a million words and needs them all.
-# - Kneser–Ney has by far the better perplexity but writes worse, because the probability that it reserves for unseen words is
-#   *right* on average but odd whenever such a word is sampled. Judging a text and writing one are two different tasks, and
-#   [lecture 9](09_decoding.ipynb) is about the difference.
-# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover, because nearly all its probability lies on words never
-#   seen in this context, and after such a word the next context is also new. Even special tokens that never occur inside a text
-#   get their share, such as `<bos>` or `<pad>` (which pads sequences to equal length), because additive smoothing adds $k$ to
-#   every token, possible or not.
+# - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words complete a run of at least six words
+#   from a play. For a 5-gram a million words are too few to do much else.
+# - Kneser–Ney has by far the better perplexity, and its text is harder to follow: 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of its words never follow their predecessor in
+#   any play. Without smoothing that cannot happen.
+# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen in
+#   this context, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
+#   sequences to equal length) get their share, because additive smoothing adds $k$ to every token, possible or not.
 # </details>
+#
+# **Judging a text and writing one are two different tasks.** [Lecture 9](09_decoding.ipynb) is about the difference.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Shannon's guessing game
 #
-# In 1951 Claude Shannon asked how much people know about the statistics of their language. In his game a text is revealed letter
-# by letter. Guess each letter before it is revealed; if you are wrong, guess again until you are right. Write down only *how many
-# guesses* it took.
+# In 1951 Claude Shannon asked how much people know about the statistics of their language. In his game a text is revealed letter by
+# letter. Guess each letter before you see it; if you are wrong, guess again until you are right. Write down only *how many guesses*
+# it took.
 #
 # There are 28<!--[[len(KEYS)]]--> keys: the letters a to z (ignoring case and accents), the space (also for a line break), and "." for any other
 # character. The passages come from the test plays, so the models have not seen them; nor have you, unless you know your
 # Shakespeare.
 #
-# Let $q_i$ be the fraction of characters that took $i$ guesses. These fractions give two bounds on the **entropy** of the text, the
-# bits per character that even the best possible predictor would need (Shannon 1951, equation 17):
+# Why do guesses measure information? A twin who guesses exactly as you do could turn your list of numbers, "1, 1, 3, 1, …", back
+# into the text. So the list *is* the text, and it is mostly ones.
+#
+# Let $q_i$ be the fraction of characters that took $i$ guesses. From these fractions Shannon (1951, equation 17) bounds the
+# **entropy** $H$, here the bits per character that the best possible predictor would need *if it saw the same context as the player*:
 #
 # $$\sum_i i\,(q_i - q_{i+1}) \log_2 i \;\le\; H \;\le\; -\sum_i q_i \log_2 q_i$$
 #
-# Why do guesses measure information? A twin who guesses exactly as you do could turn your list of numbers, "1, 1, 3, 1, …", back
-# into the text. So the list *is* the text, and it is mostly ones.
+# The upper bound holds for every player. The lower one holds only for an ideal player, who always names the likeliest remaining key. A
+# player who sees more of the text can beat both bounds of a player who sees less.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *13 minutes. Let the room call out, and type the loudest guess. Ten minutes are enough for about 60 characters. Ask those who know
+# *12 minutes. Let the room call out, and type the loudest guess. Ten minutes are enough for about 60 characters. Ask those who know
 # the play to keep quiet. Each passage starts with an empty field ("new game" clears the first one).*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -755,26 +846,33 @@ passages = {
     "King Henry": passage(1, "That's mercy, but", "Let him be", "yet punish too."),
     "the porter": passage(2, "Faith, here's an English", "come in, tailor", "too cold for hell."),
 }
-widgets.guessing_game(
-    passages,
-    play_all,
-    entropy_bounds,
-    KEYS,
-    key_of,
-    demo="ito be ioup tearfter tanmoidnight. iand ",
-)
+
+
+def typed_by(name, passage, characters):
+    """What a model would type: key after key, the likeliest first, until it is right."""
+    scores = key_log_probabilities(character_models[name], letters, passage.text)
+    keys = ""
+    for t in range(passage.given, passage.given + characters):
+        for key in scores[t].argsort(descending=True, stable=True).tolist():
+            keys += KEYS[key]
+            if key == key_of(passage.text[t]):
+                break
+    return keys
+
+
+demo = typed_by("3-gram", passages["Sir Toby"], 20)
+widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=demo)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *The field contains the start of an invented game, so that there is something to see; "new game" clears it. Type letters; "?"
-# reveals the character. The number below a character is how many guesses it took.*
+# *The field contains the 3-gram's own guesses at the first 20 characters, so the rows of "the room" and the 3-gram agree; "new game"
+# clears it. Type letters; "?" reveals the character. The number below a character is how many guesses it took.*
 #
 # <details><summary><b>What to notice</b></summary>
 #
 # - The first letter of a word is hard, the last one easy.
 # - A few dozen characters give bounds that are rough and too low, because characters that take twenty guesses are rare and may not
 #   have occurred yet. The models' bars, on the same characters, are just as rough.
-# - The models' bars come from *guesses*, as yours does. The diamonds come from their probabilities, which you could not give. On so
-#   short a text, the diamond need not lie within its bar.
+# - The models' bars come from *guesses*, as yours does. The diamonds come from their probabilities, which you could not give.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -791,11 +889,12 @@ rows["a reader (Shannon 1951)"] = (human["lower"], human["upper"], None, None)
 spoken = [f"{name}: bounds {low} to {high}" for name, (low, high, *_) in rows.items()]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+saved = players["6-gram"]["bits_per_key"] - players["7-gram"]["bits_per_key"]
 show.predict(
-    "Over 60,000 characters, which of these models was right most often with its first guess?",
-    choices=["6-gram", "LSTM", "GPT"],
-    answer=max(("6-gram", "LSTM", "GPT"), key=lambda name: players[name]["first_guess_right"]),
-    why="These networks are small and were trained for minutes. A neural network is not automatically better.",
+    "The 7-gram sees one more character than the 6-gram. How many bits per character does that save on the test plays?",
+    choices={"about half a bit": 0.5, "about a tenth of a bit": 0.1, "hardly anything": 0.0},
+    answer=saved,
+    why="On this much text one more character of context buys nothing.",
     reveals=HTML(show.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) + ".")),
 )
 
@@ -803,24 +902,24 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits. If you know only how frequent each key is,
-#   it costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->. With five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->, and 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % are found with the first guess. The 7-gram gains
-#   nothing over the 6-gram<!--[[? abs(players["7-gram"]["bits_per_key"] - players["6-gram"]["bits_per_key"]) < 0.005]]-->.
-# - In every row the diamond lies within the bar<!--[[? all(low < own < high + 0.01 for low, high, own, _ in rows.values() if own)]]--> (in the first row, at its end), so Shannon's bounds also hold for players that he
-#   could not invite.
-# - The counting 6-gram has 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]--> bits, our small LSTM 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]-->, our small GPT 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->. That is a single training run of each network, so it
-#   does not rank them. But it does show that a network is not automatically better; these were trained for minutes on five million
-#   characters, for a few epochs. *Scale* changes that: SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with
-#   capitals and all punctuation kept distinct, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (SmolLM2 has 135 million parameters and may well have
-#   seen these plays in training.)
-# - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts, with 27 symbols. People know
-#   what the text is about.
+#   it costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context, 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
+# - Each bar is about an ideal player with *that* context. It says nothing about longer contexts: the bar of the 1-gram lies entirely
+#   above what the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond is what the model itself needs; a model with bad probabilities and good guesses could lie
+#   above its own bar.
+# - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the counts. These are single runs of small networks; the LSTM has read the text
+#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So they do not rank the kinds of model; they only show that a network can lose to counting.
+# - SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with capitals and all punctuation, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (It
+#   has 135 million parameters and may well have seen these plays in training.)
+# - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.
 # </details>
+#
+# **From five characters of context, a program that only counts guesses 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % of all characters at the first try.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. What it is good for, and one function for all
 #
-# In **speech recognition** two transcripts may sound alike, and in **translation** two word orders may mean the same. In both
-# cases another program proposes sentences, and the language model says which of them a person would say.
+# In **speech recognition** two transcripts may sound alike, and in **translation** two word orders may mean the same. In both cases
+# another program proposes sentences, and the language model says which of them a person is more likely to say.
 #
 # > **Ask yourself.** In which pair is the trigram wrong, or nearly so? It was trained only on Shakespeare.
 
@@ -852,11 +951,11 @@ for pair in pairs:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but it prefers "hear" to "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1, because "I here" does
-# occur and "I hear a" tells it little. Scores like these, from far larger models, help to decide what your phone writes when you
-# speak.
+# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but "hear" to "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1: Shakespeare also writes "I here"<!--[[? any([a, b] == tokenizer.encode("I here") for play in train for a, b in pairwise(play))]]-->. Scores
+# like these help a speech recogniser to choose its words.
 # </details>
-#
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **One function.** You have now met models that count and models that compute. From the outside they look the same:
 #
 # ```python
@@ -899,6 +998,11 @@ widgets.perplexity_playground(
     lambda p: -math.log2(p),
     yours=my_perplexity,
 )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **How much of a text can you predict before you read it?** More than half of its characters at the first guess, with nothing but
+# counts. A program learns to do it by estimating the probability of every possible next token from the text that it has seen. The rest
+# of this course is about better estimates.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `widgets.count_playground(…, yours=my_additive)` shows your own smoothing in the same way, with a different $k$ or $V$. In the
@@ -989,8 +1093,13 @@ widgets.perplexity_playground(
 # - **state**: everything that a model remembers of the text so far.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Shannon (1951), Prediction and Entropy of Printed English, equation 17 and table I. Jelinek & Mercer (1980),
+# **Sources.** Markov (1913), An Example of Statistical Investigation of the Text *Eugene Onegin*. Shannon (1948), A Mathematical Theory of
+# Communication. Shannon (1951), Prediction and Entropy of Printed English, equation 17 and table I. Jelinek & Mercer (1980),
 # Interpolated Estimation of Markov Source Parameters from Sparse Data. Ney, Essen & Kneser (1994), On Structuring Probabilistic
 # Dependences in Stochastic Language Modelling. Kneser & Ney (1995), Improved Backing-off for M-gram Language Modeling. Chen &
 # Goodman (1999), An Empirical Study of Smoothing Techniques for Language Modeling. Bengio et al. (2003), A Neural Probabilistic
-# Language Model. Jurafsky & Martin, Speech and Language Processing, 3rd edition (draft of 2024), chapter 3.
+# Language Model. Jurafsky & Martin, Speech and Language Processing, 3rd edition (draft of 2024), chapter 3. The line of the Penn Treebank: Mikolov & Zweig
+# (2012), Context Dependent Recurrent Neural Network Language Model; Zaremba, Sutskever & Vinyals (2014), Recurrent Neural Network
+# Regularization; Merity, Keskar & Socher (2018), Regularizing and Optimizing LSTM Language Models; Radford et al. (2019), Language Models are
+# Unsupervised Multitask Learners; Brown et al. (2020), Language Models are Few-Shot Learners. "The students opened their" comes from
+# Stanford's course CS224n.

@@ -13,7 +13,7 @@
 # - split text into characters, words and subwords, and say what each choice costs;
 # - run byte-pair encoding by hand;
 # - explain an embedding as a table, a lookup, a matrix product and, at the output, a classifier;
-# - build word vectors by counting and by predicting (skip-gram, CBOW, negative sampling);
+# - build word vectors by counting and by predicting (skip-gram, CBOW, negative sampling, GloVe);
 # - query neighbours and analogies, and say which answers are meaningful.
 #
 # **You need** vectors, dot products and the exponential function and, from [lecture 1](01_language_models.ipynb), tokens,
@@ -21,9 +21,10 @@
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
-# | minutes | 7 | 11 | 8 | 9 | 14 | 5 | 12 |
+# | minutes | 7 | 11 | 8 | 9 | 18 | 6 | 12 |
 #
-# *Coming from other slides or a book?* A table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 105 minutes. Section 6, "How many words are one token?" and "For the curious"
+# can wait; without them it is about 90. *Coming from other slides or a book?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *For the lecturer: ask for two similar words, then ask in what way they are similar: in meaning, sound or grammar? Keep the
@@ -34,19 +35,22 @@
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import math
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import torch
+from IPython.display import HTML
 
 from nlmcore.corpora import load
 from nlmcore.pretrained import minilm, smollm2
 from lectures.trained import checkpoint
-from lectures.recipes.word_vectors import whole_words
-from lectures.recipes.word_vectors import paragraphs
+from lectures.recipes.vector_seeds import where_the_sum_lands
+from lectures.recipes.word_vectors import paragraphs, questions_to, whole_words
 from lectures import show, stored, widgets
+from nlmcore.metrics import mean_interval
 from nlmcore.tokens import CharTokenizer, WordTokenizer, trace_training
 from nlmcore.tokens.bytepairs import SPLIT, to_bytes
-from nlmcore.word2vec import SkipGram, build_vocabulary
+from nlmcore.word2vec import CBOW, SkipGram, build_vocabulary, keep_probability
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Characters or words?
@@ -83,7 +87,7 @@ show.predict(
     choices={"0.5 %": 0.5, "4 %": 4, "10 %": 10},
     answer=100 * cut["all words"][2],
     unit=" %",
-    why="Even after 31 plays, a new play contains new words.",
+    why="No list of words is complete.",
     reveals=table,
 )
 
@@ -91,14 +95,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Characters** give a vocabulary of 82<!--[[cut["characters"][0]]]-->, and nothing is unknown<!--[[? cut["characters"][2] == 0]]-->, but a text takes 5.55<!--[[cut["characters"][1]:.2f]]--> tokens per word, 3.7<!--[[cut["characters"][1] / cut["all words"][1]:.1f]]--> times as many as
-#   with words. Sequences become long, and a model must learn to spell before it can learn anything else.
-# - **Words** give short sequences, but the vocabulary has an entry for each of 29,970<!--[[cut["all words"][0]:,]]--> words, and still 4.1<!--[[100 * cut["all words"][2]:.1f]]--> % of the tokens are
-#   not in it, because new plays contain new words. Unknown words become `<unk>`, and the model can neither write nor distinguish
-#   them. With only the 5,000 most frequent words, 9.2<!--[[100 * cut["5,000 words"][2]:.1f]]--> % are unknown.
-# - **Subwords** ("pieces") are the compromise that nearly every large model uses. A frequent word is one token, a rare word is
-#   several, and nothing is unknown<!--[[? cut["pieces (byte pairs)"][2] == 0]]-->. (Punctuation marks and line breaks also count as tokens, so even word tokenizers need more than
-#   one token per word.)
+#   with words. Sequences become long, and the model has to learn spelling as well.
+# - **Words** give short sequences, but the vocabulary has an entry for each of 29,970<!--[[cut["all words"][0]:,]]--> words, and still 4.1<!--[[100 * cut["all words"][2]:.1f]]--> % of the tokens of a
+#   new play are not in it. With only the 5,000 most frequent words, 9.2<!--[[100 * cut["5,000 words"][2]:.1f]]--> % are unknown.
+# - Punctuation marks and line breaks also count as tokens, so even word tokenizers need more than one token per word.
 # </details>
+#
+# Unknown words become `<unk>`, and the model can neither write nor distinguish them. **Subwords** ("pieces") are the compromise that
+# nearly every large model uses: a frequent word is one token, a rare word is several, and nothing is unknown<!--[[? cut["pieces (byte pairs)"][2] == 0]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Byte-pair encoding
@@ -114,8 +118,8 @@ show.predict(
 # A word includes *the space before it*, so " sea" differs from "sea" at the start of a line. To encode a text later, apply the same
 # merges in the same order.
 #
-# > **Ask yourself.** In "she sells sea shells on the sea shore", which pair is merged first? Which pieces do the first four
-# > merges produce? What happens in the text "bananas" when nothing is left to merge?
+# > **Ask yourself.** In the text below, which two pairs are merged first? After how many merges is "␣shells" one token? What happens
+# > in the text "bananas" when nothing is left to merge?
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -146,7 +150,7 @@ merged = [b"".join(step.pair) for step in merges]
 #
 # - "␣s" (a space and s) comes first, because it occurs 11<!--[[merges[0].frequency]]--> times; then "he"<!--[[? merged[:2] == [b" s", b"he"]]]-->. Whole words appear after their parts; "␣she" is one
 #   token after 6<!--[[merged.index(b" she") + 1]]--> merges, "␣shells" after 9<!--[[merged.index(b" shells") + 1]]-->.
-# - In "bananas" the algorithm runs out of pairs early<!--[[? len(list(trace_training(bananas, 40))) < 40]]-->, because every word has become one token.
+# - In "bananas" the algorithm runs out of pairs early<!--[[? len(list(trace_training(bananas, 40))) < 40]]-->: every word has become one token.
 # - "ï" and "é" are two bytes each, and "€" is three<!--[[? [len(sign.encode()) for sign in "ïé€"] == [2, 2, 3]]]-->, so before the first merges you see the bytes.
 # - Every merge adds one token to the vocabulary and makes the text shorter. Where to stop is a choice; large models stop at 30,000
 #   to 250,000 tokens.
@@ -172,16 +176,12 @@ show.predict(
     "How does a tokenizer trained on Shakespeare split “unhappiness”? A linguist would split it into un · happi · ness.",
     choices=["un · happi · ness", "un · happiness", "un · ha · pp · in · ess"],
     answer=" · ".join(piece.decode().strip() for piece in cut_now),
-    why="Merges follow frequency, not meaning. “in” was learned early and takes the n from “ness” in the very first step.",
+    why="“in” was learned early and takes the n from “ness” in the very first step.",
     reveals=steps,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>The answer explained</b></summary>
-#
-# The tokenizer starts almost like the linguist, with "␣un". But then come "ha", "pp", "in", "ess", because merges follow
-# frequency, not meaning. "in" was learned early and takes the n from "ness" in the very first step.
-# </details>
+# **Merges follow frequency, not meaning.** The tokenizer may begin like the linguist and still cut the rest of a word anywhere.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### How many words are one token?
@@ -223,7 +223,7 @@ show.predict(
     choices={"about 50 %": 50, "about 70 %": 70, "about 90 %": 90},
     answer=100 * one_piece["MiniLM"][0],
     unit=" %",
-    why=f"Frequent words stay whole, rare ones are split, so only {one_piece['MiniLM'][1]:.0%} of the *distinct* words are one piece.",
+    why="Frequent words stay whole, and running words are mostly frequent ones.",
     reveals=shares,
 )
 
@@ -231,9 +231,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words; with 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]--> pieces it is 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %.
-# So "most English words are one token" is true of running words if the vocabulary is large. Frequent words stay whole. Rare ones
-# are split, and not where a linguist would split them (see "incarnadine"). A model has to learn whatever it knows about the parts
-# of a word.
+# So "most English words are one token" is true of running words if the vocabulary is large. Rare words are split, and not always where
+# a linguist would split them (see "incarnadine").
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -269,8 +268,8 @@ widgets.pieces_playground(
 #   nothing about the size of a number.
 # - One word becomes three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
 #   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. The model sees token ids, not letters. MiniLM lowercases first, so it does not see the difference at all.
-# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->, because its tokenizer was trained on English text. So the cost of a
-#   text, and how much of it fits into a model's context, depend on its language. MiniLM has no piece for the parrot and gives
+# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->: its tokenizer learned its merges from mostly English text. So the cost
+#   of a text, and how much of it fits into a model's context, depend on its language. MiniLM has no piece for the parrot and gives
 #   `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
 # </details>
 
@@ -301,13 +300,13 @@ print("one-hot product = lookup:", torch.equal(one_hot @ E, E[king]))
 print("e(king) begins", [round(x, 2) for x in E[king, :6].tolist()], "…")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same table appears at the output of a language model.** The model encodes the text so far as a vector $h$ of width $d$; a
-# word is likely if its embedding points the same way:
+# **The same table can serve at the output of a language model.** The model encodes the text so far as a vector $h$ of width $d$. A word
+# is likely if its embedding points the same way (and is long):
 #
 # $$P(w \mid \text{text so far}) = \mathrm{softmax}_w\big(e(w) \cdot h\big) = \frac{\exp(e(w) \cdot h)}{\sum_{w'} \exp(e(w') \cdot h)}$$
 #
 # If the input and the output share one table, the model has **tied weights** (Press & Wolf 2017; Inan et al. 2017). There are fewer
-# parameters to learn, and whatever the model learns about a word as input also helps to predict it.
+# parameters to learn, and both uses of a word train the same row.
 
 # %% slideshow={"slide_type": "fragment"}
 lstm, word_ids, _ = checkpoint("word_lstm")
@@ -335,16 +334,12 @@ show.predict(
     choices={"about 20 %": 20, "about 50 %": 50, "about 80 %": 80},
     answer=100 * table / size,
     unit=" %",
-    why="In a small model most parameters are embeddings. With separate tables the model would be nearly twice as large.",
+    why="With separate tables for input and output the model would be nearly twice as large.",
     reveals=compared,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>The answer explained</b></summary>
-#
-# The table holds 82<!--[[100 * table / size:.0f]]--> % of the parameters. In a small model most parameters are embeddings. With separate input and output tables
-# this one would be nearly twice as large<!--[[? 1.7 < (size + table) / size < 2]]-->.
-# </details>
+# **In a small model most parameters are embeddings**<!--[[? table / size > 0.5 and 1.7 < (size + table) / size < 2]]-->, so tying nearly halves it.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A word is known by the company it keeps
@@ -386,19 +381,26 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Such vectors are **sparse**: long and nearly all zeros. And the largest entries are the least informative, because "the" and "and"
-# keep company with everybody. So compare the counts with chance. **Pointwise mutual information**
+# Such vectors are **sparse**: long and nearly all zeros. And the largest entries are in the columns of words such as "the" and "and",
+# which keep company with nearly everybody. So compare the counts with chance, by the **pointwise mutual information**
 #
-# $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}$$
+# $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}.$$
 #
-# ($P(a, b)$ is the fraction of all counts in row $a$, column $b$; $P(a)$ is the fraction in row $a$) is positive if two words meet
-# more often than independent words would. Negative values rest on few counts, so we set them to 0 (*PPMI*). A **dense** vector has
-# few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. The dense vectors of section 5 are *learned*.
+# Here $P(a, b)$ is the fraction of all counts in row $a$, column $b$, and $P(a)$ that of row $a$. PMI is positive if the two words
+# co-occur more often than chance. Negative values often rest on few counts or none, so we set them to 0 (*PPMI*).
+#
+# A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table: the
+# *singular value decomposition* (SVD) gives each word two vectors of 64 dimensions whose dot products rebuild PPMI with the smallest
+# squared error, and we keep one of the two. Another way, that of section 5, is to *learn* them.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
 single = joint.sum(1)
 ppmi = (joint / (single[:, None] * single)).log().clamp(min=0).nan_to_num(0.0, neginf=0.0)
+with torch.random.fork_rng():
+    torch.manual_seed(0)  # the decomposition starts from random directions
+    left, strength, _ = torch.svd_lowrank(ppmi, q=80, niter=4)
+compressed = left[:, :64] * strength[:64].sqrt()
 
 
 def near_in(table, names):
@@ -421,43 +423,70 @@ def near_in(table, names):
 
 
 dense_words = list(vocabulary.vocabulary)[7:]  # the first seven are special tokens
-near = {
-    "counts": near_in(torch.tensor(counts, dtype=torch.float32), words),
-    "PPMI": near_in(ppmi, words),
-    "learned (skip-gram)": near_in(E[7:], dense_words),
+learned = E[
+    [vocabulary.encode(word)[0] for word in words]
+]  # the same words as in the other tables
+by_count = torch.tensor(counts, dtype=torch.float32)
+four = {
+    "counts": by_count,
+    "PPMI": ppmi,
+    "PPMI, compressed": compressed,
+    "learned (skip-gram)": learned,
 }
+near = {name: near_in(table, words) for name, table in four.items()}
+
+
+def of_two_at_random(table):
+    """The mean cosine of two different words."""
+    total = torch.nn.functional.normalize(table, dim=1).sum(0)
+    return float((total @ total - len(table)) / (len(table) * (len(table) - 1)))
+
+
+alike = {name: of_two_at_random(table) for name, table in four.items()}
+frequent = [ids[word] for word, _ in Counter(w for t in texts for w in t).most_common(50)]
+without_frequent = by_count.clone()
+without_frequent[:, frequent] = 0.0
+alike_without = of_two_at_random(without_frequent)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
-nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
-with_queen = next(name for name in near if "queen" in nearest[name])
+with show.held_back() as at_random:
+    for name, mean in alike.items():
+        print(f"two words at random, {name:20} cosine {mean:.2f}")
+    print(f"counts without the columns of the 50 most frequent words {alike_without:.2f}")
 show.predict(
-    "Which of the three tables has “queen” among the four nearest words to “king”?",
-    choices=list(near),
-    answer=with_queen,
-    why="Plain counts find words with the same *grammar*, PPMI those with the same *subject*. "
-    "A million words are few for 64 learned dimensions per word.",
-    reveals=widgets.neighbours(
-        near, ["king", "love", "sword", "night", "sweet", "france", "thee", "horse"]
-    ).opens(table=with_queen),
+    "Choose two words at random. In which table is their cosine largest, on average?",
+    choices=list(four),
+    answer=max(alike, key=alike.get),
+    why="Nearly every word co-occurs with “the”, “and” and “of”, and these columns hold the largest counts.",
+    reveals=[
+        at_random,
+        widgets.neighbours(
+            near, ["king", "love", "sword", "night", "sweet", "france", "thee", "horse"]
+        ).opens(table="counts"),
+    ],
 )
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Plain counts find words with the same *grammar*, whose company is "the" and "of"; for “king”: prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->.
-#   All their cosines are near 0.9<!--[[? min(cosine for _, cosine in near["counts"]("king")) > 0.8]]-->, so everything is near everything.
-# - PPMI for “king”: queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->. These words share its *subject*. For "love", PPMI gets lost among function words.
-# - What our vectors learned for “king”: jerusalem, prince, montgomery, pandulph<!--[[? nearest["learned (skip-gram)"] == "jerusalem prince montgomery pandulph".split()]]-->. These are a prince and three names from plays
-#   about kings; a million words are not many for 64 dimensions per word. (This is a single training run; a different seed gives
-#   different neighbours.)
-# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites keep the same company. **Near means "could replace it", not
-#   "means the same".**
+# - With plain counts everything is near everything: two words at random have a cosine of 0.44<!--[[alike["counts"]:.2f]]-->. Without the columns of the 50 most
+#   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
+# - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
+#   For "love", PPMI finds only function words<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
+# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites keep the same company.
+# - All four tables answer with the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned one is a single training run; section 5 shows what changes with the
+#   seed.
 # </details>
+#
+# **Near means "could replace it", not "means the same".**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Skip-gram: predict the company
 #
-# Instead of counting first and compressing later, *learn* vectors that predict the company. From each word $a$ of the text,
+# Instead of counting first and compressing later, we can *learn* vectors that predict the company. From each word $a$ of the text,
 # **skip-gram** (Mikolov et al. 2013a) predicts each word $b$ in the **window** of $2m$ words around it, $m$ on either side. Here
 # $m = 2$. Each word has two vectors, $v$ for when it predicts and $u$ for when it is predicted:
 #
@@ -465,7 +494,7 @@ show.predict(
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *14 minutes. Draw the window for the third word of the sentence and let the room list the pairs. Two errors are common:
+# *18 minutes. Draw the window for the third word of the sentence and let the room list the pairs. Two errors are common:
 # confusing the two vectors of a word, and the sign of the noise term. The training at the end takes a few seconds; use them to
 # collect guesses.*
 
@@ -487,15 +516,10 @@ show.predict(
     reveals=widgets.window_player(window_pairs, " ".join(eight)),
 )
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>The answer explained</b></summary>
-#
-# There are 26<!--[[len(window_pairs(eight, 2))]]-->, not 32<!--[[len(eight) * 4]]-->, because the first two and the last two words have fewer neighbours. A word is not its own neighbour.
-# </details>
-#
-# The sum in the denominator is expensive, because it takes 5,835<!--[[len(dense_words):,]]--> dot products for every pair. **Negative sampling** (Mikolov et
-# al. 2013b) asks a simpler question: *is $b$ a real neighbour of $a$ or a random word?* Sample $k$ **noise words**
-# $n_1 \dots n_k$, with probability proportional to count$^{3/4}$, and let $\sigma(x) = 1/(1 + e^{-x})$:
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The sum in the denominator is expensive: it takes 5,835<!--[[len(dense_words):,]]--> dot products for every pair. **Negative sampling** (Mikolov et al. 2013b)
+# asks a simpler question: *is $b$ a real neighbour of $a$ or a random word?* Sample $k$ **noise words** $n_1 \dots n_k$, with
+# probability proportional to count$^{3/4}$, and let $\sigma(x) = 1/(1 + e^{-x})$:
 #
 # $$\mathrm{loss}(a, b) = -\log \sigma(u_b \cdot v_a) \;-\; \sum_{i=1}^{k} \log \sigma(-u_{n_i} \cdot v_a)$$
 
@@ -524,60 +548,146 @@ show.predict(
     "All scores are 0 and $k = 2$. What is the loss?",
     within=0.1,
     answer=negative_sampling_loss(0, [0, 0]),
-    why="The loss is three times $-\\ln(1/2)$, because $\\sigma(0) = 1/2$. To lower it, raise the neighbour's score and lower those of the noise words:",
+    why="Each of the three terms is $-\\ln(1/2)$. To lower the loss, raise the neighbour's score and lower those of the noise words:",
     reveals=widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because"]),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The loss is $3 \cdot \ln 2$ = 2.079<!--[[negative_sampling_loss(0, [0, 0]):.3f]]-->, because all three words have $\sigma(0) = 1/2$. The neighbour's score must rise, and
-#   those of the noise words must fall.
-# - Moving a score from 4 to 6 changes the loss by only 0.016<!--[[negative_sampling_loss(4, []) - negative_sampling_loss(6, []):.3f]]-->, so a model that is already right learns little.
+# - The loss is $3 \cdot \ln 2$ = 2.079<!--[[negative_sampling_loss(0, [0, 0]):.3f]]-->, because all three words have $\sigma(0) = 1/2$.
+# - Moving the neighbour's score from 4 to 6 changes the loss by only 0.016<!--[[negative_sampling_loss(4, []) - negative_sampling_loss(6, []):.3f]]-->, so a model that is already right learns little.
 # </details>
 #
-# > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign all
-# > scores grow for ever, and all words become neighbours of each other. *$1 - \sigma(x)$ equals $\sigma(-x)$*, but $-\sigma(x)$
-# > is something else. *The exponent.* Raise the counts to the power 3/4, then divide by their sum. Rare words are then sampled
-# > more often than they occur. Here "the" is 1.3<!--[[of_the_noise(1, 3 / 4):.1f]]--> % of the noise instead of 3.4<!--[[of_the_noise(1, 1):.1f]]-->, and the 100 most frequent words together are 31<!--[[of_the_noise(100, 3 / 4):.0f]]-->
-# > instead of 55<!--[[of_the_noise(100, 1):.0f]]-->. *One table for both roles* makes every word its own best neighbour, although words rarely occur next to
-# > themselves.
+# > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign, raising
+# > every score lowers the loss, whether the word is a neighbour or noise. *A misplaced minus.* $1 - \sigma(x) = \sigma(-x)$;
+# > $-\sigma(x)$ is negative and has no logarithm. *The exponent.* Raise the counts to the power 3/4, then divide by their sum. This
+# > favours rare words: "the" makes up 1.3<!--[[of_the_noise(1, 3 / 4):.1f]]--> % of the noise instead of 3.4<!--[[of_the_noise(1, 1):.1f]]--> %. *One table for both roles* gives every word a high score
+# > with itself, $v_a \cdot v_a$, although words rarely occur next to themselves.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### CBOW and GloVe
+#
+# <img src="figures/two_directions.svg" width="760" alt="The sentence my kingdom for a horse, twice. Skip-gram: four arrows lead from the middle word, for, to its neighbours. CBOW: four lines lead from the neighbours to their mean, and an arrow from the mean to the middle word.">
 #
 # **CBOW** (*continuous bag of words*; Mikolov et al. 2013a) reverses the question. The *mean* of the neighbours' vectors predicts
 # the word $b$ between them,
 #
 # $$P(b \mid a_1 \dots a_{2m}) = \frac{\exp(u_b \cdot \bar v)}{\sum_w \exp(u_w \cdot \bar v)}, \qquad \bar v = \frac{1}{2m} \sum_{j=1}^{2m} v_{a_j}.$$
 #
-# In the widget's sentence, for example, it computes $P(\text{for} \mid \text{my, kingdom, a, horse})$. CBOW makes one prediction
-# per word instead of $2m$, so it is faster; skip-gram is said to learn more about rare words. Negative sampling works with both.
+# In the picture it computes $P(\text{for} \mid \text{my, kingdom, a, horse})$. CBOW makes one prediction per word where skip-gram makes
+# up to $2m$. Negative sampling works with both.
+#
+# **GloVe** (Pennington, Socher & Manning 2014) starts from the table of counts $X$ and fits dot products to its logarithms,
+#
+# $$\text{loss} = \sum_{a,\, b:\; X_{ab} > 0} f(X_{ab}) \big(v_a \cdot u_b + c_a + d_b - \log X_{ab}\big)^2,$$
+#
+# with a bias per word, $c_a$ and $d_b$, that takes up how frequent it is, and a weight $f(x) = \min\big(1, (x / 100)^{3/4}\big)$ that
+# trusts small counts less.
+#
+# **Counting and learning are related.** With enough dimensions, and noise words sampled in proportion to their counts, the optimum of
+# skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise, $P(b)$ inside
+# the PMI is replaced by the distribution of the noise. So with few dimensions skip-gram, too, compresses such a table, without ever
+# storing it.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Watch it learn
 #
-# We train 32 dimensions for three epochs on a third of the text. Before the first step all vectors are random.
+# We train 32-dimensional vectors for three epochs on a third of the text, from five seeds. Before the first step all vectors are
+# random. Both methods apply **subsampling** (Mikolov et al. 2013b): each occurrence of a word with relative frequency $f$ is kept with
+# probability $\sqrt{t/f} + t/f$, at most 1, here with $t = 0.001$. Of "the" only 20<!--[[100 * kept_of["the"]:.0f]]--> % are kept, and of "king" 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]-->.
 #
-# > **Ask yourself.** Which words are nearest to "king" before training, and which are nearest after a few seconds?
+# > **Ask yourself.** Which words are nearest to "king" before training, and which are nearest after a few seconds? Are they the same
+# > for every seed?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+how_many = [occurred[word] for word in words]
+kept_of = dict(zip(words, keep_probability(torch.tensor(how_many), 0.001).tolist(), strict=True))
 
 # %% slideshow={"slide_type": "fragment"}
-draw = torch.Generator().manual_seed(0)
-small = SkipGram(words, 32, window=2, generator=draw)
-before = small.nearest("king", 6)
-losses = small.train(texts[::3], epochs=3, progress=False, generator=draw)
-print("loss per word in each epoch:", [round(loss, 2) for loss in losses])
-print("before:", [word for word, _ in before])
-print("after: ", [word for word, _ in small.nearest("king", 6)])
+near_king = []
+for seed in range(5):
+    draw = torch.Generator().manual_seed(seed)
+    small = SkipGram(words, 32, window=2, generator=draw)
+    before = small.nearest("king", 5)
+    losses = small.train(texts[::3], epochs=3, progress=False, generator=draw)
+    near_king.append([word for word, _ in small.nearest("king", 5)])
+    print(f"seed {seed} before", *(f"{word:9}" for word, _ in before))
+    print("       after ", *(f"{word:9}" for word in near_king[-1]))
+
+bag = CBOW(words, 32, window=2, generator=draw)
+bag.train(texts[::3], epochs=3, progress=False, generator=draw)
+print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# After a few seconds the neighbours are at least words of the same kind<!--[[? {"queen", "prince", "duke"} <= {word for word, _ in small.nearest("king", 6)}]]-->. The vectors that you explore in the next sections were
-# trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs (`python -m lectures.recipes word_vectors`) on 912,048<!--[[card["data"]["words"]:,]]--> words. Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten
-# times or more<!--[[? len(often) == len(dense_words)]]--> has a vector. The vectors published with word2vec were trained on about a hundred *billion* words.
-#
-# Counting and learning are related. If the vectors have enough dimensions, the optimum of skip-gram with negative sampling is
-# $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$; with few dimensions it is a compressed table of PMI (Levy & Goldberg 2014).
-# Skip-gram never stores the table, which matters when the vocabulary is large.
+# After a few seconds the neighbours of "king" are titles and names of the nobility. Only "prince"<!--[[? set.intersection(*map(set, near_king)) == {"prince"}]]--> is among the first five for every
+# seed; "queen" is there for two<!--[[words(sum("queen" in found for found in near_king))]]--> of the five. (CBOW is a single run that was not tuned, so its line says nothing about the method.)
 # </details>
+#
+# **A list of neighbours from one training run is an anecdote.** Run several seeds before you draw a conclusion from it.
+#
+# The vectors that you explore in the next sections are a single run, of 64 dimensions, trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs on 912,048<!--[[card["data"]["words"]:,]]--> words
+# (`python -m lectures.recipes word_vectors`). Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten times or more<!--[[? len(often) == len(dense_words)]]--> has a vector. The vectors
+# published with word2vec were trained on about a hundred *billion* words.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Vectors for another model
+#
+# Can one model use the vectors of another? We train Bengio's network ([lecture 4](04_windows_and_convolutions.ipynb)) on only two plays, 59,780<!--[[given["tokens"]:,]]--> tokens, with
+# its 2,000 embeddings started in three ways: at *random*; from *MiniLM's* vectors of the same words, cut to 64 dimensions by their
+# principal components; and from MiniLM's vectors *shuffled*, each given to another word. In all three
+# the embeddings are then trained with the rest, each at its own best learning rate.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+given = stored("given_vectors")
+by_start = {name: of["test"] for name, of in given["rows"].items()}
+
+
+def lower(name, baseline):
+    """Mean difference of the losses, seed by seed, and half its 95 % interval."""
+    pairs = zip(by_start[name], by_start[baseline], strict=True)
+    return mean_interval([math.log(a / b) for a, b in pairs])
+
+
+less = {name: lower(name, "random") for name in ("given", "shuffled")}
+meaning = lower("given", "shuffled")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+helps = [name for name, (mean, half) in less.items() if mean + half < 0]
+with show.held_back() as started:
+    for name, runs in by_start.items():
+        print(f"{name:9} mean of five seeds {sum(runs) / 5:.1f}, from {min(runs)} to {max(runs)}")
+    print("for comparison, the 3-gram with Kneser–Ney smoothing", given["floors"]["3-gram"])
+show.predict(
+    "Which start lowers the perplexity on a test play, compared with random embeddings?",
+    choices=[
+        "MiniLM's vectors, shuffled or not",
+        "MiniLM's vectors only on their own words",
+        "neither",
+    ],
+    answer={
+        ("given", "shuffled"): "MiniLM's vectors, shuffled or not",
+        ("given",): "MiniLM's vectors only on their own words",
+        (): "neither",
+    }[tuple(helps)],
+    why="The same numbers on the wrong words do not help.",
+    reveals=started,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 %, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
+# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]-->, no difference that we could see.
+# - The same vectors on the right words are better than on the wrong ones by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So what helps is not their scale or their shape, but
+#   which word has which vector.
+# - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more text of your own, the
+#   vectors of others should matter less; we have not measured it.
+# </details>
+#
+# **Here vectors learned from much text helped a model that had little.** [Lecture 17](17_pretraining.ipynb) does the same with whole networks.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of words
@@ -590,7 +700,7 @@ print("after: ", [word for word, _ in small.nearest("king", 6)])
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes. Go back to the answers from the opening question: in what way are neighbours similar? Warn the room before they
+# *6 minutes. Go back to the answers from the opening question: in what way are neighbours similar? Warn the room before they
 # trust the picture, and let them find two words that are close only on the map.*
 
 
@@ -640,7 +750,7 @@ widgets.word_map(project, groups)
 # <details><summary><b>What to notice</b></summary>
 #
 # - Groups emerge, although nobody defined them. In this plane, parts of the body and weapons overlap, with "heart" among the
-#   daggers; the dropped dimensions separate them.
+#   daggers.
 # - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most men to the women. It
 #   seems that a grammatical form is a *direction*. The next cell checks this in all 64 dimensions.
 # - The plane keeps 37<!--[[100 * min(kept):.0f]]--> to 44<!--[[100 * max(kept):.0f]]--> % of the variance. Two words that are close on the map may be far apart in the other 62<!--[[E.shape[1] - 2]]--> dimensions. The
@@ -656,7 +766,16 @@ def parallel(first, second, points):
     return float((cosines.sum() - n) / (n * n - n))
 
 
-agree = {}
+def better_pairings(first, second, points):
+    """How many other ways of pairing the words have arrows at least as parallel, and how many ways there are."""
+    right = parallel(first, second, points)
+    every = [
+        parallel(first, second[list(order)], points) for order in permutations(range(len(first)))
+    ]
+    return sum(other >= right - 1e-6 for other in every) - 1, len(every)
+
+
+agree, ranked = {}, {}
 for choice in ("he and she", "forms of verbs", "I and thou"):
     chosen = [word for group in groups[choice] for word in group]
     n = len(groups[choice][0])
@@ -666,6 +785,7 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
     first, second = torch.arange(n), torch.arange(n, 2 * n)
     plane = parallel(first, second, torch.tensor(project(chosen)[0]))
     agree[choice] = plane, parallel(first, second, unit), parallel(first, second.roll(1), unit)
+    ranked[choice] = better_pairings(first[:6], second[:6], unit)
     print(
         f"{choice:15} in the plane {agree[choice][0]:.2f}   in all 64 {agree[choice][1]:.2f}",
         end="   ",
@@ -675,11 +795,19 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# In the plane the mean cosines are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->; in all 64<!--[[E.shape[1]]]--> dimensions they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->. PCA chooses the plane
-# that shows the largest differences, so it shows where the arrows agree and hides where they do not. **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> With
-# partners swapped (he with queen, father with woman …) 0.07<!--[[agree["he and she"][2]:.2f]]-->, 0.25<!--[[agree["forms of verbs"][2]:.2f]]--> and 0.08<!--[[agree["I and thou"][2]:.2f]]--> are left. So the pairs do have something in common,
-# but they also differ a great deal.
+# - In the plane the mean cosines are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
+# - In all 64<!--[[E.shape[1]]]--> dimensions they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->.
+# - If we pair each word with the wrong partner (he with queen, father with woman …), the mean cosines drop to 0.07<!--[[agree["he and she"][2]:.2f]]-->, 0.25<!--[[agree["forms of verbs"][2]:.2f]]--> and 0.08<!--[[agree["I and thou"][2]:.2f]]-->.
+#   Is that just one unlucky pairing? We tried all 720<!--[[ranked["he and she"][1]]]--> ways of pairing six words with six. None has arrows as parallel as the right
+#   one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->, in any of the three groups.
 # </details>
+#
+# **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> PCA chooses the plane that shows the largest differences, and here these are what the pairs have in common. The
+# pairs do share a direction, but they also differ a great deal.
+#
+# **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
+# in another and a city in several. All of them share a row, and the nearest to it are “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”. Models that give a word a
+# different vector in each sentence come later ([lecture 17](17_pretraining.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Analogies, and what they are worth
@@ -748,13 +876,36 @@ show.predict(
     "Man is to woman as king is to …? Which word is closest to the sum of our vectors if the three words of the question are *not* excluded?",
     choices=["queen", "woman", "king"],
     answer=free,
-    why=f"The sum hardly moves away from its starting point. With the exclusion rule the answer is “{kept_out}”.",
+    why=f"With the exclusion rule the answer is “{kept_out}”.",
     reveals=widgets.analogies(tables, questions),
 )
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+unit = torch.nn.functional.normalize(E[7:], dim=1)
+man, woman, king_, queen = (unit[dense_words.index(w)] for w in ["man", "woman", "king", "queen"])
+corners = torch.stack([man, woman, king_, queen, king_ - man + woman])
+middle = corners - corners.mean(0)
+across, spread, _ = torch.linalg.svd(middle, full_matrices=False)
+shown_share = float((spread[:2] ** 2).sum() / (spread**2).sum())
+to_king, to_woman, to_queen = (
+    float(torch.cosine_similarity(corners[4], word, dim=0)) for word in (king_, woman, queen)
+)
+HTML(
+    show.word_map_svg(
+        (across[:, :2] * spread[:2]).tolist(),
+        ["man", "woman", "king", "queen", "king − man + woman"],
+        [0, 0, 1, 1, 2],
+        alt="Man, woman, king, queen and the sum king minus man plus woman in the plane of their first two principal components.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# *The sum king − man + woman and the four words, in the plane that keeps 82<!--[[100 * shown_share:.0f]]--> % of their variance. In all 64 dimensions the cosine of the sum
+# is 0.75<!--[[to_king:.2f]]--> with king, 0.39<!--[[to_woman:.2f]]--> with woman and 0.58<!--[[to_queen:.2f]]--> with queen. Without the rule the answer is king itself<!--[[? free == "king"]]-->.*
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors (SmolLM2 is
-# a language model from 2024, trained on the web; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
+# a language model of 2024; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
 # Linzen (2016). How many are right if you answer with *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? And how many
 # are right without the rule that excludes the words of the question?
 
@@ -773,33 +924,51 @@ for name, t in measured["tables"].items():
         f" {t['without_the_rule_c']:16}"
     )
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+lands = {"ours": where_the_sum_lands(E[7:], dense_words)}
+spelled_large = [large[2][i] for i in range(len(large[2]))]
+lands["MiniLM"] = where_the_sum_lands(large[0], spelled_large)
+same_words = {name: questions_to(table, words)["right"] for name, table in four.items()}
+seeds = stored("vector_seeds")["rows"]
+right_by_seed = [row["right"] for row in seeds]
+near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
+# <details><summary><b>What to notice: how many are right</b></summary>
 #
-# - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, although the text has only one million words. The right answers include most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]-->
-#   (came, were, made), the old forms (thine, art) and "queen". Only one<!--[[words(ours["by_kind"]["places"][0])]]--> of the place names is right, because Shakespeare's Paris
-#   is a man as often as a city. "swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->.
-# - Just taking the nearest neighbour of $a^*$ gets 2<!--[[ours["nearest_to_c_right"]]]--> of them, so the difference between $a$ and $b$ does carry information.
-# - Without the rule 3<!--[[ours["without_the_rule_right"]]]--> are left, and in 11<!--[[ours["without_the_rule_c"]]]--> of 27<!--[[ours["asked"]]]--> the answer is $a^*$ itself. The sum hardly moves away from its starting point, and
-#   the rule pushes it to a neighbour, often the right one.
-# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because just taking the nearest neighbour gets 9<!--[[modern_ones["nearest_to_c_right"]]]-->, and without the rule it answers
-#   $a^*$ 22<!--[[modern_ones["without_the_rule_c"]]]--> times. It ranks "swimming" above "swam"<!--[[? modern_ones["answers"]["walk walked swim swam"][:2] == ["swimming", "swam"]]]--> and, for London, "britain" above "england".
-# - Why does "i my thou thy" work in our small model<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]--> and fail in the large one, which says "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->"? In MiniLM's table "thee" is by
-#   far the nearest word to "thou" (cosine 0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->; "thy" has 0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->), and from "i" to "my" is a short step (0.59<!--[[cosine(large, "i", "my"):.2f]]-->), so the sum stays
-#   near "thou" and the rule makes the nearest neighbour the answer. In ours "thee" (0.36<!--[[cosine(old, "thou", "thee"):.2f]]-->) and "thy" (0.39<!--[[cosine(old, "thou", "thy"):.2f]]-->) are about equally
-#   near, and the step decides. A likely reason, not tested here, is that "thou" and "thy" are everyday words in the plays and
-#   rare in modern text.
-# - And the famous one, "man woman king queen"? Our table with a window of 2<!--[[card["training"]["window"]]]--> says "queen<!--[[famous["skip-gram, m = 2"]]]-->"; two other training runs on the same
-#   text, one with a window of 5 and one with CBOW, say "bona<!--[[famous["skip-gram, m = 5"]]]-->" and "polixenes<!--[[famous["CBOW, m = 2"]]]-->". A single analogy proves nothing, for or against.
-#   And each table is a single run, so 14<!--[[ours["right"]]]-->, 16<!--[[measured["tables"]["skip-gram, m = 5"]["right"]]]--> and 16<!--[[measured["tables"]["CBOW, m = 2"]["right"]]]--> of 27<!--[[ours["asked"]]]--> do not rank the three methods.
-# - In our table no question about relatives is answered correctly<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->; "brother", for example, leads to names of women in the plays.
+# - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->.)
+#   Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does carry information.
+# - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
+#   rank our three methods<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
+# - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI answers 9<!--[[same_words["PPMI"]]]-->, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->. None of them was tuned, and Levy, Goldberg &
+#   Dagan (2015) found that tuning matters more than whether you count or learn.
+# - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no question about relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
+#
+# <details><summary><b>What to notice: the rule of exclusion</b></summary>
+#
+# - Without the rule our vectors get 3<!--[[ours["without_the_rule_right"]]]--> right. They answer $a^*$ 11<!--[[lands["ours"]["nearest is a*"]:.0f]]--> times and $b$ 13<!--[[lands["ours"]["nearest is b"]:.0f]]--> times.
+# - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. The sum lands between the two words
+#   that it adds, and the rule removes both.
+# - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
+# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are: the nearest neighbour of $a^*$ alone gets 9<!--[[modern_ones["nearest_to_c_right"]]]-->.
+# - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. Then the nearest neighbour wins:
+#   MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
+# - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
+# - The rule can also invent a prejudice. Asked "man is to doctor as woman is to …?", it can never answer "doctor" (Nissim, van Noord & van
+#   der Goot 2020).
+# </details>
+#
+# **A single analogy proves nothing, for or against.** The famous one comes out as "queen" in our table and for three<!--[[words(sum(row["famous"] == "queen" for row in seeds))]]--> of the five other
+# seeds; the remaining two say "elizabeth" and "bona"<!--[[? sorted(row["famous"] for row in seeds)[:2] == ["bona", "elizabeth"] and famous["skip-gram, m = 2"] == "queen"]]-->.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **When should analogies hold?** Ethayarajh, Duvenaud & Hirst (2019) answer this for skip-gram with negative sampling (assuming
-# that it is learned without noise). They prove that $a : b = a^* : b^*$ holds as a sum of vectors only if the two words of each
-# pair co-occur to the same degree. Their measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$, and it must be
-# about the same for (a, b) and (a*, b*), and likewise for (a, a*) and (b, b*). We can compute it from the counts of section 4:
+# ### For the curious: when should analogies hold?
+#
+# Ethayarajh, Duvenaud & Hirst (2019) answer this for skip-gram with negative sampling (assuming that it is learned without noise).
+# They prove that $a : b = a^* : b^*$ holds as a sum of vectors only if the two words of each pair co-occur to the same degree. Their
+# measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$. It must be about the same for (a, b) and (a*, b*), and likewise
+# for (a, a*) and (b, b*). We can compute it from the counts of section 4:
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -815,17 +984,16 @@ for a, b, c, d in (
     ("good", "better", "bad", "worse"),
     ("man", "woman", "king", "queen"),
 ):
-    met = [int(counts[ids[x], ids[y]]) for x, y in ((a, b), (c, d))]
-    print(
-        f"({a}, {b}) csPMI {cs_pmi(a, b):6.1f}, met {met[0]:4} times     ({c}, {d}) {cs_pmi(c, d):6.1f}, met {met[1]:4} times"
-    )
+    for one, other in (((a, b), (c, d)), ((a, c), (b, d))):
+        print(*(f"{pair!s:20} csPMI {cs_pmi(*pair):6.1f}   " for pair in (one, other)))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# "i" meets "my" about as readily as "thou" meets "thy"<!--[[? abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")) < 1]]-->, and this analogy holds. But for "good, better" against "bad, worse" the
-# measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]--> meetings. In a million words most pairs hardly ever meet. Then the theorem promises nothing, neither that
-# an analogy holds nor that it fails.
+# "i" and "my" co-occur about as strongly as "thou" and "thy"<!--[[? abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")) < 1]]-->. But (i, thou) and (my, thy) differ by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, a factor of 7<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->, so the
+# second condition fails, and our table still answers "thy". For "good, better" and "bad, worse" the measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
+# co-occurrences. Vectors trained on a million words are not learned without noise, so the theorem neither promises nor forbids
+# these answers.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -842,6 +1010,10 @@ def my_loss(real, noise):
 
 
 widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because"], yours=my_loss)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **Where does a word begin and end, and how can numbers say that two words are similar?** A tokenizer cuts where counts of pairs tell
+# it to. Two words are similar if they keep the same company, and a vector can hold that company, by counting or by predicting it.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -906,12 +1078,14 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # - **cosine**: the dot product of two vectors divided by their lengths; 1 for the same direction, 0 for a right angle.
 # - **sparse**: said of a vector whose entries are nearly all 0.
 # - **dense**: said of a vector with few dimensions and hardly any zeros.
-# - **pointwise mutual information**: the logarithm of the ratio between how often two words meet and how often they would if they were independent.
+# - **pointwise mutual information**: the logarithm of the ratio between how often two words co-occur and how often they would if they were independent.
 # - **skip-gram**: a method that learns word vectors by predicting the neighbours of each word.
 # - **window (in skip-gram)**: the m words on either side of a word that count as its neighbours.
 # - **negative sampling**: learning to distinguish real neighbours from random words, instead of computing a softmax over all words.
 # - **noise words**: the random words that negative sampling uses as negative examples.
 # - **CBOW**: a method that learns word vectors by predicting a word from the mean of its neighbours' vectors.
+# - **GloVe**: a method that learns word vectors whose dot products fit the logarithms of co-occurrence counts.
+# - **subsampling**: skipping many occurrences of frequent words when word vectors are trained.
 # - **principal component analysis**: a method that finds the directions in which points are most spread out.
 # - **analogy**: a question of the form "a is to b as a* is to what?"
 
@@ -919,11 +1093,13 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # **Sources.** Harris (1954), Distributional Structure. Firth (1957), A Synopsis of Linguistic Theory 1930–1955. Mikolov, Chen, Corrado &
 # Dean (2013a), Efficient Estimation of Word Representations in Vector Space. Mikolov, Sutskever, Chen, Corrado & Dean (2013b), Distributed
 # Representations of Words and Phrases and their Compositionality, section 2.2. Mikolov, Yih & Zweig (2013), Linguistic Regularities in
-# Continuous Space Word Representations. Sennrich, Haddow & Birch (2016), Neural Machine Translation of Rare Words with Subword Units,
-# section 3.2. Linzen (2016), Issues in Evaluating Semantic Spaces Using Word Analogies. Press & Wolf (2017), Using the Output Embedding to
+# Continuous Space Word Representations. Pennington, Socher & Manning (2014), GloVe: Global Vectors for Word Representation. Gage (1994), A New
+# Algorithm for Data Compression. Sennrich, Haddow & Birch (2016), Neural Machine Translation of Rare Words with Subword Units,
+# section 3.2. Radford et al. (2019), Language Models are Unsupervised Multitask Learners. Linzen (2016), Issues in Evaluating Semantic Spaces Using Word Analogies. Press & Wolf (2017), Using the Output Embedding to
 # Improve Language Models. Inan, Khosravi & Socher (2017), Tying Word Vectors and Word Classifiers. Levy & Goldberg (2014), Neural
-# Word Embedding as Implicit Matrix Factorization. Ethayarajh, Duvenaud & Hirst (2019), Towards
-# Understanding Linear Word Analogies. Wang et al. (2020), MiniLM.
+# Word Embedding as Implicit Matrix Factorization. Levy, Goldberg & Dagan (2015), Improving Distributional Similarity with Lessons Learned from
+# Word Embeddings. Ethayarajh, Duvenaud & Hirst (2019), Towards Understanding Linear Word Analogies. Nissim, van Noord & van der Goot
+# (2020), Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor. Wang et al. (2020), MiniLM.
 #
 # The assignments [`exercises/subwords/subwords.ipynb`](../exercises/subwords/subwords.ipynb) (byte pairs) and [`exercises/vectors/vectors.ipynb`](../exercises/vectors/vectors.ipynb) (skip-gram, neighbours,
 # analogies) let you build all of this and tell you which mistake you made.

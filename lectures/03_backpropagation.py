@@ -3,8 +3,8 @@
 #
 # A model predicts the next word, and it is wrong. It has a million parameters. **Which of them is to blame, and how much?** You
 # could nudge each parameter a little and predict again, but a single step of learning would then take a million predictions. There
-# is a way to get all million answers at the cost of about three predictions. It is the subject of this lecture, and every model in
-# this course is trained with it.
+# is a way to get all million answers for about the price of three predictions. It is the subject of this lecture, and all neural
+# networks of this course are trained with it.
 #
 # <img src="figures/logistic_neuron.svg" width="860" alt="One neuron as a circuit of small operations. Two weights times two inputs, plus a bias, give 1; the circuit then computes 1 over 1 plus e to the minus 1, which is 0.73. The gradient is written below each edge: minus 0.2 and 0.39 for the first weight and input, minus 0.39 and minus 0.59 for the second, 0.2 for the bias.">
 #
@@ -14,23 +14,24 @@
 #
 # **After this lecture you can**
 # - say what a neuron computes, what it cannot compute, and why layers can;
-# - run a computational graph forward and backward by hand;
-# - check any gradient with two function calls, and choose a good step size for the check;
+# - run a computational graph forward and backward by hand, and build the program that does it;
+# - check a gradient with two function calls, and choose a good step size for the check;
 # - write your own forward and backward functions for PyTorch;
 # - differentiate a whole layer in matrix form, and keep the shapes right;
 # - recognise a learning rate that is too small, good, or too large.
 #
-# **You need** derivatives and the chain rule, matrix products, Python with NumPy. Recall from [lecture
-# 1](01_language_models.ipynb) that a model's *loss* is the mean surprise $-\ln P$ of the correct answers, and from [lecture
-# 2](02_tokens_and_vectors.ipynb) that *softmax* turns scores into probabilities, $p_i = e^{s_i} / \sum_j e^{s_j}$. Vectors are
-# rows, as in the code, so they are multiplied by matrices from the right, $xW$.
+# **You need** derivatives, the chain rule, matrix products, and Python with NumPy. Recall from [lecture
+# 1](01_language_models.ipynb) that a model's *loss* is the mean surprise $-\ln P$ of the correct answers, and that *softmax* turns
+# scores into probabilities, $p_i = e^{s_i} / \sum_j e^{s_j}$. Vectors are rows, as in the code, so matrices multiply them from the
+# right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
-# | minutes | 8 | 8 | 12 | 6 | 6 | 7 | 11 | 9 |
+# | minutes | 8 | 8 | 12 | 9 | 6 | 7 | 12 | 11 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides?* A table at the end
-# translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Sections 5 and 6 can wait; without them it is about 90. Every
+# cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides?* A table at the end translates
+# their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip sections 5 and 6.*
@@ -57,10 +58,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$y = f(w_1 x_1 + w_2 x_2 + \dots + w_d x_d + b) = f(w \cdot x + b).$$
 #
-# The weights and the bias are its **parameters**, the numbers that learning may change. In the oldest artificial neuron that
-# learns, Rosenblatt's **perceptron** (1958), $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the
-# sum is zero along a straight line. The perceptron outputs 1 on one side and 0 on the other, and the weight vector points to the
-# side of 1.
+# The weights and the bias are its **parameters**, the numbers that learning may change. In an early artificial neuron that learns,
+# Rosenblatt's **perceptron** (1958), $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the sum is zero
+# along a straight line. The perceptron outputs 1 on one side and 0 on the other, and the weight vector points to the side of 1. A
+# task with two answers is **linearly separable** if one straight line can separate them.
 
 # %% slideshow={"slide_type": "fragment"}
 corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
@@ -107,9 +108,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Weights 1 and 1 solve AND with a bias of −1.5 and OR with a bias of −0.5<!--[[? all((perceptron(corners, np.ones(2), b) == tasks[task]).all() for task, b in (("AND", -1.5), ("OR", -0.5)))]]-->. Such tasks are called **linearly separable**: one
-#   straight line separates the zeros from the ones.
-# - For XOR, never more than three<!--[[words(most_right)]]--> of four points are right. Suppose that some $w, b$ solved it. The four points require $b \le 0$,
+# - Weights 1 and 1 solve AND with a bias of −1.5 and OR with a bias of −0.5<!--[[? all((perceptron(corners, np.ones(2), b) == tasks[task]).all() for task, b in (("AND", -1.5), ("OR", -0.5)))]]-->. Both tasks are linearly separable.
+# - For XOR you get at most three<!--[[words(most_right)]]--> of the four points right. Suppose that some $w, b$ solved it. The four points require $b \le 0$,
 #   $\;w_1 + b > 0$, $\;w_2 + b > 0$, $\;w_1 + w_2 + b \le 0$. Add the second and the third: $w_1 + w_2 + 2b > 0$. Subtract the
 #   fourth: $b > 0$, which contradicts the first.
 # - The bias shifts the line without rotating it; without a bias every line would pass through $(0, 0)$.
@@ -195,8 +195,9 @@ HTML(
 #
 # It outputs 0, 1, 1, 0<!--[[? by_hand_xor(corners).tolist() == [0, 1, 1, 0]]]-->. Each hidden neuron draws one line; the output neuron keeps the band between the two. In the plane of
 # $h_1$ and $h_2$ the two points with target 1 have become *one* point, (1, 0), and a single line separates it from the other two.
-# A hidden layer computes new coordinates in which the task is easy. Here we chose them; in section 8 the network learns them.
 # </details>
+#
+# **A hidden layer computes new coordinates in which the task is easier.** Here we chose them; in section 8 the network learns them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Why the threshold has to go.** Learning asks: if I change this weight a little, does the answer get better? A threshold says
@@ -215,7 +216,7 @@ show.predict(
     "How steep is the sigmoid at its steepest?",
     choices={"slope 1": 1, "slope 0.5": 0.5, "slope 0.25": 0.25},
     answer=slope.max(),
-    why="The slope is largest at $x = 0$. Beyond ±5 it is below 0.01, so a neuron that is very confident hardly learns.",
+    why="The slope is largest at $x = 0$, where the sigmoid is halfway up.",
     reveals=show.curves(
         xs,
         {"σ(x)": sigma, "its slope": slope},
@@ -229,8 +230,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->, so a neuron that is very confident hardly learns. When many
-# sigmoids follow each other, such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
+# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. A *hidden* neuron this far out hardly learns, because its gradient is
+# multiplied by its slope. (At the output the loss cancels this factor; section 7 derives it.) When many sigmoids follow each other,
+# such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -274,10 +276,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# There are $3 \cdot 4 + 4 \cdot 4 + 4 \cdot 1$ = 32<!--[[W1.size + W2.size + W3.size]]--> weights and $4 + 4 + 1$ = 9<!--[[b1.size + b2.size + b3.size]]--> biases, 41<!--[[parameters]]--> parameters in all. A **batch** of
-# several examples, one per row, goes through exactly the same code. Many slides write examples as columns, and the product as
-# $W_1 x$ or `np.dot(W1, x)`; their $W_1$ is the transpose of ours, $4 \times 3$, as in PyTorch's `nn.Linear`.
+# There are $3 \cdot 4 + 4 \cdot 4 + 4 \cdot 1$ = 32<!--[[W1.size + W2.size + W3.size]]--> weights and $4 + 4 + 1$ = 9<!--[[b1.size + b2.size + b3.size]]--> biases, 41<!--[[parameters]]--> parameters in all.
 # </details>
+#
+# A **batch** of several examples, one per row, goes through exactly the same code. Many slides write examples as columns, and the
+# product as $W_1 x$ or `np.dot(W1, x)`; their $W_1$ is the transpose of ours, $4 \times 3$, as in PyTorch's `nn.Linear`.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A graph of small steps
@@ -322,9 +325,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Forward: $q$ = 3<!--[[of_first["q"].value:g]]-->, $f$ = −12<!--[[of_first["f"].value:g]]-->.
-# - Backward: $\partial f/\partial z = q$ = 3<!--[[of_first["z"].grad:g]]--> and $\partial f/\partial q = z$ = −4<!--[[of_first["q"].grad:g]]-->, because a product sends each input the *other*
-#   one. Then $\partial f/\partial x = \partial f/\partial y = -4 \times 1$ = −4<!--[[of_first["x"].grad:g]]--><!--[[? of_first["y"].grad == of_first["x"].grad]]-->, because a sum passes the upstream gradient on
-#   unchanged to all its inputs.
+# - Backward: $\partial f/\partial z = q$ = 3<!--[[of_first["z"].grad:g]]--> and $\partial f/\partial q = z$ = −4<!--[[of_first["q"].grad:g]]-->, because for each of its inputs a product
+#   multiplies the upstream gradient by the value of the *other* input. Then $\partial f/\partial x = \partial f/\partial y = -4 \times 1$ = −4<!--[[of_first["x"].grad:g]]--><!--[[? of_first["y"].grad == of_first["x"].grad]]-->, because a
+#   sum passes the upstream gradient on unchanged to all its inputs.
 # - Read a gradient as a promise. If you raise $x$ by 0.001, $f$ changes by about −0.004<!--[[0.001 * of_first["x"].grad]]-->. Here the promise is exact, because the
 #   circuit is linear in $x$.
 # </details>
@@ -404,15 +407,18 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It sends back $(1 - 0.73) \cdot 0.73$ = 0.20<!--[[sent_back["a"]:.2f]]-->, and every gradient to its left is the same as before<!--[[? all(abs(sent_back[name] - grad) < 1e-9 for name, grad in gradients.items())]]-->. You are free to choose the
-# nodes, because any part whose local gradient you know can be a single node. Large nodes save time and memory; small ones save
-# thinking. (At 0 the slope is $0.5 \cdot 0.5$ = 0.25<!--[[slope_at_0:.2f]]-->, as in section 2.)
+# It sends back $(1 - 0.73) \cdot 0.73$ = 0.20<!--[[sent_back["a"]:.2f]]-->, and every gradient to its left is the same as before<!--[[? all(abs(sent_back[name] - grad) < 1e-9 for name, grad in gradients.items())]]-->. (At 0 the slope is
+# $0.5 \cdot 0.5$ = 0.25<!--[[slope_at_0:.2f]]-->, as in section 2.)
 # </details>
+#
+# You are free to choose the nodes, because any part whose local gradient you know can be a single node. Large nodes save time and
+# memory; small ones save thinking.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Why backward?** You could also propagate derivatives forward, from one input to the output (forward mode). That costs one pass
-# *per input*. Reverse mode costs one pass *per output*, and the loss is a single number, so one pass gives all gradients and uses
-# each edge once. For a model with a million parameters that is the difference between two passes and a million.
+# *per input*. Reverse mode costs one pass *per output*, and the loss is a single number, so one backward pass gives all gradients and
+# uses each edge once. In a layer the backward pass takes two matrix products where the forward pass takes one (section 7), so
+# together they cost about as much as three predictions. Forward mode would take a million passes for a million parameters.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Paths add up
@@ -421,7 +427,7 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Ask for the gradient first and collect several answers; 3 and 6 are the popular wrong ones. Then let a student
+# *9 minutes, four of them for the engine. Ask for the gradient first and collect several answers; 3 and 6 are the popular wrong ones. Then let a student
 # type a formula with a shared value. Mention the training loop, in which nearly everybody once forgets to reset the gradients.*
 
 
@@ -457,29 +463,114 @@ show.predict(
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The three gradients are $3$, $3$ and $1$<!--[[? sorted(edge.message for edge in thrice.edges if edge.source == 0) == [1, 3, 3]]]-->, because the product sends each of its operands the other one, which here is also
-#   $x$, and the sum sends 1. Together 7<!--[[thrice.nodes[0].grad:g]]--> = $2x + 1$. **Gradients add up over all paths** from a value to the output. This is the
-#   multivariable chain rule.
+# - The three gradients are $3$, $3$ and $1$<!--[[? sorted(edge.message for edge in thrice.edges if edge.source == 0) == [1, 3, 3]]]-->: each operand of the product receives the other operand, which is also $x$, and the
+#   sum sends 1. Together they give 7<!--[[thrice.nodes[0].grad:g]]--> = $2x + 1$.
 # - In "one weight, used twice" the gradient of $w$ is the sum over both uses. A recurrent network
 #   ([lecture 6](06_recurrent_networks.ipynb)) uses the same weights at *every* word, so its gradient is a sum over the whole
 #   text.
 # - In "surprise of a sigmoid" the gradient of $a$ is $-1/p \cdot (1 - p)\,p = p - 1$. Remember for section 7 that this is *the
 #   prediction minus the target*.
 # </details>
+#
+# **Gradients add up over all paths** from a value to the output. This is the multivariable chain rule.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Here is the whole method in `nlmcore`. The last three lines contain everything:
+# ### Build it in four cells
+#
+# You now know enough to write the program that every framework is built around. **First**, a number must remember what it was
+# computed from, and the local gradient for each of its inputs:
+
+
+# %% slideshow={"slide_type": "fragment"}
+class Scalar:
+    def __init__(self, data, inputs=()):
+        self.data, self.grad = data, 0.0
+        self.inputs = inputs  # pairs (input, local gradient)
+
+
+u = Scalar(3.0)
+print(u.data, u.grad, u.inputs)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Second**, each operation computes its result in the forward direction and stores the local gradients on the way:
+
+
+# %% slideshow={"slide_type": "fragment"}
+def add(a, b):
+    return Scalar(a.data + b.data, [(a, 1.0), (b, 1.0)])
+
+
+def multiply(a, b):
+    return Scalar(a.data * b.data, [(a, b.data), (b, a.data)])
+
+
+Scalar.__add__, Scalar.__mul__ = add, multiply
+v = u * u + u
+print(v.data, [(input.data, local) for input, local in v.inputs])
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Third**, the order. A value may pass on its gradient only after *all* its users have sent theirs. So list the inputs of each value
+# before the value itself, and read the list backwards:
+
+
+# %% slideshow={"slide_type": "fragment"}
+def in_order(result):
+    """Everything that `result` was computed from, inputs first, `result` last."""
+    listed = []
+
+    def visit(value):
+        if value not in listed:
+            for input, _ in value.inputs:
+                visit(input)
+            listed.append(value)
+
+    visit(result)
+    return listed
+
+
+print([value.data for value in in_order(v)])
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Fourth**, the backward pass. All gradients start at 0; then comes upstream times local, added up:
+
+
+# %% slideshow={"slide_type": "fragment"}
+def backpropagate(result):
+    order = in_order(result)
+    for value in order:
+        value.grad = 0.0
+    result.grad = 1.0  # the result, with respect to itself
+    for value in reversed(order):
+        for input, local in value.inputs:
+            input.grad += value.grad * local
+
+
+backpropagate(v)
+print("x·x + x at 3 has the gradient", u.grad)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# That is all. The logistic neuron needs one more operation, with a local gradient that you have seen. Then the engine that you just
+# built gives the five gradients of section 3, and agrees with `Value` of `nlmcore`, the class behind the circuits of this page:
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.autodiff import Value
 
-print(inspect.getsource(Value.backward))
+
+def logistic_of(a):
+    sigma = 1 / (1 + np.exp(-a.data))
+    return Scalar(sigma, [(a, (1 - sigma) * sigma)])
+
+
+five = {name: Scalar(value) for name, value in zip(gradients, (2, -1, -3, -2, -3), strict=True)}
+g0, y0, g1, y1, g2 = five.values()  # w0, x0, w1, x1, w2
+backpropagate(logistic_of(g0 * y0 + g1 * y1 + g2))
+for name, value in five.items():
+    print(f"{name}: ours {value.grad:6.3f}   nlmcore {gradients[name]:6.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** If you write `=` instead of `+=` in the last line, each use *overwrites* the gradient from the others,
-# > and in $x \cdot x + x$ the value $x$ gets only the last of the three gradients instead of their sum. Values that are used once
-# > are still correct, so small examples pass. The other mistake is a wrong order. A value may pass on its gradient only after
-# > *all* its users have sent theirs.
+# > **What goes wrong.** If you write `=` instead of `+=` in the last line of `backpropagate`, each use *overwrites* the gradient from
+# > the others, and in $x \cdot x + x$ the value $x$ gets only the last of the three gradients instead of their sum. Values that are
+# > used once are still correct, so small examples pass.
 #
 # Frameworks also accumulate gradients across calls. PyTorch, for example, adds to `.grad` at every call of `backward`.
 
@@ -494,7 +585,7 @@ show.predict(
     "`backward` is called twice. After the first call `x.grad` is 7. What is it after the second?",
     choices={"0": 0, "7": 7, "14": 14},
     answer=seen[1],
-    why="PyTorch adds to `.grad` at every call. That is why every training loop calls `optimizer.zero_grad()`.",
+    why="PyTorch adds the second gradient to the first.",
     reveals=lambda: print(
         *(f"after call {n} of backward: {g}" for n, g in enumerate(seen, 1)), sep="\n"
     ),
@@ -503,14 +594,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# It is 7<!--[[seen[0]:g]]-->, then 14<!--[[seen[1]:g]]-->. That is why every training loop calls `optimizer.zero_grad()`. If you forget it, you step along the sum of all
-# gradients so far. Sometimes accumulation is useful, because the gradients of several small batches add up to that of a large one.
+# It is 7<!--[[seen[0]:g]]-->, then 14<!--[[seen[1]:g]]-->. So a training loop calls `optimizer.zero_grad()` before each step; if you forget it, you step along the sum of all
+# gradients so far. Sometimes accumulation is useful: the gradients of several small batches add up to that of a large one.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Is it right? Check it numerically
 #
-# A wrong gradient raises no error. The model just learns a little worse, or not at all, and you do not know why. But there is a
+# A wrong gradient raises no error. The model may learn a little worse, or not at all, and you do not know why. But there is a
 # second opinion that needs no calculus, the **numerical gradient**, a difference quotient:
 #
 # $$\frac{\partial f}{\partial x} \approx \frac{f(x + h) - f(x)}{h} \quad\text{(one-sided)}, \qquad
@@ -544,7 +635,7 @@ show.predict(
     "We try $h = 0.1, 0.01, \\dots, 10^{-15}$ for $w_0$ of the logistic neuron. Which $h$ is best for the central quotient?",
     choices={"near 10⁻²": 1e-2, "near 10⁻⁵": 1e-5, "near 10⁻¹⁰": 1e-10, "10⁻¹⁵": 1e-15},
     answer=10.0 ** -powers[np.argmin(central_error)],
-    why="With a large step the error comes from the *curvature*, with a tiny one from the *computer*, because subtracting two nearly equal numbers leaves few correct digits.",
+    why="Neither the largest nor the smallest step is best: two sources of error pull in opposite directions.",
     reveals=show.curves(
         powers,
         {
@@ -562,10 +653,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Neither the largest nor the smallest $h$ is best. On the left, where $h$ is large, the *curvature* is to blame; the error of
-#   the one-sided quotient is proportional to $h$, that of the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A
-#   number has 16 digits, $f(x + h)$ and $f(x)$ agree in nearly all of them, and we divide the rounding error of their difference
-#   by a tiny $h$.
+# - On the left, where $h$ is large, the *curvature* is to blame; the error of the one-sided quotient is proportional to $h$, that of
+#   the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A number has 16 digits, $f(x + h)$ and $f(x)$ agree in
+#   nearly all of them, and we divide the rounding error of their difference by a tiny $h$.
 # - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$<!--[[? powers[np.argmin(one_sided_error)] in (7, 8) and powers[np.argmin(central_error)] in (4, 5, 6)]]-->, where it is hundreds of times more
 #   accurate<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
 # - Single precision has only seven digits, so there is far less room between the two problems. Check gradients in double precision.
@@ -578,10 +668,11 @@ print("numerical", [f"{g:.6f}" for g in check.numerical])
 print(f"gap below 1e-9: {check.error < 1e-9}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** If the two gradients differ by less than $10^{-8}$ of their size, the check passes; a gap of $10^{-2}$ means a
-# > mistake; values in between are rare. There are three ways to fool yourself: an *absolute* gap, not compared with the size of the
-# > gradient; a *kink*, such as that of $\max(0, x)$ at 0, where both gradients may be right and still disagree; and a point at which
-# > the mistake cannot show, for example one with all inputs 0.
+# > **What goes wrong.** In double precision and away from kinks, a gap of less than $10^{-7}$ of the gradient's size passes the check,
+# > and a gap of $10^{-2}$ means a mistake. A gap in between may come from single precision, from a deep graph, or from a mistake, so
+# > look closer. There are three ways to fool yourself: an *absolute* gap, not compared with the size of the gradient; a *kink*, such
+# > as that of $\max(0, x)$ at 0, where both gradients may be right and still disagree; and a point at which the mistake cannot show,
+# > for example one with all inputs 0.
 #
 # A gradient check costs two evaluations for *each* parameter. It is a test, not a way to train.
 
@@ -620,8 +711,8 @@ print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A product $z = x \cdot y$ must save *both* operands, because each is the local gradient of the other
-# (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass. This is why **training needs far more memory
-# than inference**.
+# (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass, whereas inference can discard each of them as
+# soon as it has been used. This is one reason why **training needs more memory than inference**; the optimiser's own memory is a second.
 #
 # > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
 # > `1 / (1 + torch.exp(-x))`, four operations? How many does it keep for our single node?
@@ -648,9 +739,9 @@ print("written out:", written_out, "  one node:", in_one)
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # It keeps two<!--[[words(written_out)]]--> for the four operations and one<!--[[words(in_one)]]--> for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps nothing,
-# because its local gradient is 1 whatever the values are; a change of sign keeps nothing either. Half the memory for the same
-# result is one reason to write your own node. The other is *precision*. Written out, $-\ln \sigma(x)$ is infinite at $x = -800$<!--[[? torch.isinf(-torch.log(1 / (1 + torch.exp(torch.tensor(800.0)))))]]-->;
-# as one node it is 800<!--[[-torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
+# because its local gradient is 1; nor does a change of sign. So our node halves the memory, which is one reason to write it.
+# Another is *precision*. At $x = -800$ our `Sigmoid` rounds to 0, and $-\ln 0$ is infinite<!--[[? torch.isinf(-torch.log(Sigmoid.apply(torch.tensor(-800.0))))]]-->. A single node for the *whole* of
+# $-\ln \sigma(x)$, such as PyTorch's `logsigmoid`, can return the right value, 800<!--[[-torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -661,28 +752,38 @@ print("written out:", written_out, "  one node:", in_one)
 # $\delta = \partial L / \partial Y$ for the upstream gradient. It has the *shape of $Y$*, because every gradient has the shape of
 # its variable.
 #
-# > **Ask yourself.** Which products of $X$, $W$ and $\delta$ have the shapes of $W$ and of $X$?
+# > **Ask yourself.** Which products of $X$, $W$ and $\delta$ have the shapes of $W$ and of $X$? Try it with two examples and two
+# > inputs: which paths lead from the weight $W_{12}$ to the loss?
+
+# %% slideshow={"slide_type": "fragment"}
+two, its_delta = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.5, 1.0], [0.0, -1.0]])
+print("W₁₂ is used once in each row, there multiplied by X₁₁ = 1 and X₂₁ = 3:")
+print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @ its_delta)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# In general $Y_{nj} = \sum_i X_{ni} W_{ij} + b_j$, so $W_{ij}$ is used once in each row $n$, with the local gradient $X_{ni}$. The
+# paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. That sum is a matrix product, and so is the one for $X$:
 #
 # $$\frac{\partial L}{\partial W} = X^\top \delta \;\; (d \times B)(B \times m), \qquad
 #   \frac{\partial L}{\partial X} = \delta\, W^\top \;\; (B \times m)(m \times d), \qquad
 #   \frac{\partial L}{\partial b} = \sum_{n=1}^{B} \delta_n.$$
 #
-# Entry by entry, this is the rule you already know: $Y_{nj} = \sum_i X_{ni} W_{ij}$, so $W_{ij}$ is used once in each row $n$,
-# with the local gradient $X_{ni}$, and the paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. The sum
-# over the batch is the inner dimension of $X^\top \delta$. For the bias the local gradient is 1, so only the sum remains.
-# </details>
+# For the bias the local gradient is 1, so only the sum over the batch remains.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **The output: softmax and the loss.** The network's scores $s$ become probabilities $p = \mathrm{softmax}(s)$, and the loss is the
-# mean of $-\ln p_{\text{right}}$ over the batch. Treat both as *one* node, and write the correct answer of a row as a one-hot row
-# $y$. Then
+# **The output: softmax and the loss.** The network's scores $s$ become probabilities $p = \mathrm{softmax}(s)$, and the loss of an
+# example is $-\ln p_c$, where $c$ is the correct class. Treat both as *one* node. Softmax and logarithm simplify each other:
 #
-# $$\frac{\partial L}{\partial s} = \frac{p - y}{B}.$$
+# $$-\ln p_c = -\ln \frac{e^{s_c}}{\sum_j e^{s_j}} = -s_c + \ln \sum_j e^{s_j}.$$
 #
-# This is the prediction minus the target, divided by the batch size. (You have seen the case of two classes: $p - 1$ in section 4.)
+# Now differentiate with respect to any score $s_i$. The first term gives $-1$ if $i = c$, and 0 otherwise. The second gives
+# $e^{s_i} / \sum_j e^{s_j}$, which is $p_i$ again. With the correct class written as a one-hot row $y$, and for the mean over a
+# batch of $B$ rows,
+#
+# $$\frac{\partial (-\ln p_c)}{\partial s_i} = p_i - y_i, \qquad \frac{\partial L}{\partial s} = \frac{p - y}{B}.$$
+#
+# **The gradient of the scores is the prediction minus the target.** No slope of a sigmoid is left in it: an output that is
+# confident and wrong gets a gradient near 1. (You have seen the case of two classes: $p - 1$ in section 4.)
 #
 # Now you can write the forward and the backward pass of a network with one hidden layer, for any batch:
 
@@ -707,8 +808,9 @@ def loss_and_gradients(X, targets, W1, b1, W2, b2):
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Cover the lower half of the function and let the room write it, line by line, just from the shapes. This nearly always works; where
-# two products fit (square matrices), ask for the sum over the batch. This is a small version of the assignment.*
+# *12 minutes. Derive p − y on the board; it takes two. Then cover the lower half of the function and let the room write it, line by
+# line, just from the shapes. This nearly always works; where two products fit (square matrices), ask for the sum over the batch.
+# This is a small version of the assignment.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We check it against PyTorch, with sizes that are all different, so that swapped axes cannot go unnoticed:
@@ -731,7 +833,7 @@ for name, ours, tensor in zip(("W1", "b1", "W2", "b2"), by_hand, tensors, strict
     print(f"∂L/∂{name} {ours.shape!s:7} the same as PyTorch's to 12 decimal places: {same}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# > **What goes wrong.** Here are five mistakes that everybody makes once. Which of them raise an error?
+# > **What goes wrong.** Here are five common mistakes. Which of them raise an error?
 # >
 # > 1. You forget the mean over the batch: `delta` is not divided by $B$.
 # > 2. You transpose the gradient of the weights: $\delta^\top X$ instead of $X^\top \delta$.
@@ -792,14 +894,15 @@ print(inspect.getsource(backward))
 #
 # $$w \leftarrow w - \eta\, \frac{\partial L}{\partial w}.$$
 #
-# The **learning rate** $\eta$, a number that you choose, sets the size of the step.
+# The **learning rate** $\eta$, a number that you choose, sets the size of the step. If it is too large, each step ends further from the
+# goal than the previous one; gradient descent **diverges**.
 #
 # > **Ask yourself.** Take $L(w) = w^2$ and start at $w = 2$. At what rate does *one* step reach the bottom? Above what rate does gradient
 # > descent never get there?
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Try the rates that the room calls out, and ask for a guess before each. Then run the race on XOR; almost everybody
+# *11 minutes. Try the rates that the room calls out, and ask for a guess before each. Then run the race on XOR; almost everybody
 # expects that a network that is large enough always succeeds. Leave two minutes for the stuck network.*
 
 
@@ -832,12 +935,14 @@ def after(name, rate, steps):
 #
 # - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
 #   after ten steps, in the right direction, but slowly. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
-#   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it **diverges**<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->, and each step is larger than the previous one.
-# - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->. A loss with many parameters is steep in some directions and
-#   flat in others, and a *single* rate has to work for all.
-# - With two valleys, up to a rate of 0.12 it settles in the nearer one<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is not the deeper one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
-#   happens to carry it into the other valley<!--[[? after("two valleys", 0.13, 30) < 0]]-->. Gradient descent finds *a* minimum, not necessarily the lowest.
+#   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
+# - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
+# - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
+#   happens to carry it into the other one<!--[[? after("two valleys", 0.13, 30) < 0]]-->.
 # </details>
+#
+# **Gradient descent ends in *a* minimum, not necessarily the lowest.** And a loss with many parameters is steep in some directions and
+# flat in others, but a *single* rate has to work for all.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new, because
@@ -882,20 +987,23 @@ show.predict(
     choices={"hardly any": 2, "about half": 50, "about three in four": 75, "all": 100},
     answer=100 * solved[2].mean(),
     unit=" %",
-    why="A network that can represent a solution need not find it by gradient descent. With eight hidden neurons "
-    f"{solved[8].mean():.0%} learn it, because more hidden neurons mean more random starting points in one network, and a few good ones are enough.",
+    why=f"With eight hidden neurons {solved[8].mean():.0%} learn it.",
     reveals=learned,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->. *A network that can
-# represent a solution need not find it by gradient descent.* More neurons than necessary make a solution easier to find, because
-# they are more random starting points in one network, and a few good ones are enough. Large models surprise us in the same way.
-# (With thresholds instead of sigmoids nobody knows a fast algorithm, because training a network of three neurons with many inputs
-# is NP-complete, Blum & Rivest 1992.)
+# - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
+# - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
+#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four in
+#   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
+# - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. The idea accounts for most of the gain. (Four neurons even do better than
+#   two separate pairs; they can be paired in six ways, which are not independent.)
 # </details>
+#
+# **A network that can represent a solution need not find it by gradient descent.** There is no fast recipe for all cases: to decide
+# whether three threshold neurons can fit a given set of points is NP-complete (Blum & Rivest 1992).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # Watch four of them. Use the arrow keys to move through training.
@@ -932,14 +1040,14 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - They find a different solution, an orange band, where the output is 0, which crosses our blue one<!--[[? (runs["8 hidden"][2000](np.array([[0.5, 0.5], [0, 1], [2, 2]])) < 0.5).tolist() == [True, False, True]]]-->. At the four corners both
-#   solutions are right; about the rest of the plane the data say nothing.
-# - The stuck network is confident at two corners and outputs 0.50 at the two others<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->. Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
-#   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because a coin flip is left for each of these two. Look at its hidden neurons (next cell). At those two corners
-#   both output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron sees a single point. And where a sigmoid saturates, its slope is close to zero, so hardly
-#   any gradient arrives that could separate the two corners.
+# - They find another solution: a band in which the output is 0, at right angles to ours<!--[[? (runs["8 hidden"][2000](np.array([[0.5, 0.5], [0, 1], [2, 2]])) < 0.5).tolist() == [True, False, True]]]-->. At the four corners both solutions are
+#   right; the data say nothing about the rest of the plane.
+# - The stuck network is confident at two corners and outputs 0.50 at the other two<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->. Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
+#   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because it still flips a coin at two of the four corners. The next cell shows its hidden neurons. At those two
+#   corners both output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron sees a single point, and their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any gradient
+#   arrives that could separate the two corners.
 # - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner. At 400 its loss is
-#   0.081<!--[[loss_at("2 hidden", 400):.3f]]-->. A flat loss is not always the end, but the loss itself does not tell you whether it is.
+#   0.081<!--[[loss_at("2 hidden", 400):.3f]]-->. A flat loss is not always the end, but the loss alone does not tell you whether it is.
 # - The network with one hidden neuron is still at 0.693<!--[[loss_at("1 hidden", 2000):.3f]]--> after 2,000 steps.
 # </details>
 
@@ -948,6 +1056,52 @@ its_weights, its_bias, *_ = (w[stuck] for w in train(2)[2000])
 h = f(corners @ its_weights + its_bias)
 for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), strict=True):
     print(f"stuck network at {corner}: hidden {outputs}, slopes {slopes_there}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ### From XOR to letters
+#
+# The function of section 7 does not care what its classes are. Give it the previous two letters of a first name as two one-hot rows,
+# let the classes be the next letter or the end, and the same gradient descent trains a language model.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from nlmcore.corpora import load
+
+LETTERS = ".abcdefghijklmnopqrstuvwxyz"  # the dot stands before the name and at its end
+
+
+def examples(split):
+    """One row per letter: the previous two letters, one-hot, and the id of the next one."""
+    rows = [
+        [0, 0, *(LETTERS.index(letter) for letter in name.lower()), 0]
+        for name in load("names", kind="first").texts(split)
+    ]
+    before = np.array([row[i : i + 2] for row in rows for i in range(len(row) - 2)])
+    return np.eye(27)[before].reshape(len(before), 54), np.concatenate([row[2:] for row in rows])
+
+
+inputs, following = examples("train")
+inputs_test, following_test = examples("test")
+frequency = np.bincount(following, minlength=27) / len(following)
+by_frequency = -np.log(frequency[following_test]).mean()
+
+# %% slideshow={"slide_type": "fragment"}
+draw = np.random.default_rng(1)
+net = [draw.normal(size=size) * 0.3 for size in ((54, 64), (64,), (64, 27), (27,))]
+surprises = [loss_and_gradients(inputs_test, following_test, *net)[0]]
+for _ in range(3000):
+    rows = draw.integers(0, len(inputs), size=64)  # a small batch, at random
+    _, slopes_of_loss = loss_and_gradients(inputs[rows], following[rows], *net)
+    net = [w - 1.0 * gradient for w, gradient in zip(net, slopes_of_loss, strict=True)]
+surprises.append(loss_and_gradients(inputs_test, following_test, *net)[0])
+print("test loss before and after training", np.round(surprises, 2))
+print(f"from the frequencies of the letters alone {by_frequency:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The loss on unseen names falls from 3.42<!--[[surprises[0]:.2f]]--> to 2.21<!--[[surprises[1]:.2f]]-->; someone who knows only how frequent each letter is gets 2.78<!--[[by_frequency:.2f]]-->. The next
+# lecture builds on this network: it replaces the one-hot rows by learned vectors, first for letters, then for words.
+#
+# **Which of a million parameters is to blame, and how much? Each by its gradient, and one backward pass computes them all: upstream
+# times local, added up over all paths.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

@@ -648,6 +648,27 @@ PAGES: dict[str, Page] = {
         ),
         SHOWN,
     ),
+    "vector_seeds": (
+        "{asked} questions; cosines of the sum a* − a + b, and how often which word is the nearest to it.",
+        Table(
+            lambda result: {f"seed {i}": row for i, row in enumerate(result["rows"])},
+            "one run per seed",
+            {
+                "right": "{right}",
+                "cosine with a*, b, b*": "{cosine with a*:.2f}, {cosine with b:.2f}, {cosine with b*:.2f}",
+                "nearest is a*, b, b*": "{nearest is a*:.0f}, {nearest is b:.0f}, {nearest is b*:.0f}",
+            },
+        ),
+    ),
+    "given_vectors": (
+        "{how}. One value per seed; each row at its best rate and its best step on a development play.",
+        Table(
+            "rows",
+            "first embeddings",
+            {"rate": "{rate:g}", "test perplexity": "{test!e:.1f}", "best step": "{steps!e:.0f}"},
+            more=lambda result: [[f"{n}, Kneser–Ney", "", f"{of:.1f}", ""] for n, of in result["floors"].items()],
+        ),
+    ),
     "unseen_contexts": (
         "Vocabulary: {vocabulary}. {words:,} test words. The network has {network[parameters]:,} parameters and was"
         " trained for {network[passes]} passes.",

@@ -51,6 +51,7 @@ DEAR = {
     "folio",
     "four_ways",
     "genre",
+    "given_vectors",
     "guessing",
     "head_map",
     "instruction_tuning",
@@ -71,6 +72,7 @@ DEAR = {
     "thought_vector",
     "tools_and_retrieval",
     "translators",
+    "vector_seeds",
     "warmup_again",
     "windows",
 }
