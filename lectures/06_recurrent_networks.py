@@ -801,11 +801,12 @@ print("by mark:", by_mark)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from lectures.recipes.restore import tag
-from lectures.recipes.restore_marks import MARKS, pieces
+from lectures.recipes.restore_marks import MARKS
+from lectures.recipes.restore_marks import pieces as parts_of
 from lectures.recipes.texts import Capitals, speeches
 
 caesar = next(d.text for d in load("shakespeare").valid if d.title == "Julius Caesar")
-spoken = pieces(speeches(caesar, Capitals(load("shakespeare").texts("train"))))
+spoken = parts_of(speeches(caesar, Capitals(load("shakespeare").texts("train"))))
 
 
 def followed_by_small(all_tags):
