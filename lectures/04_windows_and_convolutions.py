@@ -672,7 +672,7 @@ show.predict(
 # ## 6. Gates and positions: Gehring et al. 2017
 #
 # *For the curious.* The convolutional language model of Dauphin et al. (2017) and the translator of Gehring et al. (2017) use gates
-# and residual connections; the translator adds position vectors and attends to its source in every layer of the decoder.
+# and residual connections; the translator adds a vector for each position and attends to its source in every layer of the decoder.
 #
 # **Gated linear units.** Let the convolution output $2d$ values per position, split them into two halves $A$ and $B$, and let one
 # half decide how much of the other passes:
@@ -901,7 +901,7 @@ by_default, orthogonal = faded("recurrent"), faded("recurrent, orthogonal U")
 show.predict(
     f"A recurrent network with PyTorch's initial weights reads {N} tokens. Over five seeds, the gradient of the first word is "
     f"{by_default[0]:,.0f} to {by_default[-1]:,.0f} times smaller than that of the last. Now let its matrix $U$ begin as a random "
-    "rotation, with everything else unchanged. How many times smaller is the gradient of the first word then?",
+    "rotation, with everything else unchanged (“recurrent, orthogonal U”). How many times smaller is the gradient of the first word then?",
     choices={"as before": 5000, "about 100 times": 100, "1 to 3 times": 2},
     answer=orthogonal[2],
     why="The words are as far apart as before. PyTorch's initial weights shrink the state at every step; a rotation keeps its length.",

@@ -917,10 +917,10 @@ show.curves(
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 def spelled(part):
-    """Names as rows of letters, read from right to left so that the padding comes first; 1 for a woman's."""
+    """Names as rows of letters, the last ten of each, with the padding in front; 1 for a woman's."""
     found = load("names", kind="first").splits[part]
-    rows = [[ord(letter) - 96 for letter in reversed(d.text.lower())][:10] for d in found]
-    tokens = torch.tensor([[0] * (10 - len(row)) + row[::-1] for row in rows])
+    rows = [[ord(letter) - 96 for letter in d.text.lower()][-10:] for d in found]
+    tokens = torch.tensor([[0] * (10 - len(row)) + row for row in rows])
     return tokens, torch.tensor([float(d.label == "female") for d in found])
 
 

@@ -67,7 +67,7 @@ def seeds_playground(
     names, most = list(losses), min(most, len(next(iter(losses.values()))) // 2)
     itself = f"{names[0]} against itself"
     pairs = {f"{a} against {b}": (a, b) for i, a in enumerate(names) for b in names[i + 1 :]} | {
-        itself: (names[0],) * 2
+        itself: (names[0], names[0])
     }
 
     @lru_cache(maxsize=64)
