@@ -7,9 +7,9 @@
 #
 # <img src="figures/receptive_field.svg" width="860" alt="Sixteen words in a row and three layers of circles above them. One circle at the top right is orange, and lines lead down from it, spreading at each layer, to the last eight words, which are tinted blue. The eight words to the left are white.">
 #
-# *A convolutional language model predicts what follows the last word. Blue marks every path along which a word can influence this
-# prediction, and every word that does so according to its gradient. Three layers see eight words. In section 7 you change the
-# network and compare it with three other kinds.*
+# *A convolutional language model predicts what follows the last word. Blue lines are the paths by which a word can reach the
+# prediction. A word is blue if it does reach it: its gradient is not zero. In section 7 you change the network and compare it with
+# other kinds.*
 #
 # **After this lecture you can**
 # - write down Bengio's language model, count its parameters and train it;
@@ -20,7 +20,7 @@
 # - choose between a window, recurrence and attention by what each can see.
 #
 # **You need** n-grams, smoothing and *perplexity* from [lecture 1](01_language_models.ipynb) (perplexity is the exponential of
-# the mean log loss; a perplexity of $m$ means as much uncertainty as a choice among $m$ equally likely words), *embeddings*, the
+# the mean log loss; a perplexity of $m$ is the uncertainty of choosing among $m$ equally likely words), *embeddings*, the
 # learned vectors of words, from [lecture 2](02_tokens_and_vectors.ipynb), and layers, activation functions, gradients and
 # gradient descent from [lecture 3](03_backpropagation.ipynb). Vectors are rows, so they are multiplied by matrices from the
 # right, $xV$.
@@ -29,8 +29,9 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 10 | 9 | 7 | 12 | 7 | 7 | 8 | 5 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
-# at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 90 minutes. Section 6 is for the curious;
+# nothing later in this lecture needs it. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from
+# other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Short of time: skip section 6.*
@@ -44,6 +45,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from IPython.display import HTML
 from torch import nn
 
 from nlmcore.convolutional import ConvLM, ConvSeq2Seq
@@ -59,17 +61,17 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A window of word vectors
 #
-# Bengio, Ducharme, Vincent & Jauvin (2003) combined two ideas from the previous lectures. Take the previous few words, say three;
-# these are the **window**. Look up the embedding of each and concatenate the three into one long row $x$. One hidden layer and
-# one softmax follow:
+# Bengio, Ducharme, Vincent & Jauvin (2003) combined two ideas from the previous lectures, word vectors and a network trained by
+# gradients. Take the previous few words, say three; these are the **window**. Look up the embedding of each and concatenate the
+# three into one long row $x$. A hidden layer and a softmax follow:
 #
 # $$x = [x_1, x_2, x_3], \qquad h = f(x V + b_1), \qquad \hat y = \mathrm{softmax}(h W + b_2).$$
 #
 # (Here $V$ leads into the hidden layer and $W$ out of it. In the lectures on recurrent networks and later, $W$ belongs to the
 # input and $V$ to the output. [SYMBOLS.md](SYMBOLS.md) lists all symbols of the course.) $\hat y$ contains a probability for
 # every word of the vocabulary. The embeddings are parameters like $V$ and $W$, so the gradient flows into them, and the network
-# learns them *by predicting the next word*. Bengio's $f$ is $\tanh$, a sigmoid rescaled to the range from −1 to 1. In a
-# **feed-forward network** values flow in one direction, from the window to the prediction, and nothing is kept for the next word.
+# learns them *by predicting the next word*. Bengio's $f$ is $\tanh$, a sigmoid rescaled to the range from −1 to 1. This is a
+# **feed-forward network**: values flow in one direction, from the window to the prediction, and nothing is kept for the next word.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room compute the shapes of all five parameter arrays before you reveal their number. Students often
@@ -102,14 +104,14 @@ show.predict(
     "There are 27 symbols, embeddings of 8 dimensions, a window of 3 and 64 hidden neurons. How many parameters does the network have?",
     choices={"about 600": 600, "about 3,600": 3600, "about 20,000": 20000},
     answer=parameters,
-    why="$27 \\cdot 8$ in the embeddings, $24 \\cdot 64 + 64$ in $V$ and $b_1$, $64 \\cdot 27 + 27$ in $W$ and $b_2$.",
+    why="The embeddings count as well: they are trained like the other four arrays.",
     reveals=lambda: print("parameters:", parameters),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The network has 3,571<!--[[parameters:,]]--> parameters: $27 \cdot 8$ = 216<!--[[C.numel()]]--> in the embeddings, $24 \cdot 64 + 64$ = 1,600<!--[[V.numel() + b1.numel():,]]--> in $V$ and $b_1$,
+# $27 \cdot 8$ = 216<!--[[C.numel()]]--> in the embeddings, $24 \cdot 64 + 64$ = 1,600<!--[[V.numel() + b1.numel():,]]--> in $V$ and $b_1$,
 # $64 \cdot 27 + 27$ = 1,755<!--[[W.numel() + b2.numel():,]]--> in $W$ and $b_2$.
 # </details>
 
@@ -117,7 +119,7 @@ show.predict(
 # **Now train it.** The data are 4,641<!--[[len(names["train"]):,]]--> first names from the United States census of 1990. The symbols are the letters and a blank,
 # which means "before the start" and "the end". The loss is the surprise at the next letter; autograd computes the gradient.
 #
-# > **Ask yourself.** Random guessing has a perplexity of 27. What perplexity will a window of three letters reach in 1,500 steps?
+# > **Ask yourself.** Uniform guessing has a perplexity of 27. What perplexity will a window of three letters reach in 1,500 steps?
 # > Will it beat a 4-gram, which sees the same three letters?
 
 
@@ -173,18 +175,20 @@ def invent():
 
 print("invented names:", *[invent() for _ in range(12)])
 _, longer, wider = (row["test"] for row in stored("names_window")["network"].values())
+occurs = Counter(map(tuple, inputs.tolist()))
+how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist()])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The network reaches 8.2<!--[[reached:.1f]]--> after a second of training; random guessing has 27. The 4-gram has 6.9<!--[[counted[4]:.1f]]-->. But this network is
-#   undertrained, because its learning rate never decays, and 1,500 steps are few. Before you draw a conclusion, train it
-#   properly. With five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`), 6,000 steps with a decaying rate reach 7.42<!--[[min(longer):.2f]]--> to
-#   7.56<!--[[max(longer):.2f]]-->, and with a wider network and larger batches 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->.
-# - So most of the gap was lack of training<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->. The remaining difference, 6.9<!--[[counted[4]:.1f]]--> against 6.9<!--[[min(wider):.1f]]--> to 7.0<!--[[max(wider):.1f]]-->, is too small to be meaningful on
-#   249<!--[[len(names["test"])]]--> test names, so here counting and learning do equally well. With 27 symbols nearly every window of three letters occurs
-#   often, so a count needs no help from similar windows. Vectors show their strength with words.
+# - The network reaches 8.2<!--[[reached:.1f]]--> after a second of training, the 4-gram 6.9<!--[[counted[4]:.1f]]-->. Before you conclude anything, train the network properly.
+# - With five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`), 6,000 steps with a decaying rate reach 7.42<!--[[min(longer):.2f]]--> to 7.56<!--[[max(longer):.2f]]-->.
+# - With a wider network and larger batches as well, they reach 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Hardly anything of the gap is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
+#
+# A network that loses may only be badly trained. Properly trained, this one draws level with counting, but it does not win. A count
+# needs little help here: 83<!--[[100 * (how_often >= 10).double().mean():.0f]]--> % of the windows in the test names occur at least ten times in the training names. With words, that
+# is different.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **With words.** `nlmcore.feedforward.FeedForwardLM` is the same network. We trained one on the plays of [lecture
@@ -210,8 +214,7 @@ show.predict(
     f"The network has {sizes[4]:,} parameters. How many *more* does it have with a window of 8 instead of 4?",
     choices={"twice as many in all": sizes[4], "about 16,000 more": 16_000, "no more": 1},
     answer=sizes[8] - sizes[4],
-    why="Only $V$ grows, in proportion to the window. A table with a row for every sequence of four words would grow "
-    "by a factor of 5,000 for each additional word.",
+    why="Only $V$ grows, in proportion to the window.",
     reveals=counted_parameters,
 )
 
@@ -220,22 +223,21 @@ show.predict(
 #
 # - A table of all 5-grams has $5000^5 \approx 3 \cdot 10^{18}$ entries. The text fills not quite a million<!--[[? 0.9e6 < len(fivegrams) < 1e6]]--> of them, nearly all
 #   with a single count<!--[[? sum(n == 1 for n in fivegrams.values()) > 0.9 * len(fivegrams)]]-->, so the table is *sparse*. An n-gram model must store its counts and back off wherever it has none.
-# - The network has 661,448<!--[[sizes[4]:,]]--> parameters, however long the training text is. A window of 8 costs 16,384<!--[[sizes[8] - sizes[4]:,]]--> more, $4 \cdot 64 \cdot 64$,
-#   because $V$ grows linearly with the window, not exponentially. There is no sparsity, and there are no counts to store.
+# - The network has 661,448<!--[[sizes[4]:,]]--> parameters, however long the training text is. A window of 8 costs $4 \cdot 64 \cdot 64$ = 16,384<!--[[sizes[8] - sizes[4]:,]]--> more: $V$
+#   grows linearly with the window, not exponentially. There are no counts to store.
 # - Most parameters are in the embeddings and in $W$<!--[[? 2 * 5000 * 64 > 0.9 * sizes[4]]]-->, which has a column for every word.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Unseen contexts
 #
-# Unseen contexts are the point of Bengio's paper. Words that are used in similar ways get similar embeddings, because similar
-# vectors give similar predictions, and for such words that lowers the loss. So if you replace *one* word of a window with a
-# similar word, $x$ is similar, and so is the prediction, **whether or not those words were ever seen together**. A count must
-# start from scratch.
+# Unseen contexts are the point of Bengio's paper. The idea: similar vectors give similar predictions, so training can lower the loss
+# by giving similar vectors to words that are followed by the same words. If you then replace *one* word of a window with a similar
+# word, $x$ changes little, and so does the prediction, **whether or not those words were ever seen together**. A count must start
+# from scratch.
 #
-# > **Ask yourself.** With the slider at 0 you see a sequence of words from the plays. As you move to the right, the word in
-# > brackets is replaced by each of its nearest neighbours among the embeddings in turn. Which of the two models changes its mind
-# > more?
+# > **Ask yourself.** With the slider at 0 you see words from the plays. As you move it to the right, the nearest neighbours of the
+# > word in brackets, measured by their embeddings, take its place one after the other. Which of the two models changes its mind more?
 
 # %% slideshow={"slide_type": "fragment"}
 fivegram = NGramLM(5, words.vocab_size, "kneser_ney").fit(plays)
@@ -310,19 +312,19 @@ widgets.neighbour_playground(continued, contexts)
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - "O [my] most gracious" occurs in the plays<!--[[? continued(gracious, 0).seen == "seen in training"]]-->, and both models expect *lord*<!--[[? first(gracious, 0) == ["lord", "lord"]]]-->, the 5-gram with 0.59<!--[[lord(gracious, 0)[0]:.2f]]-->, the network with 0.17<!--[[lord(gracious, 0)[1]:.2f]]-->. At 2,
-#   "our<!--[[neighbour("my", 2)]]-->" replaces "my", and these four words never occur together<!--[[? continued(gracious, 2).seen != "seen in training"]]-->, so the 5-gram backs off to fewer words, gives *lord* 0.05<!--[[lord(gracious, 2)[0]:.2f]]--> and
-#   prefers *mistress*<!--[[? first(gracious, 2)[0] == "mistress"]]-->. The network stays at 0.14<!--[[lord(gracious, 2)[1]:.2f]]-->, because what it knows about *my* also holds for *our*.
-# - In "How fares [my] gracious" with "our", the 5-gram goes from 0.32<!--[[lord(fares, 0)[0]:.2f]]--> to 0.04<!--[[lord(fares, 2)[0]:.2f]]--> and now expects *lady*; the network goes from 0.21<!--[[lord(fares, 0)[1]:.2f]]-->
-#   to 0.12<!--[[lord(fares, 2)[1]:.2f]]-->, and *lord* is still its first choice<!--[[? first(fares, 2) == ["lady", "lord"]]]-->.
-# - The network is not the better guesser here, because the 5-gram was right to be more confident about contexts it had counted.
-#   The network changes its mind less.
-# - Not every neighbour deserves the name. For "noble" the first one is "God<!--[[neighbour("noble", 1)]]-->", and then neither model expects *lord*<!--[[? "lord" not in first(noble, 1)]]-->; with the
-#   second, "sweet<!--[[neighbour("noble", 2)]]-->", the network still does<!--[[? first(noble, 2)[1] == "lord"]]-->, with 0.10<!--[[lord(noble, 2)[1]:.2f]]-->. These vectors come from a million words; those of
-#   [lecture 2](02_tokens_and_vectors.ipynb) were trained to be compared.
+#   "our<!--[[neighbour("my", 2)]]-->" replaces "my", and these four words never occur together<!--[[? continued(gracious, 2).seen != "seen in training"]]-->. The 5-gram backs off to fewer words, gives *lord* 0.05<!--[[lord(gracious, 2)[0]:.2f]]--> and
+#   prefers *mistress*<!--[[? first(gracious, 2)[0] == "mistress"]]-->. The network stays at 0.14<!--[[lord(gracious, 2)[1]:.2f]]-->.
+# - In "How fares [my] gracious" with "our", the 5-gram goes from 0.32<!--[[lord(fares, 0)[0]:.2f]]--> to 0.04<!--[[lord(fares, 2)[0]:.2f]]--> and now expects *lady*<!--[[? first(fares, 2) == ["lady", "lord"]]]-->. *Lord* is still the
+#   network's first choice, with 0.12<!--[[lord(fares, 2)[1]:.2f]]-->.
+# - Some neighbours are poor. The nearest to "noble" is "God<!--[[neighbour("noble", 1)]]-->", after which neither model expects *lord*<!--[[? "lord" not in first(noble, 1)]]-->; after the second,
+#   "sweet<!--[[neighbour("noble", 2)]]-->", the network still does<!--[[? first(noble, 2)[1] == "lord"]]-->, with 0.10<!--[[lord(noble, 2)[1]:.2f]]-->.
 # </details>
+#
+# In these contexts the network changes its mind less. That does not make it the better guesser: after contexts that it had counted,
+# the 5-gram was more confident, and right.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# One example proves nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
+# A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
 # the training plays: all four words, just the last three, two, one, or none. Both models see the same four words.
 #
 # > **Ask yourself.** Which of the two is better where all four words have been seen together? Which is better where only the last
@@ -353,14 +355,15 @@ picture
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Where all four words were seen together (37<!--[[100 * by_seen["4"]["share"]:.0f]]--> % of the words), the 5-gram has a perplexity of 33.1<!--[[by_counting[-1]:.1f]]--> against 32.4<!--[[by_network[-1]:.1f]]--> for the network,
-#   a difference that a single run cannot resolve. Counting is good at contexts that it has counted.
-# - In this run the network gains most where the least was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->. Where only the last word was seen, the perplexities are 90.9<!--[[by_counting[0]:.1f]]-->
-#   against 75.5<!--[[by_network[0]:.1f]]-->. The network still uses *all four* words there; the 5-gram has only the last one left.
-# - Most contexts are new; 63<!--[[100 - 100 * by_seen["4"]["share"]:.0f]]--> % of all words follow four words that never occur together in the training plays.
-# - Over all words the perplexities are 57.9<!--[[result["overall"]["5-gram, Kneser–Ney"]:.1f]]--> against 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->. This is one run of one network on three plays. It shows where the
-#   difference lies, but not how large it would be for a different seed.
+# - Most contexts are new: 63<!--[[100 - 100 * by_seen["4"]["share"]:.0f]]--> % of all words follow four words that never occur together in the training plays.
+# - Where all four were seen together, the 5-gram has a perplexity of 33.1<!--[[by_counting[-1]:.1f]]--> and the network 32.4<!--[[by_network[-1]:.1f]]-->, a difference that a single run
+#   cannot resolve.
+# - Where only the last word was seen, the 5-gram has 90.9<!--[[by_counting[0]:.1f]]--> and the network 75.5<!--[[by_network[0]:.1f]]-->. The network still reads all four words there; the 5-gram
+#   has only the last one left.
+# - Over all words the perplexities are 57.9<!--[[result["overall"]["5-gram, Kneser–Ney"]:.1f]]--> and 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
 # </details>
+#
+# In this run the network gains most where the least was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->; another seed may gain more or less.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Concatenated or averaged
@@ -369,6 +372,9 @@ picture
 # averaging network" of Iyyer et al. 2015):
 #
 # $$\bar x = \tfrac{1}{3}(x_1 + x_2 + x_3), \qquad h = f(\bar x V + b_1).$$
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(widgets.side_by_side_svg(["the", "old", "queen"]))
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for a pair of sentences that contain the same words but mean different things, then for the prediction. Spend
@@ -416,18 +422,17 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
+# - *Averaging* sees only which words a window contains. In return, it needs no more weights for a window of 16 than for one of 2<!--[[? by_window[16] == by_window[2]]]-->.
+#   Of the two it is the **weakest interaction** between words.
+# - *Concatenating* gives each *position* its own rows of $V$, and each hidden neuron sums all dimensions of all words before its
+#   nonlinearity, so any two of them can interact. It is the **strongest interaction** of the two. With $D$ dimensions per word, a
+#   window of $L$ words and a hidden layer as wide as $x$, $V$ has $DL \times DL$ entries, $O(D^2 L^2)$. (Ours has only 64 hidden neurons.)
+# - Separate rows have a price: what $V$ learns about "king" at one position does not carry over to the next. And the network has
+#   **no sense of time**: nothing tells it that position 2 comes after position 1.
 #
-# - An average does not depend on the order of its terms, so of one window averaging sees only which words it holds. In return, it needs no
-#   more weights for a window of 16 than for one of 2<!--[[? by_window[16] == by_window[2]]]-->.
-# - With concatenation, each *position* has its own rows of $V$. In each hidden neuron, every dimension of every word meets every
-#   dimension of every other word. If the hidden layer is as wide as $x$, with $D$-dimensional embeddings and a window of $L$
-#   words, $V$ has $DL \times DL$ entries, which is $O(D^2 L^2)$. This is the **strongest interaction** between words that a
-#   single layer offers; averaging is the **weakest interaction**. The rest of this course lies between them.
-# - Separate rows for each position have a price. What the network learns about "king" at one position does not carry over to the
-#   next. The network has **no sense of time**, because nothing tells it that position 2 comes after position 1, or that the two
-#   are related.
-# </details>
+# *Can the work be divided?* First let every pair of positions exchange their vectors, then let each position compute on its own:
+# about $L^2 D + L D^2$ operations instead of $D^2 L^2$. With $L$ = 1,000 and $D$ = 1,000, that is 2<!--[[(1000**2 * 1000 + 1000 * 1000**2) / 1e9:.0f]]--> billion instead of 1,000<!--[[1000**4 / 1e9:,.0f]]--> billion.
+# [Lecture 15](15_transformer_language_model.ipynb) is about the network that does this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # > **What goes wrong.** *Off by one.* The window for predicting word $t$ contains words $t-3, t-2, t-1$. If it ends at $t$, the
@@ -474,7 +479,7 @@ show.predict(
     f"The filter $(-1, 1)$ slides over {signal}, with one zero in front. How many of the seven outputs are negative?",
     within=0,
     answer=int((convolve(signal, np.array([-1.0, 1.0])) < 0).sum()),
-    why="The output is negative wherever the input falls. A filter asks the same question everywhere.",
+    why="The output is negative wherever the input falls.",
     reveals=widgets.convolution_player(convolve, signal, seven, filters),
 )
 
@@ -548,15 +553,33 @@ widgets.filter_explorer(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "loue", "cke", "haue", "eere" pull towards 1623, because printers used *u* for *v* inside a word, and silent letters were
-#   common. "ove" and "ive" pull towards modern spelling. Nobody told the network these rules.
-# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines. In "O Romeo" no filter fires strongly, and the network leans towards modern,
-#   because the line contains no old spelling.
-# - The maximum forgets *where* and *how often*. A filter sees at most four letters, so it cannot know that the "u" of "virus" is
-#   correct. In "universe", "vers" and "iver" do show that the spelling is modern.
-# - Filters do not come with *names*. We infer what a filter detects from the letters that make it fire, on lines of our choice. On
-#   other lines it may respond to something else.
+# - "loue", "cke", "haue", "eere" pull towards 1623: printers used *u* for *v* inside a word, and silent letters were common. "ove"
+#   and "ive" pull towards modern spelling. Nobody told the network these rules.
+# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines. In "O Romeo" no filter fires strongly.
+# - The maximum forgets *where* and *how often*.
+# - We infer what a filter detects from the letters that make it fire, on lines of our choice. On other lines it may respond to
+#   something else.
 # </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Two channels.** Kim's filters read *words*, and the best of his networks start from vectors that were trained on other text
+# ([lecture 2](02_tokens_and_vectors.ipynb)). Should training change these vectors? Kim uses two copies, as an image has several
+# colour channels: one stays *static*, the other is trained. Each filter is applied to both, and the two responses are added.
+
+# %% slideshow={"slide_type": "fragment"}
+ready_made = network.embedding.weight.detach()  # here: those of section 1's word model
+static = nn.Embedding.from_pretrained(ready_made.clone(), freeze=True)
+tuned = nn.Embedding.from_pretrained(ready_made.clone(), freeze=False)
+channel_filter = nn.Conv1d(ready_made.shape[1], 8, kernel_size=3)
+
+line = torch.tensor([words.encode("my most gracious lord")])
+c = torch.relu(channel_filter(static(line).mT) + channel_filter(tuned(line).mT))  # (1, 8, 2)
+c.amax(dim=2).sum().backward()  # maximum over time, then some loss
+print("gradient of the static vectors:", static.weight.grad)
+print("rows of the tuned vectors with a gradient:", int(tuned.weight.grad.any(dim=1).sum()))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Only the words of the line are tuned; the static copy keeps what it knew about all others.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Keeping the future out
@@ -609,31 +632,31 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** A convolution that leaks trains beautifully, because the next word is in the window, and the loss goes
-# > towards 0. It fails when it has to generate, because then there is no future to see. The shapes are right, there is no error,
-# > and the test loss is as good as the training loss, because the model leaks there as well. The test above takes five lines:
-# > *change a word and check whether anything before it changes*. Run it on every language model that you ever write.
+# > **What goes wrong.** A convolution that leaks trains beautifully: the next word is in its window, and the loss goes towards 0. The
+# > shapes are right, there is no error, and the test loss is as low as the training loss, for the model leaks there as well. It fails
+# > only when it generates, when there is no future to see. The test above takes five lines: *change a word and check whether
+# > anything before it changes*. Run it on every language model that you ever write.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **How far back does a convolution look?** At each position, a layer with kernel $k$ sees $k$ of its inputs: the current one and
-# the previous $k - 1$. Stacked layers add up. A layer with a **dilation** of $\delta$ leaves gaps. It takes only every
-# $\delta$-th input, so it reaches $(k - 1)\,\delta$ back. The **receptive field** contains all words that can influence one
-# prediction.
+# the previous $k - 1$. A layer with a **dilation** of $\delta$ leaves gaps: it takes only every $\delta$-th input. The **receptive
+# field** contains all words that can influence one prediction.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-fields = []
+fields = {}
 with show.held_back() as reach:
-    for dilations in ([1, 1, 1, 1], [1, 2, 4, 8]):
-        model = ConvLM(50, d_model=16, n_layers=4, kernel_size=2, dilations=dilations)
-        fields.append(model.receptive_field())
+    for layers in range(1, 9):
+        dilations = [3**i for i in range(layers)]
+        model = ConvLM(50, d_model=4, n_layers=layers, kernel_size=3, dilations=dilations)
+        fields[layers] = model.receptive_field()
         print(
-            f"dilations {dilations}: {fields[-1]} words, {sum(p.numel() for p in model.parameters()):,} parameters"
+            f"{layers} layers: {1 + 2 * layers:2} words without dilations, {fields[layers]:5,} with"
         )
 show.predict(
-    "Take four layers with kernel 2. With dilations 1, 1, 1, 1 a prediction sees 5 words. How many does it see with dilations 1, 2, 4, 8?",
-    within=0,
-    answer=fields[1],
-    why="It sees $1 + 1 + 2 + 4 + 8$ words with the same number of parameters. Growth that was linear in the depth becomes exponential.",
+    "With kernel 3 and no dilation you need 500 layers to see 1,000 words. How many do you need if the dilation triples with every layer (1, 3, 9, …)?",
+    choices={"about 250": 250, "about 50": 50, "about 7": 7},
+    answer=min(layers for layers, field in fields.items() if field >= 1000),
+    why="Each layer triples the receptive field, with no more weights than a layer without dilation.",
     reveals=reach,
 )
 
@@ -642,16 +665,14 @@ show.predict(
 #
 # $$1 + \sum_{\text{layers}} (k - 1)\,\delta.$$
 #
-# <details><summary><b>The answer explained</b></summary>
-#
-# It sees 16<!--[[fields[1]]]--> words instead of 5<!--[[fields[0]]]-->, with the same number of parameters. If the dilations double, the receptive field doubles with
-# every layer (van den Oord et al. 2016, WaveNet), so growth that was linear in the depth becomes exponential.
-# </details>
+# With dilations that multiply from layer to layer, growth that was linear in the depth becomes exponential (van den Oord et al. 2016,
+# WaveNet).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Gates and positions: Gehring et al. 2017
 #
-# Two components turned convolutions into strong language models (Dauphin et al. 2017) and translators (Gehring et al. 2017).
+# *For the curious.* The convolutional language model of Dauphin et al. (2017) and the translator of Gehring et al. (2017) use gates
+# and residual connections; the translator adds a vector for each position and attends to its source in every layer of the decoder.
 #
 # **Gated linear units.** Let the convolution output $2d$ values per position, split them into two halves $A$ and $B$, and let one
 # half decide how much of the other passes:
@@ -691,11 +712,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
-#
-# The two derivatives are 0.5<!--[[through["GLU"]:.1f]]--> and 0.005<!--[[through["gated tanh"]:.3f]]-->. In the GLU only the gate scales the gradient with respect to $A$, whatever the size of
-# $A$; a saturated tanh blocks it. Gates appear here for the first time; [lecture 8](08_gates.ipynb) is about them.
-# </details>
+# The two derivatives are 0.5<!--[[through["GLU"]:.1f]]--> and 0.005<!--[[through["gated tanh"]:.3f]]-->. Gates appear here for the first time; [lecture 8](08_gates.ipynb) is about them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Position vectors** (learned position embeddings). A convolution asks the same question everywhere and cannot know where it is.
@@ -709,38 +726,114 @@ tokens = torch.tensor([[4, 5, 6, 7, 8, 9, 10, 11, 6, 7, 8, 12]])  # 6 7 8 occurs
 with torch.random.fork_rng(), torch.no_grad():
     torch.manual_seed(0)
     plain_convolution = ConvLM(20, d_model=16, n_layers=1, kernel_size=3)
-    translator = ConvSeq2Seq(
+    untrained = ConvSeq2Seq(
         20, 20, d_model=16, n_encoder_layers=1, n_decoder_layers=1, kernel_size=3
     ).eval()
     without = plain_convolution(tokens)[0][0]
-    with_positions = translator(tokens, translator.encode(torch.tensor([[3, 4, 5]])))[0][0]
+    with_positions = untrained(tokens, untrained.encode(torch.tensor([[3, 4, 5]])))[0][0]
 for name, logits in {"without positions": without, "with positions": with_positions}.items():
     print(f"{name:18} largest difference {(logits[4] - logits[10]).abs().max():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# Without position vectors there is no difference at all<!--[[? (without[4] - without[10]).abs().max() < 1e-6]]-->, because the same window gives the same output at every position. (There
-# is an exception: near the start, the zeros in front reveal the position.) With position vectors the two outputs differ<!--[[? (with_positions[4] - with_positions[10]).abs().max() > 0.01]]-->.
+# Without position vectors there is no difference at all<!--[[? (without[4] - without[10]).abs().max() < 1e-6]]-->: the same window gives the same output at every position. (There is
+# an exception: near the start, the zeros in front reveal the position.) With position vectors the two outputs differ<!--[[? (with_positions[4] - with_positions[10]).abs().max() > 0.01]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# In Gehring's translator a decoder made of such layers reads the translation so far and attends to the source
-# ([lecture 12](12_attention.ipynb)). The distribution of the next word comes from the state of the *top* layer,
-# $\mathrm{softmax}(h_t^L W_o + b_o)$. This final step is the same in Bengio's network and in every model of this course.
+# **Trained and translating.** In Gehring's translator, convolutions with zeros on both sides encode the source. A causal decoder reads the
+# translation so far, and each of its layers attends to the source ([lecture 12](12_attention.ipynb)). The distribution of the next word
+# comes from the state of the *top* layer, $\mathrm{softmax}(h_t^L W_o + b_o)$. Here is a small one. It translates number words below a
+# thousand into digits; 200 of the 999 numbers are held out.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+NUMERALS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+)
+ONES, TENS = NUMERALS.split()[:19], NUMERALS.split()[19:]
+NUMBER_WORDS = ["<pad>", "hundred", *ONES, *TENS]
+
+
+def spelled_out(n):
+    hundreds, rest = divmod(n, 100)
+    tens, ones = divmod(rest, 10) if rest >= 20 else (0, rest)
+    said = [ONES[hundreds - 1], "hundred"] if hundreds else []
+    return said + ([TENS[tens - 2]] if tens else []) + ([ONES[ones - 1]] if ones else [])
+
+
+def number_pairs(numbers):
+    """Ids of the words, and 1 (the start), the digits plus 3, 2 (the end); padded with 0."""
+    rows = [[NUMBER_WORDS.index(word) for word in spelled_out(n)] for n in numbers]
+    digits = [[1, *(int(digit) + 3 for digit in str(n)), 2] for n in numbers]
+    return tuple(
+        torch.tensor([row + [0] * (width - len(row)) for row in of])
+        for of, width in ((rows, 4), (digits, 5))
+    )
+
+
+shuffled = (torch.randperm(999, generator=torch.Generator().manual_seed(0)) + 1).tolist()
+source, target = number_pairs(shuffled[:799])
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    translator = ConvSeq2Seq(len(NUMBER_WORDS), 13, 32, 2, 2, kernel_size=3)
+    optimizer = torch.optim.Adam(translator.parameters(), lr=5e-3)
+    for _ in range(200):
+        chosen = torch.randint(len(source), (64,))
+        state = translator.encode(source[chosen], source[chosen] != 0)
+        logits, _ = translator(target[chosen, :-1], state)
+        loss = F.cross_entropy(logits.mT, target[chosen, 1:], ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+@torch.no_grad()
+def translate(numbers):
+    source, _ = number_pairs(numbers)
+    state, read = translator.eval().encode(source, source != 0), torch.ones(len(source), 1).long()
+    written = [""] * len(source)
+    for _ in range(4):
+        logits, state = translator(read, state)  # reads the digit just written
+        read = logits[:, -1:].argmax(dim=-1)
+        written = [
+            w + (str(d - 3) if d > 2 else "·")
+            for w, d in zip(written, read[:, 0].tolist(), strict=True)
+        ]
+    return [w.partition("·")[0] for w in written]
+
+
+held_out = shuffled[799:]
+translated = translate(held_out)
+for n, digits in list(zip(held_out, translated, strict=True))[:4]:
+    print(" ".join(spelled_out(n)), "→", digits)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# It translates 98<!--[[100 * sum(str(n) == w for n, w in zip(held_out, translated)) / len(held_out):.0f]]--> % of the held-out numbers correctly (one run, an easy task), zeros included: "five hundred" has none, 500 has two.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Who sees whom
 #
-# Every network for text alternates two steps. **Composition** mixes positions and thus decides which words may interact.
-# **Abstraction** turns each mixture into a new vector, at each position separately. Architectures differ in how they compose.
-# Each way of composing builds in an assumption about language before any training, an **inductive bias**.
+# *Ivory* is a material and a *tower* is a building, but an *ivory tower* (in Chinese 象牙塔, elephant-tooth tower) is a life away from
+# the world. A network for text needs two kinds of step. **Composition** mixes positions: it decides which words can meet. **Abstraction**
+# turns each mixture into a new vector, as vision goes from pixels to textures, regions, objects and their relations. Each kind of
+# network takes its own path through these two.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(widgets.paths_svg())
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# A step to the right composes, a step upwards abstracts. A recurrent network does both in one tanh, one word at a time. Each way of
+# composing builds an assumption about language into the network before any training: its **inductive bias**.
 #
-# | | composition | built-in assumption | steps between two words $n$ apart |
-# |---|---|---|---|
-# | window, convolution (CNN) | neighbours, wider with every layer | nearby words matter | no connection, or about $n/(k-1)$ layers; $\log n$ with dilations |
-# | recurrent network (RNN, [lecture 6](06_recurrent_networks.ipynb)) | from left to right, into one state | recent words matter | $n$ |
-# | attention ([lecture 12](12_attention.ipynb)) | all to all | none; it must be learned | 1 |
+# | | composition | built-in assumption | steps between two words $n$ apart | + | − |
+# |---|---|---|---|---|---|
+# | window, convolution (CNN) | neighbours, wider with every layer | nearby words matter | never, if $n$ is beyond the window; otherwise about $n/(k-1)$ layers, or $\log n$ if the dilations multiply | all positions in parallel | sees nothing beyond its window |
+# | recurrent network (RNN, [lecture 6](06_recurrent_networks.ipynb)) | from left to right, into one state | order matters; the state is enough | $n$ | any length, one set of weights | one word after another; long paths |
+# | attention ([lecture 12](12_attention.ipynb)) | all to all | similar vectors belong together; without position vectors, order does not matter | 1 | every pair one step apart, in parallel | the cost grows with the square of the length |
 #
 # A drawing can claim anything. So we *measure*. We build each model, predict the word after a given position, and ask autograd for
 # the gradient of the prediction with respect to each word's embedding. A word whose gradient is exactly 0 is not seen.
@@ -759,15 +852,18 @@ N = len(sentence)
 
 
 @lru_cache(maxsize=256)
-def model_of(kind, layers, kernel, dilations):
+def model_of(kind, layers, kernel, dilations, seed=1):
     with torch.random.fork_rng():
-        torch.manual_seed(1)
+        torch.manual_seed(seed)
         if kind == "window":
             return FeedForwardLM(N + 1, window=kernel, d_embedding=16, d_hidden=16)
         if kind == "convolution":
             return ConvLM(N + 1, 16, layers, kernel, dilations)
-        if kind == "recurrent":
-            return RecurrentLM(N + 1, "rnn", 16, 16, layers)
+        if kind.startswith("recurrent"):
+            model = RecurrentLM(N + 1, "rnn", 16, 16, layers)
+            for cell in model.recurrent.cells if "orthogonal" in kind else ():
+                nn.init.orthogonal_(cell.weight_hh)
+            return model
         sizes = {
             "d_model": 16,
             "n_heads": 2,
@@ -779,9 +875,9 @@ def model_of(kind, layers, kernel, dilations):
 
 
 # %% slideshow={"slide_type": "fragment"}
-def measure(kind, layers, kernel, dilations, at):
+def measure(kind, layers, kernel, dilations, at, seed=1):
     """How much the prediction after word `at` depends on each word's embedding: the norm of the gradient."""
-    model = model_of(kind, layers, kernel, dilations)
+    model = model_of(kind, layers, kernel, dilations, seed)
     tokens = torch.arange(1, N + 1).unsqueeze(0)  # all different: each has its own embedding
     prediction = model(tokens)[0][0, at]
     (gradient,) = torch.autograd.grad(prediction.square().sum(), model.embedding.weight)
@@ -794,39 +890,48 @@ def seen_by(layers, kernel, dilations):
     return sum(value > 0 for value in measure("convolution", layers, kernel, dilations, N - 1))
 
 
-felt = measure("recurrent", 1, 3, (1,), N - 1)
+def faded(kind):
+    """For five seeds: how many times smaller the gradient of the first word is than that of the last."""
+    felt = [measure(kind, 1, 3, (1,), N - 1, seed) for seed in range(1, 6)]
+    return sorted(norms[-1] / norms[0] for norms in felt)
+
+
+by_default, orthogonal = faded("recurrent"), faded("recurrent, orthogonal U")
 *others, itself = measure("attention", 1, 3, (1,), N - 1)
 show.predict(
-    f"A recurrent network reads {N} tokens. By what factor is its gradient with respect to the first word smaller than that with respect to the last?",
-    choices={"about 10": 10, "about 500": 500, "more than 10,000": 20_000},
-    answer=felt[-1] / felt[0],
-    why="In principle it sees everything, in practice only nearby words. Compare the *tints*:",
-    reveals=widgets.reach_playground(measure, sentence).opens(kind="recurrent"),
+    f"A recurrent network with PyTorch's initial weights reads {N} tokens. Over five seeds, the gradient of the first word is "
+    f"{by_default[0]:,.0f} to {by_default[-1]:,.0f} times smaller than that of the last. Now let its matrix $U$ begin as a random "
+    "rotation, with everything else unchanged (“recurrent, orthogonal U”). How many times smaller is the gradient of the first word then?",
+    choices={"as before": 5000, "about 100 times": 100, "1 to 3 times": 2},
+    answer=orthogonal[2],
+    why="The words are as far apart as before. PyTorch's initial weights shrink the state at every step; a rotation keeps its length.",
+    reveals=widgets.reach_playground(measure, sentence).opens(kind="recurrent, orthogonal U"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The word "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last; 3 layers of kernel 3 with dilations 1, 2, 4 see exactly these 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words. Without
-#   dilations even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]--> words.
+# - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last. 3 layers of kernel 3 with dilations 1, 2, 4 see exactly these 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words; without dilations,
+#   even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
 # - The drawing and the measurement agree for every setting.
-# - With one recurrent layer, the gradient of the first word is about twenty thousand<!--[[? 15_000 < felt[-1] / felt[0] < 25_000]]--> times smaller than that of the last. In
-#   principle it sees everything, in practice only nearby words; [lecture 7](07_vanishing_gradients.ipynb) is about that.
-# - With attention, all words except the last are about equally strong<!--[[? max(others) < 2.5 * min(others)]]-->, however distant, because before training attention prefers
-#   none. It has to learn what to do with this freedom, from more data. (The last word itself is a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times stronger, because
-#   its own vector is carried up through the layers.)
-# - We measured all this before training. It shows what a model *can* see, not what it will use.
+# - With attention, all words except the last have about equally strong gradients<!--[[? max(others) < 2.5 * min(others)]]-->, however distant. The last word's is a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times
+#   stronger; its own vector also reaches the top directly, past the attention.
 # </details>
+#
+# The architecture decides what a model *can* see. How strongly it sees it before training is a matter of the initial weights as
+# well: the factor is thousands<!--[[? by_default[2] > 1000]]--> with one matrix and at most 3<!--[[max(orthogonal):.0f]]--> with another. What it *will* use, training decides;
+# [lecture 7](07_vanishing_gradients.ipynb) follows the gradient through time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Measured: the table of [lecture 1](01_language_models.ipynb), continued
 #
 # All models use the same split and the same 5,000 words. The networks have 128 dimensions per word and see the training plays
-# once; nothing is tuned (`python -m lectures.recipes perplexity`).
+# once, one run each; nothing is tuned (`python -m lectures.recipes perplexity`). They are not alike in everything else: the
+# convolution uses one table for embeddings and output (*tied*), the windows use two, with larger initial embeddings.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Let the room order the five models before you show the table. Someone will want to rank the two close ones; ask how
-# many runs there were. End with the tickets, which lead to recurrent networks.*
+# many runs there were, and what else differs. End with the tickets, which lead to recurrent networks.*
 
 # %% slideshow={"slide_type": "fragment"}
 table = json.loads(Path("results/perplexity.json").read_text(encoding="utf-8"))
@@ -842,41 +947,67 @@ rows = {
 with show.held_back() as measured:
     for name, value in rows.items():
         print(f"{name:23} perplexity {value:5.1f}")
-size_of = {
-    name: table["neural"][name]["parameters"]
-    for name in ("bag of words (4)", "feed-forward (4)", "convolutional (9)")
-}
+
+
+def size(model):
+    return sum(p.numel() for p in model.parameters())
+
+
+untied = size(
+    ConvLM(5000, 128, 2, 5)
+)  # the table's convolution, with two tables as the windows have
+untied_window = table["neural"]["feed-forward (4)"]["parameters"]
+
+
+@torch.no_grad()
+def misled(position):
+    """Perplexity of section 2's network on test text if one word of each window is replaced at random."""
+    text = torch.tensor(words.encode(load("shakespeare").texts("test")[0]))[:4004]
+    context, target = text.unfold(0, 5, 1)[:, :4].clone(), text[4:]
+    if position is not None:
+        draw = torch.Generator().manual_seed(0)
+        context[:, position] = text[torch.randint(len(text), (len(context),), generator=draw)]
+    return F.cross_entropy(network(context)[0][:, -1], target).exp().item()
+
+
+unharmed, *harmed = [misled(position) for position in (None, 0, 1, 2, 3)]
 networks = ["averaged, window 4", "concatenated, window 4", "convolutions, 9 words"]
 worse = [name for name in networks if rows[name] > rows["2-gram, Kneser–Ney"]]
 show.predict(
     f"A 2-gram, which sees one word, has a perplexity of {rows['2-gram, Kneser–Ney']:.1f}. Which of our three networks was worse, in its single run?",
     choices=[*networks, "none of them"],
     answer=worse[0] if worse else "none of them",
-    why="It does not know which of the four words came last, and the *last* word matters most.",
+    why="It does not know which of its four words came last.",
     reveals=measured,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - We made one run of each model and tuned nothing, so this table cannot rank models that lie close together. Two differences are
-#   far larger than those between seeds in the races of this course, but even these come from single runs. The averaged window has
-#   96.0<!--[[rows["averaged, window 4"]:.1f]]-->, where a 2-gram, which sees one word, has 71.2<!--[[rows["2-gram, Kneser–Ney"]:.1f]]-->; the convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->, with fewer parameters than either window<!--[[? min(size_of, key=size_of.get) == "convolutional (9)"]]-->
-#   (973,192<!--[[size_of["convolutional (9)"]:,]]--> against 1,350,664<!--[[size_of["feed-forward (4)"]:,]]--> for the concatenated one).
-# - The concatenated window has 57.4<!--[[rows["concatenated, window 4"]:.1f]]--> and the 5-gram 57.9<!--[[rows["5-gram, Kneser–Ney"]:.1f]]-->, too small a difference for this table to show. (The network of section
-#   2, with 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->, was trained for three<!--[[words(result["network"]["passes"])]]--> epochs, not one.)
-# - Why might the convolutions be ahead? They have shared weights, a larger receptive field, gates and residual connections. This
-#   table does not say which of these made the difference.
+# - The averaged window has 96.0<!--[[rows["averaged, window 4"]:.1f]]-->; a 2-gram, which sees one word but knows that it is the last, has 71.2<!--[[rows["2-gram, Kneser–Ney"]:.1f]]-->.
+# - How much does the last word matter? In the network of section 2 we replaced one word of each window by a random one. The
+#   perplexity on a test play, 52<!--[[unharmed:.0f]]-->, rises to 59<!--[[harmed[0]:.0f]]--> if we replace the first word and to 589<!--[[harmed[3]:.0f]]--> if we replace the last.
+# - The concatenated window (57.4<!--[[rows["concatenated, window 4"]:.1f]]-->) and the 5-gram (57.9<!--[[rows["5-gram, Kneser–Ney"]:.1f]]-->) are too close for single runs. The network of section 2, trained for
+#   three<!--[[words(result["network"]["passes"])]]--> epochs instead of one, has 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
+# - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->. They are not smaller: with two tables, like the window, they would have 1,613,192<!--[[untied:,]]--> parameters, the
+#   window has 1,350,664<!--[[untied_window:,]]-->.
 # </details>
+#
+# A window must know the order of its words, above all which one is last<!--[[? harmed[3] == max(harmed)]]-->. The convolutions lead in this single run, but they differ from
+# the windows in at least five things: shared weights, a larger receptive field, gates, residual connections and tied embeddings. This
+# table does not say which of them made the difference.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from_tickets = "tickets she found that the printer was out of toner She went to the shop bought some put it in and finally printed her"
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# No window is wide enough, because the decisive word may be further back than any width that you choose in advance. *When she
+# No window is wide enough: the decisive word may be further back than any width that you choose in advance. *When she
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
-# finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation. A recurrent network reads
-# from left to right and carries along what it needs.
+# finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation.
+#
+# So this is what a model must know about *queen*: a vector near that of *king*. With such vectors a network predicts in contexts that it
+# has never seen, but only from the words inside its window. A recurrent network reads from left to right and carries along what it
+# needs.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -963,7 +1094,7 @@ widgets.convolution_player(convolve, signal, seven, filters, yours=my_convolve)
 #
 # - **window**: the fixed number of previous words from which a model predicts.
 # - **feed-forward network**: a network in which values flow in one direction, from input to output, and nothing is kept for the next word.
-# - **strongest interaction**: word vectors concatenated into one long vector, so that every dimension of each word meets every dimension of all others.
+# - **strongest interaction**: word vectors concatenated into one long vector, so that any two of their dimensions can interact in a hidden neuron.
 # - **weakest interaction**: word vectors averaged into one vector, so that their order is lost.
 # - **bag of words**: the words of a text without their order.
 # - **filter**: a small set of weights that looks at a few neighbouring words; also called kernel.
@@ -984,4 +1115,4 @@ widgets.convolution_player(convolve, signal, seven, filters, yours=my_convolve)
 # Boyd-Graber & Daumé (2015), Deep Unordered Composition Rivals Syntactic Methods for Text Classification. Kim (2014), Convolutional
 # Neural Networks for Sentence Classification, section 2. Van den Oord et al. (2016), WaveNet: A Generative Model for Raw Audio. Dauphin,
 # Fan, Auli & Grangier (2017), Language Modeling with Gated Convolutional Networks, section 2. Gehring, Auli, Grangier, Yarats &
-# Dauphin (2017), Convolutional Sequence to Sequence Learning, section 3.
+# Dauphin (2017), Convolutional Sequence to Sequence Learning, section 3. The sentence about the tickets: Stanford's CS224N.

@@ -7,8 +7,8 @@
 #
 # <img src="figures/restored.svg" width="900" alt="The words of Mark Antony without punctuation and capitals. Above each word is the output of a small recurrent network, which restores capitals, commas and full stops, and is more confident of some than of others.">
 #
-# *The grey words are the input of a small recurrent network. Above each is its output, below each its confidence. It makes some
-# mistakes. In section 6 you can type sentences of your own.*
+# *The grey words are the input of a small recurrent network. Above each is its output, below each its confidence. It makes one
+# mistake; can you find it? In section 6 you can type sentences of your own.*
 #
 # **After this lecture you can**
 # - write the step of a recurrent network and the loop around it, and say what is shared over time;
@@ -25,14 +25,16 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 6 | 10 | 11 | 9 | 12 | 9 | 3 |
 #
-# Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A
-# table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 100 minutes. If that is too long, leave out
+# the classifier and the heads in section 6 and the residual connections in section 7. Every cell runs in under ten seconds on a
+# laptop, without a network connection. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Short of time: skip the second experiment of section 5 and the code of section 7.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import inspect
+import itertools
 import math
 
 import torch
@@ -50,8 +52,8 @@ from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagatio
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One step, again and again
 #
-# The feed-forward model of [lecture 4](04_windows_and_convolutions.ipynb) reads a window of, say, four words; for the model, anything before the window does not
-# exist. A wider window costs more weights, one block for each position in it, and it still ends somewhere.
+# The feed-forward model of [lecture 4](04_windows_and_convolutions.ipynb) reads a window of, say, four words and cannot see anything
+# before it. A wider window needs more weights, one block per position, and it still ends somewhere.
 #
 # You do not read in windows. You read one word, update what you know a little, and read on. So give the network a **state** $h$, a
 # vector that summarises what it has read so far. Each **step** computes the next state from the previous state and the next word
@@ -59,10 +61,9 @@ from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagatio
 #
 # $$h_t = \tanh(h_{t-1} U + x_t W), \qquad \hat y_t = \mathrm{softmax}(h_t V), \qquad h_0 = 0.$$
 #
-# $\tanh$ squashes each value, so that the state lies between −1 and 1. Other functions would also do. (Throughout the course, we
-# reserve $\sigma$ for the logistic function, $1/(1 + e^{-a})$.) $U$ carries the past, $W$ reads the new word, and $V$ turns the
-# state into a prediction. The state that one step computes is an input of the next, which makes this a **recurrent network** (Elman
-# 1990).
+# $\tanh$ keeps each value of the state between −1 and 1; other functions would do. (Throughout the course, we reserve $\sigma$ for
+# the logistic function, $1/(1 + e^{-a})$.) $U$ carries the past, $W$ reads the new word, and $V$ turns the state into a prediction.
+# The state that one step computes is an input of the next, which makes this a **recurrent network** (Elman 1990).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask before the picture: what is the least you would have to remember of a text to guess its next word? Take three answers (the
@@ -129,7 +130,7 @@ show.predict(
     "The network reads *the dogs near the house*, with $U$ multiplied by 0. What does it predict next?",
     choices=["is", "are"],
     answer=["is", "are"][int((forgetful @ V).argmax())],
-    why="Without $U$ the state depends only on the last word, and that was “house”. From what factor upwards does the network say “are”?",
+    why="Without $U$ the state depends only on the last word. From what factor upwards does the network say “are”?",
     reveals=widgets.state_player(
         step,
         [
@@ -151,13 +152,13 @@ show.predict(
 #
 # - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56<!--[[subject(1):.2f]]-->, but not below 0; if more words followed, it would
 #   climb back<!--[[? subject(1, "the dogs near the house by the") > 0.9]]-->.
-# - At factor 0, the network says "is", because without $U$ the state depends only on the last word, and that was "house".
-# - It says "are" for any factor from 0.8<!--[[says_are[0]]]--> upwards<!--[[? says_are == tenths[-len(says_are) :]]]-->. Below that, the unit keeps too little of "dogs" to withstand "house". Watch it
-#   between the two nouns, at "near" and "the". Where $u < 1$, that is, up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, each step shrinks the memory; the
-#   further $u$ lies above 1, the better the unit holds it.
-# - A unit that feeds back into itself remembers; a unit without this feedback forgets immediately. A trained network has hundreds
-#   of units. None of them has a name, and most of them mix several things.
+# - At factor 0, the network says "is": the last word was "house".
+# - At factors of 0.8<!--[[says_are[0]]]--> and more it says "are"<!--[[? says_are == tenths[-len(says_are) :]]]-->. At smaller ones "dogs" has faded too much by the time "house" arrives. Watch the unit
+#   at "near" and "the". Where $u < 1$, up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, each step shrinks the memory.
 # </details>
+#
+# A unit that feeds back into itself remembers; a unit without this feedback forgets immediately. A trained network has hundreds of
+# units, and none of them has a name.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In `nlmcore` the step is `RNNCell`. It stores its weights transposed, as PyTorch does (`weight_hh` is the transpose of our $U$;
@@ -185,7 +186,8 @@ print("the same state:", torch.allclose(state[0], h))
 # ## 2. The same weights at every time
 #
 # $U$, $W$ and $V$ are **shared over time**, so what the network learned about "not" as the third word also helps when "not" is the
-# thirtieth. And the size of the network does not depend on how far back it can look.
+# thirtieth. After *the students opened their* the same matrices suggest *books*, at the beginning of a text or at its end. And the size
+# of the network does not depend on how far back it can look.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: which parts of the network grow when the text gets longer? (None; only the computation does.) What goes wrong: students count
@@ -207,16 +209,13 @@ show.predict(
     "For which $n$ does the layer have as many weights as $U$ and $W$ together?",
     within=0,
     answer=recurrent_weights / (d * d),
-    why="For that price the recurrent network reads all of the past, in principle. But it must fit everything into one state.",
+    why="$U$ and $W$ have $128 \\cdot 128$ weights each.",
     reveals=prices,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>The answer explained</b></summary>
-#
-# Two<!--[[words(recurrent_weights // d**2)]]-->. For the price of a window of two words the recurrent network reads all of the past, in principle. How much of the past it can
-# use is a different question, because it must fit everything into one state.
-# </details>
+# With as many weights as a window of two<!--[[words(recurrent_weights // d**2)]]--> words has, a recurrent network can in principle read the whole past, if it can fit it into one
+# state.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The state is *all* that the network remembers. So you may read a text in pieces, provided that you pass the state on:
@@ -247,16 +246,12 @@ show.predict(
     "The network reads the second half of a text with *no* state. By how much does the most affected probability change?",
     choices={"below 0.1": 0.05, "about 0.3": 0.3, "above 0.8": 0.9},
     answer=largest_difference(forgotten),
-    why="The network believes that it reads a different text, one that begins in the middle of a word. With the state passed on, nothing changes.",
+    why="For the network this is a different text, one that begins in the middle of a word.",
     reveals=differences,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
-#
-# With the state passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, some probability is off by 0.93<!--[[largest_difference(forgotten):.2f]]--> (of 1), because the network believes that it
-# reads a different text, one that begins in the middle of a word.
-# </details>
+# With the state passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, one probability is off by 0.93<!--[[largest_difference(forgotten):.2f]]-->, of 1.
 #
 # > **What goes wrong.** You forget to carry the state, so that every batch begins with zeros. The loss still looks good on short
 # > texts. But a network that generates letter by letter without its state writes as if each letter were the first.
@@ -311,13 +306,12 @@ print(f"targets not shifted: {not_shifted:.3f}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# Much higher<!--[[? not_shifted > 2 * library]]-->, because this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it
-# with unshifted targets, the loss would soon fall to almost nothing, because repeating the letter just read is easy. It is also
-# useless.
+# It is much higher<!--[[? not_shifted > 2 * library]]-->: this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it with
+# unshifted targets, it would only have to repeat the letter just read. The loss would soon be almost 0, and the network useless.
 # </details>
 #
-# > **What goes wrong.** (1) You do not shift the targets. A loss near 0 after a minute is not genius. (2) Your mean includes the
-# > padding, the zeros appended to the shorter of two sentences in a batch:
+# > **What goes wrong.** (1) You do not shift the targets. A loss near 0 after a minute is a bug, not a breakthrough. (2) Your mean
+# > includes the padding, the zeros appended to the shorter of two sentences in a batch:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 short, long = (
@@ -374,13 +368,11 @@ print("after:\nHAMLET.\n" + written(rnn))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, since all characters are about equally likely<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]--> on
-#   average over the last updates.
-# - It writes short English words, other words that could be English, line breaks, and capitals after the line breaks. It learned
-#   all that in seconds, from nothing but characters. It does not write a sentence, but it has only 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters and had 300
-#   updates.
-# - The network of section 2 is of the same kind, but it has a better cell ([lecture 8](08_gates.ipynb)) and 356,050<!--[[card["parameters"]:,]]--> parameters, and
-#   was trained on forty<!--[[? 35 < math.prod(card["training"][of] for of in ("steps", "batch", "time")) / (300 * 32 * 32) < 45]]--> times as much text. Section 6 shows what it writes.
+# - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->: all characters are about equally likely<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
+# - It writes short English words and line breaks, with capitals after them, but no sentence. It learned this in seconds, from nothing
+#   but characters, with 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters.
+# - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different cell ([lecture 8](08_gates.ipynb)). It read 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times as much text, and that three times over.
+#   Section 6 shows what it writes.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -397,7 +389,8 @@ print("after:\nHAMLET.\n" + written(rnn))
 #   \frac{\partial h_t}{\partial h_k} = \prod_{j=k+1}^{t} \frac{\partial h_j}{\partial h_{j-1}}.$$
 #
 # The middle sum runs over the uses of $U$. At time $k$ the matrix was used to compute $h_k$ (with $h_{k-1}$ held fixed), and its
-# effect on $h_k$ travels through all intermediate states to $h_t$. This is **backpropagation through time** (Werbos 1990).
+# effect on $h_k$ travels through all intermediate states to $h_t$. This is **backpropagation through time** (Werbos 1990). In the
+# examples below the loss is the sum over time, without the $1/T$.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Work through the three-step example on the board before you run it, and let the class compute ∂h₂/∂u. What usually
@@ -428,7 +421,7 @@ show.predict(
     "One of the three time steps adds nothing to $dL/du$. Which?",
     choices=["the first", "the second", "the third"],
     answer=["the first", "the second", "the third"][[direct1, dh2_du, dh3_du].index(0.0)],
-    why="At time step 1, $u$ is multiplied by $h_0 = 0$, so $h_1$ does not depend on it.",
+    why="At time step 1, $u$ is multiplied by $h_0 = 0$.",
     reveals=hand,
 )
 
@@ -441,15 +434,39 @@ loss.backward()
 print(f"autograd: {u_leaf.grad:.4f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>The answer explained</b></summary>
-#
-# The first, because at time step 1 $u$ is multiplied by $h_0 = 0$, so $h_1$ does not depend on it. $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd
-# agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient asks for a larger $u$, one that remembers.
-# </details>
+# $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient asks for a larger $u$, one that remembers.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Here is the same sum for any length, with a separate entry for every pair of time steps. Row $t$ belongs to the loss at time $t$,
-# column $k$ to the use of $u$ at time $k$, and the entry is the pair's contribution to $dL/du$. The sum of all entries is the
+# **What a program does.** Nobody multiplies the long formula out: $\partial h_t/\partial U$ would have three axes. A program walks back
+# through time *once*, and carries one row along, $\delta_t$, the gradient of the whole loss with respect to the sum inside the tanh of
+# step $t$. With $\delta_{T+1} = 0$,
+#
+# $$\delta_t = \Big(\frac{\partial L_t}{\partial h_t} + \delta_{t+1} U^\top\Big) \odot (1 - h_t^2), \qquad
+#   \frac{dL}{dU} = \sum_t h_{t-1}^\top \delta_t .$$
+#
+# In the bracket, the state $h_t$ answers for its own prediction and for everything that comes after it. The shapes check
+# the formula: a column $h_{t-1}^\top$ times a row $\delta_t$ is a matrix like $U$.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+T, d_small = 5, 3
+draw = torch.Generator().manual_seed(0)
+U_matrix = torch.randn(d_small, d_small, generator=draw, requires_grad=True)
+x, target = torch.randn(2, T, d_small, generator=draw)  # x: the inputs times W
+states = [torch.zeros(d_small)]
+for t in range(T):
+    states.append(torch.tanh(states[-1] @ U_matrix + x[t]))
+sum(0.5 * (h - y).pow(2).sum() for h, y in zip(states[1:], target, strict=True)).backward()
+
+with torch.no_grad():
+    delta, slope = torch.zeros(d_small), torch.zeros(d_small, d_small)
+    for t in reversed(range(1, T + 1)):
+        delta = (states[t] - target[t - 1] + delta @ U_matrix.T) * (1 - states[t] ** 2)
+        slope += torch.outer(states[t - 1], delta)
+print(f"largest difference from autograd: {(slope - U_matrix.grad).abs().max():.0e}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Here is the same recursion for a single unit, with a separate entry for every pair of time steps. Row $t$ belongs to the loss at time
+# $t$, column $k$ to the use of $u$ at time $k$, and the entry is the pair's contribution to $dL/du$. The sum of all entries is the
 # gradient.
 
 
@@ -487,7 +504,7 @@ show.predict(
     choices={"about a twentieth": 5, "about a fifth": 20, "about a half": 50},
     answer=100 * (1 - near_ones / every),
     unit=" %",
-    why="Every step back multiplies by $u(1 - h_j^2)$, here below 0.5, so the large entries are near the diagonal. Which value of $u$ makes the distant entries largest?",
+    why="Every step back multiplies by $u(1 - h_j^2)$. Which value of $u$ makes the distant entries largest?",
     reveals=widgets.through_time_player(through_time, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] * 6),
 )
 
@@ -506,9 +523,8 @@ show.predict(
 # ## 5. Cutting it off
 #
 # A play has more than 100,000 characters. To backpropagate through all of them, you would have to keep every state and read a whole
-# play for a single update, although the contributions from far back have shrunk anyway. Instead, read about 20 steps, backpropagate
-# through those, update, and read on from the state, *detached* from its past. This is **truncated backpropagation through time**
-# (Williams & Peng 1990; Mikolov et al. 2010).
+# play for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state, *detached*
+# from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: what exactly is cut, the state or the gradient? (Only the gradient.) What goes wrong: students think that a network trained on
@@ -523,11 +539,12 @@ for piece in truncated_backpropagation(rnn, tokens, length=20):
 print("pieces of 20 predictions; the state passed on is detached:", not piece.state.requires_grad)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The forward pass computes the same values as if it read the whole text in one piece, so the *state* loses nothing. Only the
-# gradient differs.
+# As long as the weights stay the same, the forward pass computes the same values as if it read the whole text in one piece: the
+# *state* loses nothing, only the gradient does. (In training there is an update between two pieces, so the state that is passed on
+# comes from slightly older weights.)
 #
-# > **Ask yourself.** We read 200 characters in pieces of $n$, and measure how far the gradient of $U$ is from its gradient over the
-# > whole text: $\|g_n - g\| / \|g\|$. How large is the error with pieces of 1, 5 and 20 characters?
+# > **Ask yourself.** We read 200 characters in pieces of $n$, and measure how far this gradient of $U$ is from the one over the whole
+# > text: $\|g_n - g\| / \|g\|$. How large is the error with pieces of 1, 5 and 20 characters?
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -560,15 +577,15 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For our RNN the error is 0.64<!--[[errors["our RNN"][0]:.2f]]--> with pieces of 1, 0.27<!--[[errors["our RNN"][2]:.2f]]--> with 5, and 0.11<!--[[errors["our RNN"][4]:.2f]]--> with 20. At 20, little is lost.
-# - Other networks lose more. For `char_lstm`, whose cell was designed to remember ([lecture 8](08_gates.ipynb)), the error is 0.23<!--[[errors["char_lstm"][4]:.2f]]-->
-#   at 20 and 0.06<!--[[errors["char_lstm"][6]:.2f]]--> at 100. The cost of truncation depends on how far back the network already looks.
-# - And this is a mean over all predictions. What if one prediction depends on a single distant word?
+# - For our RNN the error is 0.64<!--[[errors["our RNN"][0]:.2f]]--> with pieces of 1, 0.27<!--[[errors["our RNN"][2]:.2f]]--> with 5, and 0.11<!--[[errors["our RNN"][4]:.2f]]--> with 20.
+# - The trained LSTM, `char_lstm`, loses more: its error is 0.23<!--[[errors["char_lstm"][4]:.2f]]--> at 20 and 0.06<!--[[errors["char_lstm"][6]:.2f]]--> at 100.
 # </details>
+#
+# What truncation costs depends on the network. And this is a mean over all predictions. What if one prediction depends on a single
+# distant symbol?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Here is a task in which one prediction depends on a single distant symbol. The first symbol is 1, 2 or 3; six blanks follow; then
-# the network must output the first symbol. We train twice with the same forward pass, carrying the state from piece to piece. The
+# Here is such a task. The first symbol is 1, 2 or 3; six blanks follow; then the network must output the first symbol. We train twice with the same forward pass, carrying the state from piece to piece. The
 # first training backpropagates through all seven steps, the second through pieces of three.
 
 
@@ -608,18 +625,19 @@ show.predict(
     },
     answer=100 * named[3],
     unit=" %",
-    why="The state *could* carry the symbol, but no gradient ever tells step 1 that this would help.",
+    why="No gradient ever reaches the step that reads the symbol.",
     reveals=shares,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# No. The first training ends at 100<!--[[100 * named[7]:.0f]]--> %, the second at 34<!--[[100 * named[3]:.0f]]--> %, and guessing gives a third. This is one seed, but the reason holds for
-# any seed. The state *could* carry the symbol, but no gradient ever tells step 1 that this would help. What a network can carry and
-# what it can *learn* to carry are two different things. (If the network already kept the symbol, thanks to a different task or by
-# luck, the truncated training could use it.)
+# The first training ends at 100<!--[[100 * named[7]:.0f]]--> %, the second at 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed, but the argument holds for any: no gradient
+# ever tells step 1 that keeping the symbol would help. (If the network already kept it, thanks to a different task or by luck, the
+# truncated training could use it.)
 # </details>
+#
+# The state *could* carry the symbol. A network learns to carry only what a gradient asks it to carry.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** You pass the state on, but forget to **detach** it, that is, to keep its values but cut it from the
@@ -677,36 +695,54 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Language modelling
 #
-# We compare the perplexity ([lecture 1](01_language_models.ipynb)) of word-level language models of Shakespeare, on the same text
-# with the same vocabulary of 5,000 words (`python -m lectures.recipes perplexity`). The number in brackets says how many words a
-# model can see.
+# A recurrent language model *can* use all words before the next one. How many does it use? We take an LSTM, a recurrent network with a
+# different cell ([lecture 8](08_gates.ipynb)), that was trained on the words of Shakespeare for three epochs. It predicts 1,000 words of a
+# test play, each time from a state of zeros and only the last $k$ words.
 
 # %% slideshow={"slide_type": "fragment"}
+word_lstm, word_ids, _ = checkpoint("word_lstm")
+play = torch.tensor(word_ids.encode(load("shakespeare").texts("test")[0]))
+ends = torch.linspace(200, len(play) - 1, 1000).long()  # the words to predict
+
+
+@torch.no_grad()
+def perplexity_from(k):
+    """Of these words, each predicted from the k words before it."""
+    before = play[ends[:, None] - torch.arange(k, 0, -1)]
+    hidden, _ = word_lstm.hidden_states(before)
+    return F.cross_entropy(word_lstm.output(hidden[:, -1]), play[ends]).exp().item()
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+contexts = [1, 2, 4, 8, 16, 32, 64]
+from_context = [perplexity_from(k) for k in contexts]
+enough = next(
+    k for k, p in zip(contexts, from_context, strict=True) if p < 1.05 * from_context[-1]
+)
+show.predict(
+    "The LSTM may use 64 words. How many of them are enough to come within 5 % of the perplexity that it reaches with all 64?",
+    choices={"4": 4, "16": 16, "all 64": 64},
+    answer=enough,
+    why="Whatever lies further back changes the loss little, on average.",
+    reveals=lambda: show.curves(
+        contexts,
+        {"word LSTM": from_context},
+        x_title="words that it reads",
+        y_title="perplexity",
+        log_x=True,
+        alt=f"Perplexity against the number of words read: {', '.join(f'{p:.0f} from {k}' for k, p in zip(contexts, from_context, strict=True))}.",
+    ),
+)
 table = stored("perplexity")
 seen = {name: row["perplexity"] for name, row in table["neural"].items()}
 
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as measured:
-    print(f"{'Kneser-Ney, 5-gram (4)':24} {table['ngram']['kneser_ney']['5']:6.1f}")
-    for name in ("feed-forward (4)", "convolutional (9)", "RNN", "LSTM", "LSTM, 3 passes"):
-        print(f"{name:24} {seen[name]:6.1f}")
-show.predict(
-    "The LSTM, a recurrent network with a better cell, sees the whole past. After one epoch it reaches a perplexity of "
-    f"{seen['LSTM']:.1f}, about that of a window of four words. What does it reach after three epochs?",
-    choices={"about 57: no change": 57, "about 44": 44, "about 20": 20},
-    answer=seen["LSTM, 3 passes"],
-    why="To be able to use the whole past is one thing, to have learned to use it is another. (These are single runs, so small differences mean nothing.)",
-    reveals=measured,
-)
-
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
+# Being able to use the whole past does not mean using it. Reading one word, this LSTM has a perplexity of 91<!--[[from_context[0]:.0f]]-->; reading sixteen, 39<!--[[from_context[4]:.0f]]-->; reading
+# all 64, 38<!--[[from_context[-1]:.0f]]-->. On average, nearly all that it knows about the next word comes from the last sixteen<!--[[? enough == 16]]-->. A single word may still depend on a
+# distant one.
 #
-# - The RNN reaches 51.8<!--[[seen["RNN"]:.1f]]--> against 57.4<!--[[seen["feed-forward (4)"]:.1f]]--> for the window of 4 and 49.8<!--[[seen["convolutional (9)"]:.1f]]--> for the convolution over 9 words, after one epoch each. These are
-#   single runs, so no ranking of three kinds of network follows from them.
-# - The LSTM, a recurrent network with a better cell ([lecture 8](08_gates.ipynb)), needs more epochs: 57.4<!--[[seen["LSTM"]:.1f]]--> after one, 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]--> after three. To be able to use
-#   the whole past is one thing, to have learned to use it is another.
-# </details>
+# (All networks on the same text, one run each: after one epoch the LSTM is at 57.4<!--[[seen["LSTM"]:.1f]]-->, the simple RNN at 51.8<!--[[seen["RNN"]:.1f]]--> and a GRU at 47.1<!--[[seen["GRU"]:.1f]]-->; after
+# three epochs the LSTM is at 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. So do not rank cells by what they reach after one. `python -m lectures.recipes perplexity`)
 
 # %% slideshow={"slide_type": "subslide"}
 draw = torch.Generator().manual_seed(3)
@@ -763,26 +799,49 @@ for name, row in rows.items():
 by_mark = rows["reads both ways"]["f1_by_mark"]
 print("by mark:", by_mark)
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from lectures.recipes.restore import tag
+from lectures.recipes.restore_marks import MARKS
+from lectures.recipes.restore_marks import pieces as parts_of
+from lectures.recipes.texts import Capitals, speeches
+
+caesar = next(d.text for d in load("shakespeare").valid if d.title == "Julius Caesar")
+spoken = parts_of(speeches(caesar, Capitals(load("shakespeare").texts("train"))))
+
+
+def followed_by_small(all_tags):
+    """Words marked with a full stop, and how many of the next words begin with a small letter."""
+    n, stop = len(MARKS), MARKS.index(".")
+    after = [b for tags in all_tags for a, b in itertools.pairwise(tags) if a % n == stop]
+    return len(after), sum(label < n for label in after)
+
+
+stops, small = followed_by_small(tag(tagger, tagger_words, [piece.words for piece in spoken]))
+_, small_in_print = followed_by_small([piece.tags for piece in spoken])
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - The question mark, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high only if most
-#   marks are found *and* most predicted marks are right. The full stop has 69<!--[[by_mark["."]:.0f]]-->.) Questions often announce themselves by their first
-#   word; an exclamation mark is more a matter of taste, the printer's or the actor's.
-# - The rows of the table are: nothing restored; each word's most frequent label; a network that reads only the preceding words; a
-#   network that reads both ways. Capitals gain almost nothing from the words that follow (77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> and 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]-->), because a name is
-#   recognisable by itself. Punctuation gains most (18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> and 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->), because whether a comma follows "ears" depends on the next
-#   words.
-# - A tagger does not remember its own answers. Look for a full stop without a capital after it; nothing in the network forbids
-#   that.
+#   marks are found *and* most predicted marks are right.)
+# - Capitals gain almost nothing from the words that follow: 77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> without, 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]--> with them.
+# - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->: the comma after "ears" depends on the words that follow.
 # </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Each label by itself.** The tagger decides every label separately, and no decision knows the others. Inside the speeches of *Julius
+# Caesar* it sets 65<!--[[stops]]--> full stops, and after 48<!--[[small]]--> of them comes a small letter, as in *I should not then ask casca. what had chanced.* (In
+# print, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, and the two together are wrong.
+#
+# If a model wrote a whole text like this, each word would be the likeliest by itself: "San" from one likely sentence and "York" from
+# another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Classification: comedy or tragedy?
 #
 # `SequenceClassifier` computes one answer for the whole text, either from the last state or from the mean of all states. We trained
-# this one to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make up its mind. It does not know
-# any names, because its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
+# this one to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make up its mind. It knows hardly any
+# names: its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
 #
 # > **Ask yourself.** *Is this a dagger which I see before me* is from Macbeth, a held-out play.
 # > After how many words will the network be confident, and of what?
@@ -833,14 +892,71 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->. Being
-#   confident and being right are two different things.
-# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %,
-#   and ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->. Shuffle the words of a passage, and the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> %, so whatever it has
-#   learned here, it is hardly word order. Try a bag of words first.
-# - Its errors are one-sided. It is right on over 90 % of the passages from the two comedies<!--[[? min(of for play, of in by_play.items() if "comedy" in play) > 90]]-->, but only on about half of those from
-#   the two tragedies<!--[[? all(45 < of < 55 for play, of in by_play.items() if "tragedy" in play)]]-->. Four held-out plays are few, so do not trust a difference of a point or two.
+# - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->.
+# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %
+#   and is ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->.
+# - If the words of a passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> %: whatever it has learned here, it is hardly
+#   word order.
 # </details>
+#
+# Try a bag of words first. (Four held-out plays are few, so do not trust a difference of a point or two.)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Three heads
+#
+# The last state is a vector. What you ask of it decides the *head*, the layer on top, and its loss:
+#
+# | the answer is | head | loss | example |
+# |---|---|---|---|
+# | one of two classes | one score $s$, $p = \sigma(s)$ | $-\ln p$ or $-\ln(1 - p)$ | spam or not, sentiment |
+# | one of $K$ classes | $K$ scores, softmax | $-\ln p[\text{class}]$ | the next word, a tag, a genre |
+# | a number | one score, as it is | $(s - y)^2$ | the next value of a time series |
+#
+# Here the first one is trained, on first names of the census: is a name listed for women or for men?
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def spelled(part):
+    """Names as rows of letters, the last ten of each, with the padding in front; 1 for a woman's."""
+    found = load("names", kind="first").splits[part]
+    rows = [[ord(letter) - 96 for letter in d.text.lower()][-10:] for d in found]
+    tokens = torch.tensor([[0] * (10 - len(row)) + row for row in rows])
+    return tokens, torch.tensor([float(d.label == "female") for d in found])
+
+
+torch.manual_seed(0)
+reader = RecurrentLM(27, "gru", 16, 48)  # we use its states, and put our own head on the last one
+head = torch.nn.Linear(48, 1)
+optimizer = torch.optim.Adam(
+    [*reader.recurrent.parameters(), *reader.embedding.parameters(), *head.parameters()], 5e-3
+)
+names, listed = spelled("train")
+for _ in range(250):
+    chosen = torch.randint(len(names), (64,))
+    score = head(reader.hidden_states(names[chosen])[0][:, -1])[:, 0]
+    loss = F.binary_cross_entropy_with_logits(score, listed[chosen])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+names_test, listed_test = spelled("test")
+with torch.no_grad():
+    says = head(reader.hidden_states(names_test)[0][:, -1])[:, 0] > 0
+by_last = [listed[names[:, -1] == letter] for letter in range(27)]
+last_letter = torch.tensor([bool(len(of) and of.mean() > 0.5) for of in by_last])[
+    names_test[:, -1]
+]
+right_on = {
+    "always “women”": listed_test.mean(),
+    "the last letter alone": (last_letter == (listed_test == 1)).double().mean(),
+    "the network": (says == (listed_test == 1)).double().mean(),
+}
+print(*(f"{name:22} {value:.0%} right" for name, value in right_on.items()), sep="\n")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The last letter alone decides right for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names, the network for 87<!--[[100 * right_on["the network"]:.0f]]--> %, in this one run. Always compare a network with
+# the simplest rule that you can think of.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Deeper, and in both directions
@@ -879,9 +995,9 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For labelling, reading both directions pays off. In the table of section 6 the score of the marks went from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->. A
-# language model would gladly do the same. Try it on a text that offers *nothing* to learn: random symbols, each drawn from an
-# alphabet of 20, independently of all others. No model can reach a loss below $\ln 20$ = 3.00<!--[[math.log(20):.2f]]-->.
+# For labelling, reading both directions pays off, as the marks of section 6 show. It is tempting to do the same in a language model.
+# Try it on a text that offers *nothing* to learn: symbols sampled from an alphabet of 20, independently of one another. No
+# model that reads only the past can reach a loss below $\ln 20$ = 3.00<!--[[math.log(20):.2f]]-->.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -912,63 +1028,67 @@ show.predict(
     "What loss does a *bidirectional* network reach when it predicts the next random symbol (at all positions but the last)?",
     choices={"near 0": 0, "about 1.5": 1.5, "about 3.0": 3.0},
     answer=max(0.001, sum(noise["both directions"][:-1]) / 19),
-    why="It “predicts” pure noise, because the backward network has *read* the next symbol and passes it on. That is a **leak**.",
+    why="The backward network has *read* the next symbol.",
     reveals=losses,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
+# The loss is almost 0<!--[[? sum(noise["both directions"][:-1]) / 19 < 0.02]]-->: the network "predicts" pure noise. Its backward half passes on the symbol that it has read, which is a **leak**: the input reveals
+# the target. At the last position there is nothing to the right, and the network does worse than guessing, with a loss of 3.32<!--[[noise["both directions"][-1]:.2f]]-->. At inference
+# it is like that everywhere, so all that the network learned is worthless.
 #
-# - Almost 0<!--[[? sum(noise["both directions"][:-1]) / 19 < 0.02]]-->. The network "predicts" pure noise, because its backward half has *read* the next symbol and passes it on. That is a
-#   **leak**: the input reveals the target. At the last position there is nothing to the right, and the network does worse than
-#   guessing, with a loss of 3.32<!--[[noise["both directions"][-1]:.2f]]-->.
-# - At inference there is no right context yet, so all that the network learned is worthless. *A language model may look in one
-#   direction only.* You can test any model like this, because a model that learns to predict noise is cheating.
-# </details>
+# *A language model may look in one direction only.* And you can test any model like this: one that learns to predict noise is cheating.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Residual connections** between layers: $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They
-# give the gradient a path down that does not pass through any weights.
+# give the gradient a path down that does not pass through any weights. How much that matters depends on the initial weights.
 
 
 # %% slideshow={"slide_type": "fragment"}
-def gradient_below(layers, residual):
-    torch.manual_seed(0)
+def gradient_below(layers, residual, initial, seed):
+    torch.manual_seed(seed)
     stack = Recurrent("rnn", 64, 64, layers, residual=residual)
-    x = torch.randn(16, 20, 64, generator=torch.Generator().manual_seed(1))
+    for cell in stack.cells if initial else ():
+        initial(cell.weight_ih)
+        initial(cell.weight_hh)
+    x = torch.randn(16, 20, 64)
     stack(x)[0][:, -1].sum().backward()
     return stack.cells[0].weight_ih.grad.norm().item()
 
 
-below = {
-    kind: [gradient_below(n, residual) for n in (1, 2, 4, 8)]
-    for kind, residual in (("stacked", False), ("stacked, residual", True))
-}
-
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+INITIAL = {"PyTorch": None, "Glorot": torch.nn.init.xavier_normal_}
+below = {
+    f"{name}{', residual' if residual else ''}": [
+        sum(gradient_below(n, residual, initial, seed) for seed in range(5)) / 5
+        for n in (1, 2, 4, 8)
+    ]
+    for name, initial in INITIAL.items()
+    for residual in (False, True)
+}
 with show.held_back() as gradients:
+    print("layers               1    2    4    8")
     for kind, norms in below.items():
-        print(f"{kind:18}", [f"{norm:.0f}" for norm in norms])
+        print(f"{kind:18}", *(f"{norm:4.0f}" for norm in norms))
+growth = {kind: norms[-1] / norms[0] for kind, norms in below.items()}
 show.predict(
-    "How does the gradient at the *lowest* layer's weights change from 1 layer to 8, before any training and *without* residual connections?",
+    "From 1 layer to 8, without residual connections and before any training, PyTorch's initial weights let the gradient at the *lowest* "
+    f"layer shrink to {growth['PyTorch']:.0%}. What happens with Glorot's initial weights ([lecture 5](05_training_well.ipynb)) in the same stack?",
     choices={
-        "it grows more than tenfold": 16,
-        "it hardly changes": 1,
-        "it shrinks more than tenfold": 1 / 16,
+        "it shrinks as much": growth["PyTorch"],
+        "it stays within a factor of three": 1.5,
+        "it grows more than tenfold": 20,
     },
-    answer=below["stacked"][-1] / below["stacked"][0],
-    why="It shrinks with every layer. With residual connections it does not vanish.",
+    answer=growth["Glorot"],
+    why="The layers are the same; the size of their initial weights decides.",
     reveals=gradients,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What to notice</b></summary>
-#
-# Without residual connections the gradient's norm is 220<!--[[below["stacked"][0]:.0f]]-->, 139<!--[[below["stacked"][1]:.0f]]-->, 65<!--[[below["stacked"][2]:.0f]]-->, 14<!--[[below["stacked"][3]:.0f]]-->, so it shrinks with every layer. With them it is 220<!--[[below["stacked, residual"][0]:.0f]]-->, 276<!--[[below["stacked, residual"][1]:.0f]]-->,
-# 383<!--[[below["stacked, residual"][2]:.0f]]-->, 605<!--[[below["stacked, residual"][3]:.0f]]-->. (Growth is not a virtue in itself; what matters is that the gradient does not vanish.)
-# [Lecture 7](07_vanishing_gradients.ipynb) is about the same problem in the direction of *time*, and [lecture 8](08_gates.ipynb)
-# about the same remedy, a residual connection through time.
-# </details>
+# Depth itself does not shrink this gradient; PyTorch's small initial weights do. With residual connections it does not vanish, whichever
+# of the two you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. (Growth is not a virtue in itself. That a deep stack *trains* better with them, we measured in [lecture
+# 5](05_training_well.ipynb).) [Lecture 7](07_vanishing_gradients.ipynb) is about the same problem in the direction of *time*, and [lecture
+# 8](08_gates.ipynb) about the same remedy, a residual connection through time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Against a window
@@ -985,10 +1105,12 @@ show.predict(
 # > sequential rounds does a layer over a window need, and how many does a recurrent layer need?
 # <details><summary>Answer</summary>
 #
-# The layer over a window needs one round, the recurrent layer 10,000. A recurrent network cannot run its steps in parallel, because
-# each needs the result of the previous one. This, more than quality, is why [lecture 13](13_self_attention.ipynb) does without
-# recurrence.
+# The layer over a window needs one round, the recurrent layer 10,000: each of its steps needs the result of the previous one. Vaswani et
+# al. (2017) name this as their reason to do without recurrence; [lecture 13](13_self_attention.ipynb) shows how.
 # </details>
+#
+# A network of fixed size reads a text of any length by updating one state, step by step. It carries only what fits into that state,
+# only what a gradient has taught it to carry, and each of its steps must wait for the one before.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask which row of the table matters most today. (Training in parallel.) What goes wrong: they answer that the window needs as many
@@ -1106,4 +1228,5 @@ widgets.state_player(
 # Recurrent Neural Networks. Werbos (1990), Backpropagation Through Time: What It Does and How to Do It. Williams & Peng (1990), An
 # Efficient Gradient-Based Algorithm for On-Line Training of Recurrent Network Trajectories. Schuster & Paliwal (1997), Bidirectional
 # Recurrent Neural Networks. Mikolov et al. (2010), Recurrent Neural Network Based Language Model. Tilk & Alumäe (2016), Bidirectional Recurrent Neural Network with Attention Mechanism for Punctuation
-# Restoration. Wu et al. (2016), Google's Neural Machine Translation System, section 3.1.
+# Restoration. Wu et al. (2016), Google's Neural Machine Translation System, section 3.1. Vaswani et al. (2017), Attention Is All You
+# Need, section 1.

@@ -26,18 +26,20 @@ OPTIMISERS: dict[str, tuple[Callable[..., torch.optim.Optimizer], tuple[float, .
 """Momentum 0.9, Adam's β 0.9 and 0.999, AdamW's decay 0.1."""
 
 SCHEDULE_STEPS, WARM_UP = 500, 50
-ADAM_RATES = (3e-3, 1e-2)
 SCHEDULES: dict[str, Callable[..., float]] = {
     "constant": lambda step, total: 1.0,
     "warm-up": lambda step, total: min(1.0, step / WARM_UP),
     "cosine": lambda step, total: cosine_schedule(step, total),
     "warm-up, cosine": lambda step, total: cosine_schedule(step, total, min(WARM_UP, total - 1)),
 }
+LOW, HIGH = (1e-3, 3e-3, 1e-2), (3e-3, 1e-2, 3e-2)
+SCHEDULE_RATES = {"constant": LOW, "warm-up": LOW, "cosine": HIGH, "warm-up, cosine": HIGH}
+"""The best of each row has a worse one on either side."""
 
-SIZES = (16, 128, 1024)
 EXAMPLES = 32_768
 """Characters that every size of minibatch is trained on."""
-SIZE_RATES = (3e-3, 1e-2)
+SIZE_RATES = {16: LOW, 128: HIGH, 1024: (*HIGH, 1e-1)}
+"""Size of the minibatches -> learning rates, with worse ones on either side of the best."""
 
 
 HOW = (
@@ -80,7 +82,7 @@ def cook_schedules(run: Run) -> None:
     """Constant rate, warm-up and cosine on the same model."""
     steps = run.size(SCHEDULE_STEPS, 4)
     rows = {
-        name: adam(f"schedule {name}", ADAM_RATES, steps=steps, schedule=partial(schedule, total=steps))
+        name: adam(f"schedule {name}", SCHEDULE_RATES[name], steps=steps, schedule=partial(schedule, total=steps))
         for name, schedule in SCHEDULES.items()
     }
     question = "Do warm-up and cosine lower the loss of a small language model trained by Adam?"
@@ -92,8 +94,8 @@ def cook_minibatches(run: Run) -> None:
     """Minibatches of 16 to 1,024 examples at the same number of examples."""
     examples = run.size(EXAMPLES, 2048)
     rows = {
-        str(size): adam(f"minibatches of {size}", SIZE_RATES, steps=examples // size, batch=size)
-        for size in run.size(SIZES, (512, 1024))
+        str(size): adam(f"minibatches of {size}", SIZE_RATES[size], steps=examples // size, batch=size)
+        for size in run.size((16, 128, 1024), (128, 1024))
     }
     question = "Many small minibatches or few large ones, for the same number of training examples?"
     contest(run, question, "Adam, constant rate", rows, examples=examples)

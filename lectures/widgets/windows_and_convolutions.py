@@ -7,10 +7,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lectures.show import Canvas, Live, bar_list_svg, beside, choice, field, live, menu, said, slider
+from lectures.show import Axis, Canvas, Live, Plot, bar_list_svg, beside, choice, field, live, looks, menu, said, slider
 from lectures.show.svg import BLUE, DARK_ORANGE, FAINT, INK, ORANGE, Pixels, blue, visible
 
-__all__ = ["Continued", "Fired", "convolution_player", "filter_explorer", "neighbour_playground", "reach_playground"]
+__all__ = [
+    "Continued", "Fired", "convolution_player", "filter_explorer", "neighbour_playground", "paths_svg",
+    "reach_playground", "side_by_side_svg",
+]  # fmt: skip
 
 # --- a filter that slides ------------------------------------------------------------------------
 
@@ -219,7 +222,7 @@ Measure = Callable[[str, int, int, Sequence[int], int], ArrayLike]
 Place = tuple[int, int]
 """(row, time): row 0 contains the words; the prediction is computed from the highest row."""
 
-KINDS = ("convolution", "window", "recurrent", "attention")
+KINDS = ("convolution", "window", "recurrent", "recurrent, orthogonal U", "attention")
 
 
 def reach_playground(measure: Measure, words: Sequence[str]) -> Live:
@@ -269,7 +272,7 @@ def architecture(
             if kind == "convolution":
                 back = [j * dilations[row - 1] for j in range(kernel)]
                 edges += [((row - 1, t - b), (row, t)) for b in back if t >= b]
-            elif kind == "recurrent":
+            elif kind.startswith("recurrent"):
                 edges += [((row - 1, t), (row, t))] + ([((row, t - 1), (row, t))] if t else [])
             else:
                 edges += [((row - 1, s), (row, t)) for s in range(t + 1)]
@@ -382,3 +385,51 @@ def neighbour_playground(
         context=menu(contexts, "words", "min(560px, 95%)"),
         rank=slider(0, 0, neighbours, 1, "neighbour that replaces the word in brackets", "min(620px, 95%)"),
     )
+
+
+# --- two ways to hand a window on, and the path of each kind of network -------------------------------------------
+
+
+def side_by_side_svg(words: Sequence[str]) -> str:
+    """The vectors of a window side by side, and their mean."""
+    canvas, cell = Canvas("", size=16), 74
+    width = cell * len(words)
+    for left, name in ((10, "concatenated"), (width + 90, "averaged")):
+        canvas.text(left + width / 2, 22, name, 17, "middle")
+        for i, word in enumerate(words):
+            middle = left + cell * (i + 0.5)
+            canvas.text(middle, 176, word, 16, "middle")
+            canvas.rect(middle - 30, 128, 60, 24, BLUE, opacity=0.25)
+            end = middle if name == "concatenated" else left + width / 2
+            canvas.line((middle, 126), (end, 82), INK, 1.5, arrow=True)
+            if name == "concatenated":
+                canvas.rect(middle - 30, 54, 60, 24, BLUE, opacity=0.25)
+        if name == "averaged":
+            canvas.rect(left + width / 2 - 30, 54, 60, 24, ORANGE, opacity=0.35)
+    return canvas.svg(
+        f"Left: the vectors of {', '.join(words)} side by side, one long vector in which each keeps its position. "
+        "Right: one vector, their mean, which is as wide as a single one and does not say which word came first."
+    )
+
+
+PATHS: Mapping[str, Sequence[tuple[int, int]]] = {
+    "window of 4": [(1, 0), (4, 0), (4, 1)],
+    "convolutions of width 3": [(1, 0), (3, 0), (3, 1), (5, 1), (5, 2), (7, 2), (7, 3)],
+    "recurrent network": [(1, 0), (8, 7)],
+    "attention and feed-forward layer": [(1, 0), (8, 0), (8, 1), (8, 2)],
+}
+"""Kind of network -> its path through the plane: (words that have met, nonlinear layers passed)."""
+
+
+def paths_svg() -> str:
+    """The plane of composition and abstraction, with the path of each kind of network."""
+    keys = looks(PATHS, marks=("circle", "square", "diamond", "triangle"))
+    canvas = Canvas("", size=16)
+    axes = Axis(0.5, 8.5, "composition: words that have met"), Axis(-0.5, 7.5, "abstraction: nonlinear layers")
+    plot = Plot(canvas, *axes, across=640, down=400, keys=keys)
+    for i, (name, path) in enumerate(PATHS.items()):
+        xs, ys = zip(*path, strict=True)
+        shift = 0.07 * i  # paths that share a stretch stay visible
+        plot.line([x + shift for x in xs], [y + shift for y in ys], keys[name])
+    told = "; ".join(f"{name}: " + " → ".join(f"({x}, {y})" for x, y in path) for name, path in PATHS.items())
+    return canvas.svg(f"Words that have met against nonlinear layers passed. {told}.")

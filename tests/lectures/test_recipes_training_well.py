@@ -110,6 +110,16 @@ def test_initialisations_have_their_variances():
         assert float(drawn.var()) == pytest.approx(variance, rel=0.05), name
 
 
+def test_residual_connections_change_nothing_but_the_sum():
+    plain = network(7, depth=4, hidden=5, norm=nn.LayerNorm)
+    model = deep_networks.with_skips(plain)
+    assert {id(p) for p in model.parameters()} == {id(p) for p in plain.parameters()}
+    blocks = [layer for layer in model if isinstance(layer, deep_networks.Skip)]
+    assert len(blocks) == 3
+    h = torch.randn(2, 5)
+    torch.testing.assert_close(blocks[0](h), h + plain[5](plain[4](plain[3](h))))
+
+
 def test_schedules_begin_and_end_where_they_should():
     for name, schedule in optimisers.SCHEDULES.items():
         assert schedule(500, 1000) > 0.4, name

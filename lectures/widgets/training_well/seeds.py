@@ -9,6 +9,7 @@ import numpy as np
 from lectures.show import Axis, Canvas, Live, Look, Plot, beside, lines_svg, live, looks, menu, said, slider
 from lectures.show.svg import BLUE, ORANGE, label_width
 from nlmcore.metrics import mean_interval
+from nlmcore.metrics.intervals import T_95
 
 
 def means_svg(
@@ -49,31 +50,47 @@ Interval = Callable[[Sequence[float]], tuple[float, float]]
 """Losses, one per seed -> (mean, half the width of its interval)."""
 
 
+def false_alarms(one: np.ndarray, other: np.ndarray) -> float:
+    """Of many races (race, seed) between equals: the fraction in which their intervals show a difference."""
+    n = one.shape[1]
+    reach = T_95[n - 2] * np.hypot(one.std(axis=1, ddof=1), other.std(axis=1, ddof=1)) / math.sqrt(n)
+    return float((abs(one.mean(axis=1) - other.mean(axis=1)) > reach).mean())
+
+
 def seeds_playground(
     interval: Interval, losses: Mapping[str, Sequence[float]], *, most: int = 12, yours: Interval | None = None
 ) -> Live:
-    """Two contestants, n seeds each, drawn from the many that were run: their intervals, and how often n seeds mislead."""
-    half = len(next(iter(losses.values()))) // 2
-    names, most = list(losses), min(most, half)
-    pairs: dict[str, tuple[Sequence[float], Sequence[float]]] = {
-        f"{a} against {b}": (losses[a], losses[b]) for i, a in enumerate(names) for b in names[i + 1 :]
+    """Two contestants, n seeds each, drawn from the many that were run: their intervals, and how often n seeds mislead.
+
+    Against itself a contestant is split at random, so a difference that is shown is a false alarm.
+    """
+    names, most = list(losses), min(most, len(next(iter(losses.values()))) // 2)
+    itself = f"{names[0]} against itself"
+    pairs = {f"{a} against {b}": (a, b) for i, a in enumerate(names) for b in names[i + 1 :]} | {
+        itself: (names[0], names[0])
     }
-    pairs[f"{names[0]} against itself"] = losses[names[0]][:half], losses[names[0]][half:]
 
     @lru_cache(maxsize=64)
-    def misled(pair: str) -> np.ndarray:
-        """By n from 2 on, of 2,000 draws: the fraction whose better mean is the truly worse contestant's."""
-        a, b = (np.asarray(values) for values in pairs[pair])
-        draws, sign = np.random.default_rng(0), np.sign(a.mean() - b.mean())
-        order_a, order_b = (draws.random((2000, len(v))).argsort(axis=1) for v in (a, b))
-        means = [(a[order_a[:, :n]].mean(axis=1) - b[order_b[:, :n]].mean(axis=1)) for n in range(1, most + 1)]
-        return np.array([(np.sign(mean) != sign).mean() for mean in means])
+    def misled(pair: str) -> dict[str, np.ndarray]:
+        """By n from 1 on, of 2,000 draws: how often n seeds say what is not so."""
+        a, b = (np.asarray(losses[name]) for name in pairs[pair])
+        draws, sizes = np.random.default_rng(0), range(1, most + 1)
+        if pair == itself:
+            mixed = a[draws.random((2000, len(a))).argsort(axis=1)]
+            alarms = np.array([0.0, *(false_alarms(mixed[:, :n], mixed[:, n : 2 * n]) for n in sizes[1:])])
+            return {"a false alarm": alarms, "at least one in 20 variants": 1 - (1 - alarms) ** 20}
+        # with replacement, as fresh seeds would vary
+        means = [(a[draws.integers(len(a), size=(2000, n))], b[draws.integers(len(b), size=(2000, n))]) for n in sizes]
+        sign = np.sign(a.mean() - b.mean())
+        wrong = [(np.sign(one.mean(axis=1) - other.mean(axis=1)) != sign).mean() for one, other in means]
+        return {"the worse one has the better mean": np.array(wrong)}
 
     def draw(interval: Interval, pair: str, n: int, sample: int) -> str:
-        draws = np.random.default_rng(sample)
-        title = pair.replace("against itself", f"against {names[0]}").split(" against ")
-        title = [title[0], title[1] if title[0] != title[1] else f"{title[1]}, other seeds"]
-        chosen = {t: draws.permutation(np.asarray(v))[:n] for t, v in zip(title, pairs[pair], strict=True)}
+        draws, (one, other) = np.random.default_rng(sample), pairs[pair]
+        first = draws.permutation(np.asarray(losses[one]))
+        second = first[n:] if pair == itself else draws.permutation(np.asarray(losses[other]))
+        title = [one, f"{other}, other seeds" if pair == itself else other]
+        chosen = dict(zip(title, (first[:n], second[:n]), strict=True))
         everything = np.concatenate([np.asarray(values) for values in losses.values()])
         axes = (
             Axis(0, 3, ticks={1: title[0], 2: title[1]}),
@@ -92,11 +109,13 @@ def seeds_playground(
         apart, reach = a - b, math.hypot(half_a, half_b)
         verdict = "a difference" if abs(apart) > reach else "no difference shown"
         words = f"{title[0]} − {title[1]}: {apart:+.4f} ± {reach:.4f}, {verdict}"
+        often = misled(pair)
+        said_of = "; ".join(
+            f"{what}: {of[0]:.0%} of draws of one seed, {of[-1]:.0%} with {most}" for what, of in often.items()
+        )
         lines = lines_svg(
-            np.arange(1, most + 1), {"the worse one has the better mean": misled(pair)}, x_title="seeds each",
-            y_title="fraction of draws", low=0, high=0.6, width=430, height=370, title=pair,
-            alt=f"{pair}: the worse one has the better mean in {misled(pair)[0]:.0%} of draws of one seed,"
-            f" {misled(pair)[-1]:.0%} with {most}.",
+            np.arange(1, most + 1), often, x_title="seeds each", y_title="fraction of draws",
+            low=0, high=0.6, width=430, height=370, title=pair, alt=f"{pair}. {said_of}.",
         )  # fmt: skip
         return beside(canvas.svg(f"{pair}, {n} seeds each. {words}."), lines) + said(words)
 
