@@ -87,7 +87,7 @@ show.predict(
         "the GRU, by 10 points or more": -10,
     },
     answer=gap,
-    why="The gradient before training does not decide what a network learns.",
+    why="And the plain network?",
     reveals=measured,
 )
 
@@ -100,8 +100,7 @@ show.predict(
 # - The LSTM keeps far more, but it copied only 27<!--[[min(copied["LSTM, bias 1"]):.0f]]--> to 54<!--[[max(copied["LSTM, bias 1"]):.0f]]--> %.
 # </details>
 #
-# **A small gradient at the start is a bad sign, but it does not decide what a network learns.** Section 4 shows how far training can
-# change it.
+# **The size of the gradient before training does not decide what a network learns.** Section 4 shows how far training can change it.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Can a network look back further than 15 steps? SmolLM2 is a Transformer with 135 million parameters that does not read step by step.
@@ -173,7 +172,7 @@ show.predict(
     "At a spectral radius of 0.8 all three powers must die out in the end. Which of the three grows most on the way?",
     choices=[*matrices, "none: all shrink from the start"],
     answer=max(peaks, key=peaks.get),
-    why=f"Its norm first climbs to {max(peaks.values()):.0f}. Eigenvalues tell you where the norm ends, not how it gets there.",
+    why=f"Its norm first climbs to {max(peaks.values()):.0f}. Which property of this matrix makes that possible?",
     reveals=widgets.matrix_powers(power_norms, matrices, steps=100).opens(
         radius=0.8, matrix="chain"
     ),
@@ -254,8 +253,7 @@ show.predict(
     "What is the norm of the product of the last ten Jacobians?",
     choices={"above 50": 57, "about 1": 1, "below 0.02": 0.01},
     answer=norm_after(3.0, 10),
-    why="Large inputs drive units towards $\\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**. "
-    "A radius above 1 does not make a gradient explode; it only allows it to. Try smaller inputs:",
+    why="What do such large inputs do to the units? Try smaller ones, and inputs of size 0:",
     reveals=widgets.jacobian_playground(rnn_jacobians, U, x).opens(size=3.0),
 )
 
@@ -301,8 +299,7 @@ show.predict(
     "True or false: the output of tanh never leaves $(-1, 1)$, so a network of tanh units cannot have exploding gradients.",
     choices=["true", "false"],
     answer="false" if max(gradients) > 1000 else "true",
-    why="The *value* of the state is bounded, but a gradient says how much the value *changes*. "
-    f"The derivative reaches {max(gradients):,.0f}.",
+    why=f"The derivative reaches {max(gradients):,.0f}, and later it vanishes.",
     reveals=course,
 )
 
@@ -395,7 +392,7 @@ show.predict(
 # - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. That of the identity vanishes
 #   faster than any other<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. Its units feed only themselves, and saturate: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, with orthogonal weights
 #   0.48<!--[[slope("orthogonal", 2):.2f]]-->. No single gain works for all three initialisations.
-# - **UGRNN and LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with the same recurrent weights, the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
+# - **UGRNN and LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
 #   start with different gates: those of our UGRNN and LSTM have a bias of 1, those of the GRU, as in PyTorch, about 0.
 #   [Lecture 8](08_gates.ipynb) gives all three the same bias.
 # </details>
