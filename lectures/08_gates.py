@@ -286,9 +286,8 @@ for units in (1, 3):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Three gates and two states: the LSTM
 #
-# The oldest gated cell is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997). It carries *two* vectors: the **cell
-# state** $c$, its memory, and the hidden state $h$, its output. The cell of 1997 had no forget gate; its memory kept everything, as with
-# $f = 1$. Gers, Schmidhuber & Cummins (2000) added the gate, and this is their form:
+# The oldest gated cell is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997; in the form of Gers, Schmidhuber & Cummins
+# 2000). It carries *two* vectors: the **cell state** $c$, its memory, and the hidden state $h$, its output.
 #
 # $$i_t = \sigma(x_t W^i + h_{t-1} U^i + b^i), \quad f_t = \sigma(x_t W^f + h_{t-1} U^f + b^f), \quad
 #   o_t = \sigma(x_t W^o + h_{t-1} U^o + b^o),$$
@@ -297,7 +296,8 @@ for units in (1, 3):
 #   h_t = o_t \odot \tanh(c_t).$$
 #
 # The **forget gate** $f$ says how much memory is *kept* (its name says the opposite), the **input gate** $i$ how much is written,
-# and the **output gate** $o$ how much is shown.
+# and the **output gate** $o$ how much is shown. (The cell of 1997 had no forget gate; its memory kept everything, as with $f = 1$. Gers et
+# al. added the gate.)
 
 
 # %% slideshow={"slide_type": "fragment"}
