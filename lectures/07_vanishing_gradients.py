@@ -499,7 +499,7 @@ show.predict(
 # - With orthogonal weights they make up 21<!--[[min(distant["orthogonal"]):.0f]]--> to 32<!--[[max(distant["orthogonal"]):.0f]]--> %, with the identity 10<!--[[min(distant["identity"]):.0f]]--> to 13<!--[[max(distant["identity"]):.0f]]--> %. Section 7 shows what the three learn.
 # </details>
 #
-# **AdamW rescales the sum, not its terms.** A distant step counts only as much as it contributes to the gradient next to all nearer steps.
+# **AdamW rescales the sum, not its terms.** Next to the nearer steps, the distant ones still hardly count.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** There are three ways to measure wrongly. (1) You take *the gradient of the weights* instead of that of the
@@ -819,8 +819,8 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Why does the plain network hardly get above guessing? Its gradient is multiplied by one matrix per step; with the usual initial
-# weights it shrinks each time, until the distant steps hardly count.** An orthogonal matrix repairs that, a gradient that arrives is not
-# always enough, and clipping only tames explosions. Gates are the next lecture's answer.
+# weights it shrinks each time, until the distant steps hardly count.** An orthogonal initial matrix repairs that here.
+# But a gradient that arrives is not always enough, and clipping only tames explosions. Gates are the next lecture's answer.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

@@ -378,7 +378,7 @@ def handicap(alpha):
 
 
 show.predict(
-    "At $\\alpha = 0$ the most probable text wins. Which of these $\\alpha$ favours *short* texts even more?",
+    "At $\\alpha = 0$ the most probable text wins. Which of these values of $\\alpha$ favours *short* texts even more?",
     choices=[*alphas],
     answer=max(alphas, key=lambda name: handicap(alphas[name])),
     why="ln P is negative. Move the slider: which length leads at which α?",
@@ -928,7 +928,7 @@ show.predict(
 # - Temperature and filters may reshape $p$ and $q$ first. The text is then distributed as the *reshaped* $p$.
 # </details>
 #
-# **A bad draft makes the text later, not worse.**
+# **A bad draft model costs time, not quality.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *You take the large model's best letter when a draft is refused*: the result is no longer distributed as $p$. *You keep
