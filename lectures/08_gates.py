@@ -2,40 +2,46 @@
 # # Gates: UGRNN, GRU, LSTM
 #
 # A recurrent network rewrites its whole state at every step. In [lecture 7](07_vanishing_gradients.ipynb) its gradient did not
-# survive that. What if the network could leave a value unchanged, for as long as it wants?
+# survive that. **What if the network could leave a value unchanged, for as long as it wants?**
 #
 # <img src="figures/a_unit_that_counts.svg" width="860" alt="Lines of Shakespeare, each character shaded by one memory unit of a trained network. The shade is faint at the start of every line and grows stronger towards its end.">
 #
 # *You see one memory unit of a network that was trained to predict the next character of Shakespeare, and nothing else. The value
 # of the unit grows along every line and starts again at the next. At each character something must decide how much of this value to
-# keep, and that is a gate. In section 6 you find this unit by measuring, and test it on a different play.*
+# keep, and that is a gate. In section 6 you find this unit by measuring, test it on a different play, and ask whether the network uses
+# it.*
 #
 # **After this lecture you can**
 # - go from a residual connection through time to a gate, and say how long a gate with value $g$ remembers;
 # - compute a step of a UGRNN, a GRU and an LSTM by hand;
 # - say what a gate value of 1 does in each cell, and where the GRU's two published forms differ;
 # - follow the gradient along the LSTM's memory, and say why the forget gate's bias matters;
-# - compare cells at equal numbers of parameters, and say what our measurements do and do not show.
+# - test whether a unit follows something in a text, and whether the network uses it;
+# - compare cells on the same footing, and say what our measurements do and do not show.
 #
 # **You need** [lecture 6](06_recurrent_networks.ipynb) (recurrent networks) and [lecture 7](07_vanishing_gradients.ipynb) (why their gradients vanish). *Vectors are rows*, as in the code;
 # $\odot$ multiplies entry by entry; $\sigma(a) = 1 / (1 + e^{-a})$ lies between 0 and 1.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
-# | minutes | 7 | 8 | 8 | 9 | 8 | 9 | 7 | 6 |
+# | minutes | 7 | 8 | 8 | 9 | 8 | 11 | 9 | 3 |
 #
-# Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A
-# table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 120 minutes. Section 6, on units that mean
+# something, can wait for a second sitting. Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from
+# other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Short of time: skip the code of section 5 and do only one of the three circuits by hand.*
+# *Short of time: do only one of the three circuits by hand, and skip section 8.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import copy
 import math
 import re
 
 import numpy as np
 import torch
+
+from IPython.display import HTML
 
 from nlmcore.corpora import load
 from nlmcore.diagnostics import gradient_norms, saturation
@@ -75,7 +81,7 @@ show.predict(
     f"The half-life for $g = 0.9$ is {math.log(0.5) / math.log(0.9):.1f} steps. What is it for $g = 0.99$?",
     choices={"about 7 steps": 7.2, "about 70 steps": 70, "about 700 steps": 700},
     answer=math.log(0.5) / math.log(0.99),
-    why="From 0.9 to 0.99 is a small change in $g$, but a large change in memory. In the picture on the right, which $g$ follows a noisy jump best?",
+    why="In the picture on the right, which $g$ follows a noisy jump best?",
     reveals=widgets.gate_playground(mix),
 )
 
@@ -83,11 +89,12 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The half-lives are 6.6<!--[[math.log(0.5) / math.log(0.9):.1f]]--> steps and 69<!--[[math.log(0.5) / math.log(0.99):.0f]]--> steps. From 0.9 to 0.99 is a small change in $g$, but a large change in memory.
-# - A small $g$ reacts immediately and keeps all the noise; a large one is smooth, but late. No fixed $g$ is right, because you
-#   would like a small one at the jump and a large one elsewhere.
-# - So let the network *compute* $g$, at every step and for every unit, from its input and its state: a **gate**. That is the idea of
-#   this lecture; the rest is bookkeeping.
+# - A small $g$ reacts immediately and keeps all the noise; a large one is smooth, but late. No fixed $g$ is right: you would like a
+#   small one at the jump and a large one elsewhere.
 # </details>
+#
+# So let the network *compute* $g$, at every step and for every unit, from its input and its state. Such a value is a **gate**. **That is
+# the idea of this lecture; the rest is bookkeeping.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: what would you do with a calendar that erases a tenth of itself every day? What goes wrong: students take g for the fraction
@@ -104,8 +111,8 @@ show.predict(
 #
 # (The superscripts say where a matrix leads: $W^{hR}$ leads from $h$ to $R$. In the other cells it is called $U$.) The
 # **candidate** $R_t$ is the value that the cell could write; a plain network would take it as its next state. The gate $G_t$ is a
-# vector, with a separate value for each unit. Where the gate is near 1, the unit keeps its value; where it is near 0, the unit
-# takes the candidate.
+# vector, with a separate value for each unit. If the gate is near 1, the unit keeps its value; if it is near 0, the unit takes the
+# candidate.
 #
 # Let us compute a step by hand, with one unit: $W^{xR} = 2$, $W^{hR} = -1$, $B^R = 0$; $W^{xG} = -2$, $W^{hG} = 1$, $B^G = -1$. The
 # input is $x = 1$, the old state $h = 0.5$.
@@ -152,10 +159,11 @@ show.predict(
 #
 # - $R$ = 0.905<!--[[by_ugrnn["R"]:.3f]]--> and $G$ = 0.378<!--[[by_ugrnn["G"]:.3f]]-->, so the new state is 0.189<!--[[by_ugrnn["kept"]:.3f]]--> + 0.563<!--[[by_ugrnn["written"]:.3f]]--> = 0.752<!--[[by_ugrnn["new"]:.3f]]-->, nearer to $R$. With $x = -1$ the gate is 0.971<!--[[ugrnn_step(-1.0, 0.5)["G"]:.3f]]-->, so
 #   that input says "keep".
-# - The arrow along the top is the memory's path. It has one multiplication by $G$, but no matrix and no squashing function.
 # - $B = -1$ in the gate means $+1$ inside the $\sigma$. If the input and the state are 0, the gate is $\sigma(1)$ = 0.73<!--[[sigmoid(1):.2f]]-->, rather
 #   open. Some slides write $-B$, as we do here; most programs write $+b$. Mind the sign.
 # </details>
+#
+# The arrow along the top is the memory's path. **Along it the state is multiplied by $G$, and by no matrix.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The course's own cell computes these equations for many units and texts in one call. Here is its whole step:
@@ -182,8 +190,8 @@ print("hand:", ugrnn_step(1.0, 0.5)["new"])
 # $$n_t = \tanh\big(x_t W^n + b^n + r_t \odot (h_{t-1} U^n + d^n)\big), \qquad
 #   h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t.$$
 #
-# With $r$ near 0 the candidate ignores the old state and depends only on this word; $z$ then decides how much of the candidate to
-# write.
+# With $r$ near 0 the candidate ignores the old state and depends only on the current word; $z$ then decides how much of the candidate
+# to write.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: which of the two gates can wipe out the state for good? (z; r only hides the state from the candidate.) What goes wrong:
@@ -220,21 +228,21 @@ show.predict(
     f"gate's 1. For $x = 1$ and $h = 0.5$, is the candidate larger or smaller than the UGRNN's {candidates['UGRNN']:.3f}?",
     choices=["larger", "the same", "smaller"],
     answer="larger" if candidates["GRU"] > candidates["UGRNN"] else "smaller",
-    why="The old state pulls the candidate down ($U^n = -1$), and the reset gate lets only part of that pull through.",
+    why="Follow the old state on its way into the candidate.",
     reveals=widgets.cell_player(gru_step, show.CIRCUITS["GRU"], formulas, title="GRU"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# Larger: 0.920<!--[[by_gru["n"]:.3f]]-->. The old state pulls the candidate down ($U^n = -1$), and the reset gate, $r$ = 0.818<!--[[by_gru["r"]:.3f]]-->, lets only part of that
-# pull through. The new state is 0.189<!--[[by_gru["kept"]:.3f]]--> + 0.573<!--[[by_gru["written"]:.3f]]--> = 0.762<!--[[by_gru["new"]:.3f]]-->.
+# It is larger, 0.920<!--[[by_gru["n"]:.3f]]-->. The old state pulls the candidate down ($U^n = -1$), and the reset gate, $r$ = 0.818<!--[[by_gru["r"]:.3f]]-->, lets only part of
+# that pull through. The new state is 0.189<!--[[by_gru["kept"]:.3f]]--> + 0.573<!--[[by_gru["written"]:.3f]]--> = 0.762<!--[[by_gru["new"]:.3f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Two published forms.** The printed paper of Cho et al. (2014; arXiv 1406.1078, version 3) resets *before* the product,
 # $(r_t \odot h_{t-1})\, U^n$. Its first version on arXiv, PyTorch and this course reset *after* it,
-# $r_t \odot (h_{t-1} U^n + d^n)$. Then one product with $h_{t-1}$ serves all three blocks, which is faster.
+# $r_t \odot (h_{t-1} U^n + d^n)$, so that a single matrix product with $h_{t-1}$ serves all three blocks.
 #
 # > **Ask yourself.** With *one* unit and no bias $d^n$, do the two give different results? And with three units?
 
@@ -262,22 +270,24 @@ for units in (1, 3):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# With one unit they are the same: $r\,(h\,u) = (r\,h)\,u$. With more units, a matrix mixes them, and it matters whether you reset
-# before or after the product. So weights trained in one form are wrong in the other, and no error message will tell you.
+# With one unit the two give the same result: $r\,(h\,u) = (r\,h)\,u$. With more units, a matrix mixes them, and it matters whether you
+# reset before or after the product.
 # </details>
+#
+# **Weights trained in one form are wrong in the other, and no error message tells you.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** **You swap $z$ and $1 - z$.** In Cho et al. (2014) and here $z$ is the fraction that is *kept*; some texts
 # > (Chung et al. 2014) write $h_t = (1 - z_t) \odot h_{t-1} + z_t \odot n_t$. Either form is fine on its own, since training
-# > adapts. But if you mix the two (or load weights of the other form), the cell keeps what it should replace. **You reset the wrong
-# > thing**: $h$ on the path along the top, where nothing is reset, or the input term as well. **You reset before instead of after**
+# > adapts. But if you mix the two (or load weights of the other form), the cell keeps what it should replace. **You apply
+# > $r$ in the wrong place**: to $h$ in $z \odot h$, or to the input term. It belongs only inside the candidate, at its recurrent term. **You reset before instead of after**
 # > (see above).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Three gates and two states: the LSTM
 #
-# The oldest gated cell is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997; in the form of Gers,
-# Schmidhuber & Cummins 2000). It carries *two* vectors: the **cell state** $c$, its memory, and the hidden state $h$, its output.
+# The oldest gated cell is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997; in the form of Gers, Schmidhuber & Cummins
+# 2000). It carries *two* vectors: the **cell state** $c$, its memory, and the hidden state $h$, its output.
 #
 # $$i_t = \sigma(x_t W^i + h_{t-1} U^i + b^i), \quad f_t = \sigma(x_t W^f + h_{t-1} U^f + b^f), \quad
 #   o_t = \sigma(x_t W^o + h_{t-1} U^o + b^o),$$
@@ -286,7 +296,8 @@ for units in (1, 3):
 #   h_t = o_t \odot \tanh(c_t).$$
 #
 # The **forget gate** $f$ says how much memory is *kept* (its name says the opposite), the **input gate** $i$ how much is written,
-# and the **output gate** $o$ how much is shown.
+# and the **output gate** $o$ how much is shown. (The cell of 1997 had no forget gate; its memory kept everything, as with $f = 1$. Gers et
+# al. added the gate.)
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -330,21 +341,21 @@ show.predict(
     answer={(True, False): "only c", (True, True): "both", (False, False): "neither"}[
         c_open > 1, h_open > 1
     ],
-    why="$c$ is a sum: with $f = i = 1$ a unit keeps everything *and* adds more at every step, so it can count. "
-    "$h$ is a number below 1 times a tanh. Set $c = 2$:",
+    why="Compare how the two are computed, and set $c = 2$:",
     reveals=widgets.cell_player(lstm_step, show.CIRCUITS["LSTM"], formulas, title="LSTM", c=0.8),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $c$ can, because it is a sum. Nothing ties $i$ to $f$, so with $f = i = 1$ a unit keeps everything *and* adds up to 1 at every
-#   step, and can count. $h$ cannot, because it is a number below 1 times a tanh.
-# - With $c = 0.8$: $f$ = 0.378<!--[[by_lstm["f"]:.3f]]-->, $i$ = 0.731<!--[[by_lstm["i"]:.3f]]-->, $g$ = 0.905<!--[[by_lstm["g"]:.3f]]-->, so $c_t$ = 0.302<!--[[by_lstm["kept"]:.3f]]--> + 0.662<!--[[by_lstm["written"]:.3f]]--> = 0.964<!--[[by_lstm["new c"]:.3f]]--> and
-#   $h_t$ = 0.818<!--[[by_lstm["o"]:.3f]]--> · tanh(0.964<!--[[by_lstm["new c"]:.3f]]-->) = 0.610<!--[[by_lstm["new h"]:.3f]]-->.
-# - Only $h$ goes back into the gates and on to the softmax; $c$ is private. The last tanh bounds the output even if the memory has
-#   counted far.
+# - Only $c$ can leave the interval, because it is a sum. Nothing ties $i$ to $f$. With $f = i = 1$ a unit keeps everything *and* adds up
+#   to 1 at every step, so it can count. $h$ is a value below 1 times a tanh.
+# - With $c = 0.8$ the memory becomes $c_t$ = 0.302<!--[[by_lstm["kept"]:.3f]]--> + 0.662<!--[[by_lstm["written"]:.3f]]--> = 0.964<!--[[by_lstm["new c"]:.3f]]-->.
+# - The output is $h_t$ = 0.818<!--[[by_lstm["o"]:.3f]]--> · tanh(0.964<!--[[by_lstm["new c"]:.3f]]-->) = 0.610<!--[[by_lstm["new h"]:.3f]]-->.
 # </details>
+#
+# Only $h$ feeds the gates and the softmax; $c$ is private. **The LSTM separates its memory from its output**: the final tanh bounds the
+# output, however large the memory has grown.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let everybody compute one box before you move the slider. What goes wrong: "forget gate 1" is read as "forget everything", and
@@ -352,7 +363,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Coupled gates.** Set $i = 1 - f$, so that the cell writes exactly as much as it forgets. That is the UGRNN's mixture again, with
-# an output gate on top (Greff et al. 2017 find that coupling costs little). How many parameters do the gates cost?
+# an output gate on top. Greff et al. (2017) found that coupling cost little on their tasks. How many parameters do the gates cost?
 
 # %% slideshow={"slide_type": "fragment"}
 sizes = {
@@ -368,7 +379,7 @@ show.predict(
     f"A plain RNN of 64 units that reads 64 inputs has {sizes['rnn']:,} parameters. By what factor is an LSTM larger?",
     within=0,
     answer=sizes["lstm"] / sizes["rnn"],
-    why="Each gate or candidate is a separate block of weights and biases: three gates and a candidate.",
+    why="Count the gates and candidates of each cell:",
     reveals=parameters,
 )
 
@@ -395,8 +406,8 @@ show.predict(
 # $$\frac{\partial c_T}{\partial c_t} = f_T \odot f_{T-1} \odot \cdots \odot f_{t+1}.$$
 #
 # This is one factor per unit and step, without a matrix and without the slope of a tanh. With $f = 1$ the product is 1, for ever;
-# Hochreiter & Schmidhuber called this the **constant error carousel**. (The full derivative has further terms, since the gates
-# depend on $h_{t-1}$, and hence on $c_{t-1}$.)
+# Hochreiter & Schmidhuber called this the **constant error carousel**. (The full derivative has further terms: the gates and the
+# candidate depend on $h_{t-1}$, and hence on $c_{t-1}$.)
 #
 # Before training, the bias $b^f$ sets the forget gate to about $\sigma(b^f)$. Gers et al. (2000) start with a positive bias, and
 # Jozefowicz, Zaremba & Sutskever (2015) recommend 1.
@@ -420,56 +431,62 @@ def with_forget_bias(bias):
 
 
 def memory_norms(bias, inputs):
-    """‖∂L/∂c_t‖ for every t, as a fraction of the last; L is the sum of the last c."""
+    """‖∂L/∂c_t‖ for every t, as a fraction of the last, L the sum of the last c: by all paths, and via the cell state only."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         cell = with_forget_bias(bias)(8, 24)
-    measured = (
-        gradient_norms(cell, inputs, loss=lambda state: state.c.sum(1)).parts[1].mean(dim=0)
-    )
-    return (measured / measured[-1]).flip(0)
+    found = gradient_norms(cell, inputs, loss=lambda state: state.c.sum(1)).parts[1].mean(dim=0)
+    with torch.no_grad():
+        forget = unroll(cell, inputs).gates["forget"].flip(1)  # the last step first
+    along = (
+        forget.cumprod(1).square().mean(2).sqrt().mean(0)
+    )  # no other path: the gates that occurred
+    return (found / found[-1]).flip(0), torch.cat([torch.ones(1), along])[: len(found)]
 
 
 texts = torch.randn(4, 81, 8, generator=draw)
 measured = {bias: memory_norms(float(bias), texts) for bias in range(-2, 7)}
-above = {bias: float(norms[20]) / sigmoid(bias) ** 20 for bias, norms in measured.items()}
+ratio = {bias: float(every[20] / along[20]) for bias, (every, along) in measured.items()}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 
 
 def draw_bias(bias):
     gate, d = 1 / (1 + math.exp(-bias)), np.arange(81)
+    every, along = measured[bias]
     lines = {
-        "measured ‖∂L/∂c‖": measured[bias].log10(),
-        "σ(b)ᵈ, the cell state's path only": d * math.log10(gate),
+        "measured ‖∂L/∂c‖, all paths": every.log10(),
+        "the cell state's path only": along.log10(),
+        "σ(b)ᵈ": d * math.log10(gate),
     }
-    at = float(measured[bias][20])
+    told = f"left after 20 steps: {every[20]:.1e} by all paths, {along[20]:.1e} by the cell state's path only, σ(b)²⁰ = {gate**20:.1e}"
     return show.lines_svg(
         d, lines, title=f"forget gate with bias {bias}: σ({bias}) = {gate:.3f}", x_title="distance d", y_title="norm",
-        low=-12, high=1, powers=True, width=760, alt=f"Gradient of the memory, bias {bias}: {at:.1e} at distance 20.",
-    ) + show.said(f"left after 20 steps: {at:.1e} measured, {gate**20:.1e} by the cell state's path only")  # fmt: skip
+        low=-12, high=1, powers=True, width=760, columns=3, alt=f"Gradient of the memory, bias {bias}: {told}.",
+    ) + show.said(told)  # fmt: skip
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "At bias 0, the gate is $\\sigma(0) = 0.5$. How much of a gradient is left after 20 steps along the memory?",
-    choices={"about 10⁻²": 1e-2, "about 10⁻⁶": 1e-6, "about 10⁻²⁰": 1e-20},
-    answer=sigmoid(0) ** 20,
-    why="An LSTM does not remember because it is an LSTM. It remembers if its gates are open. How much is left at bias 4?",
+    "With the usual bias of 1 the forget gate starts at $\\sigma(1) = 0.73$, which sounds open. How much of a gradient is left after 20 steps along the cell state?",
+    choices={"about a half": 0.5, "about a tenth": 0.1, "about 0.002": 0.002},
+    answer=sigmoid(1) ** 20,
+    why="How large must the bias be for half of the gradient to be left?",
     reveals=widgets.live(
-        draw_bias, bias=widgets.slider(0, -2, 6, 1, "bias of the forget gate", "420px")
+        draw_bias, bias=widgets.slider(1, -2, 6, 1, "bias of the forget gate", "420px")
     ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Via the cell state only, $0.5^{20} = 10^{-6}$<!--[[? abs(1e6 * sigmoid(0) ** 20 - 1) < 0.05]]--> of the gradient is left. At bias 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % are left. The
-#   default, 1, gives $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]-->, which is better than nothing, but not much for 20 steps. **An LSTM does not remember
-#   because it is an LSTM. It remembers if its gates are open.**
-# - The measured line lies above that prediction<!--[[? min(above.values()) > 1]]-->, and furthest above it where the gate is small<!--[[? above[-2] > above[0] > above[2] > above[4]]]-->, because the other paths, through
-#   $h$ and the gates, also carry some gradient. They are the plain network's paths, with the plain network's troubles.
+# - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. At bias 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % are left.
+# - If we multiply the gates that really occurred, instead of $\sigma(b)$, hardly anything changes from bias 0 upwards<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
+# - The measured gradient is larger. By all paths together, 5<!--[[ratio[1]:.0f]]--> times as much arrives at bias 1 as via the cell state, and 13<!--[[ratio[0]:.0f]]--> times as
+#   much at bias 0. The rest comes through $h$, the gates and the candidate. Those are the plain network's paths, with its matrices.
 # </details>
+#
+# **Being an LSTM is not what makes a cell remember; forget gates close to 1 are.** And 0.73 is not close.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Gates on real text
@@ -503,28 +520,44 @@ switched = {
 with show.held_back() as switches:
     for name, (closed, opened) in switched.items():
         print(f"{name:6} gates: {opened:4.0%} above 0.9, {closed:4.0%} below 0.1")
+
+
+def memory_left(steps):
+    """The mean product of so many forget gates in a row, in percent."""
+    total = torch.cat([torch.zeros(1, 256), here["forget"].clamp(min=1e-12).log().cumsum(0)])
+    return 100 * float((total[steps:] - total[:-steps]).exp().mean())
+
+
+with show.held_back() as left:
+    for steps in (1, 10, 50):
+        print(
+            f"left of a memory after {steps:2} characters, on average: {memory_left(steps):.0f} %"
+        )
 show.predict(
-    "What fraction of all forget gates, over all units and characters, is above 0.9?",
-    choices={"about a tenth": 10, "about a half": 50, "about nine tenths": 90},
-    answer=100 * switched["forget"][1],
+    f"{switched['forget'][1]:.0%} of the forget gates are above 0.9, over all units and characters. How much of a memory is left after 50 characters, on average?",
+    choices={"less than 1 %, like 0.9⁵⁰": 0.5, "about 40 %": 40, "about 90 %": 90},
+    answer=memory_left(50),
     unit=" %",
-    why="This network keeps nearly everything nearly always. For the output gates it is the other way round.",
-    reveals=switches,
+    why="A gate above 0.9 may be 0.91 or 0.999, and section 1 has shown what a difference that makes.",
+    reveals=[switches, left],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 88<!--[[100 * switched["forget"][1]:.0f]]--> % of the forget gates are wide open, and 5<!--[[100 * switched["forget"][0]:.0f]]--> % closed, so this network keeps nearly everything nearly always. For the output
-#   gates it is the other way round; half of them are closed<!--[[? 0.45 < switched["output"][0] < 0.55]]-->. Most of the time the network does not show most of its memory.
-# - Karpathy, Johnson & Fei-Fei (2015, section 4.2) plotted these fractions for trained LSTMs and GRUs.
+# - A memory fades slowly: 70<!--[[memory_left(10):.0f]]--> % are left after 10 characters, 38<!--[[memory_left(50):.0f]]--> % after 50. More than half<!--[[? (here["forget"] > 0.99).float().mean() > 0.5]]--> of all forget gates are above 0.99.
+# - The network also writes nearly all the time: 84<!--[[100 * switched["input"][1]:.0f]]--> % of the input gates are above 0.9.
+# - Output gates behave differently: half<!--[[? 0.45 < switched["output"][0] < 0.55]]--> of them are closed, a third<!--[[? 0.3 < switched["output"][1] < 0.36]]--> are open.
+# - Karpathy, Johnson & Fei-Fei (2015, section 4.2) plotted such fractions for trained LSTMs and GRUs.
 # </details>
+#
+# **On average more than half of a memory survives twenty characters<!--[[? memory_left(20) > 50]]-->, and the network shows only part of it at a time.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is
-# easy to fool yourself here, because with 256 units one will look right on any short text. So write down beforehand what a unit
-# could follow; find the unit with the largest correlation on one play; and *test that unit on a different play*. As a control, take
-# the largest correlation over all units after shifting the features by 2,000 characters, so that nothing should fit.
+# **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is easy to
+# fool yourself here: of 256 units, one will look right on any short text. So write down beforehand what a unit could follow; find the
+# unit with the largest correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
+# over all units after shifting the features by 2,000 characters, so that nothing should fit.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -560,6 +593,7 @@ def correlations(units, feature):
 
 
 here_features, there_features = features(chosen_on), features(held_out)
+directions = len(re.findall(r"\[[^\]]*\]", chosen_on))
 found = {}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -584,33 +618,33 @@ show.predict(
         here_features,
         key=lambda name: abs(found[name, "memory"][1]) - abs(found[name, "memory"][2]),
     ),
-    why="Stage directions are rare, so few examples chose the unit. The correlations with the other features hold up on the other play.",
+    why="Which unit was chosen for this feature, and for which other feature was the same unit chosen?",
     reveals=table,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The highest is that of the position in the line<!--[[? max(found, key=lambda of: abs(found[of][1])) == ("position in the line", "memory")]]-->. The memory of unit 90<!--[[counting]]-->, $\tanh c$, follows it with a correlation of −0.83<!--[[found["position in the line", "memory"][1]:.2f]]--> on the play where we
-#   found the unit, and of −0.87<!--[[found["position in the line", "memory"][2]:.2f]]--> on the other. Nobody trained the unit to do so, but it helps to predict the end of the line. No
-#   *forget gate* follows the position nearly as closely (0.26<!--[[abs(found["position in the line", "forget"][1]):.2f]]--> at best), because a gate moves for a moment, while the memory lasts.
-# - The correlations with the names of speakers hold up as well, 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do those with vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->. Stage directions
-#   are the warning. The unit that fitted best on one play, 0.59<!--[[found["stage direction", "memory"][1]:.2f]]-->, fits less well on the other, 0.41<!--[[found["stage direction", "memory"][2]:.2f]]-->, because we had few examples to
-#   choose it by.
-# - The control stays below 0.1<!--[[? max(of[3] for of in found.values()) < 0.1]]-->, so with 8,000<!--[[len(chosen_on):,]]--> characters chance does not produce such correlations by itself.
-# - A correlation says that a unit *goes along* with something. Whether the network *uses* it is a different question; to answer it,
-#   you ablate the unit and see what changes ([lecture 12](12_attention.ipynb)).
+# - The position in the line has the highest correlation<!--[[? max(found, key=lambda of: abs(found[of][1])) == ("position in the line", "memory")]]-->. The memory of unit 90<!--[[counting]]-->, $\tanh c$, follows it with −0.83<!--[[found["position in the line", "memory"][1]:.2f]]--> on the play
+#   where we found the unit, and with −0.87<!--[[found["position in the line", "memory"][2]:.2f]]--> on the other. No *forget gate* follows it nearly as closely (0.26<!--[[abs(found["position in the line", "forget"][1]):.2f]]--> at best).
+# - The unit for the names of speakers holds up as well, with 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do those for vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->.
+# - Stage directions are the warning. Their unit falls from 0.59<!--[[found["stage direction", "memory"][1]:.2f]]--> to 0.41<!--[[found["stage direction", "memory"][2]:.2f]]--> on the other play. It is the very unit that was also
+#   chosen for the names of speakers<!--[[? found["stage direction", "memory"][0] == found["name of a speaker", "memory"][0]]]-->, so "a unit for stage directions" would be the wrong name. The play we chose it on has only
+#   eight<!--[[words(directions)]]--> of them.
+# - The control stays below 0.1<!--[[? max(of[3] for of in found.values()) < 0.1]]-->.
 # </details>
+#
+# **Find a unit on one text, test it on a different one.** A correlation says that a unit goes along with something, not that the network
+# uses it. We come to that below.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask before the table: how would you fool yourself here? Then let them name a random unit, and look together for a meaning in
-# it. What goes wrong: they always find one. 9 minutes, five of them here; it is worth the time.*
+# it. What goes wrong: they always find one. 11 minutes, five of them here; it is worth the time.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Look at the unit that we found, and at any other of the 256. The passage is from the play that was not used for choosing.
 #
-# > **Ask yourself.** At which character is the unit's memory wiped out? Where does the network write
-# > into it: at every character, or only at some? Look at its forget gate and its input gate.
+# > **Ask yourself.** Does the unit count characters? Look at its input gate: where does the network write into it?
 
 # %% slideshow={"slide_type": "fragment"}
 start = held_out.index("\n\n") + 2
@@ -627,10 +661,9 @@ widgets.unit_explorer(held_out[part], quantities, unit=counting)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The shade grows stronger along each line and is faint again at the start of the next. The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->,
-# and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. The input gate opens mostly at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->. So the unit
-# does not count characters; it takes a step with each word. A cell below measures that on the whole text. Most other units show no
-# pattern that we could name; we chose this one because it does.
+# The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. The input gate opens
+# mostly at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->. So the unit does not count characters; it takes a step with each word. A cell below measures
+# that on the whole text. Most other units show no pattern that we could name; we chose this one because it does.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -655,21 +688,57 @@ for where, mask in at.items():
     opens[where] = forget, write
     print(f"unit {counting}, {where:21} forget gate {forget:.2f}   input gate {write:.2f}")
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Does the network use this unit?** We *ablate* it: we set its output $h$ to 0, for the gates and for the softmax, and measure how much
+# the loss rises on the held-out play, at line breaks and elsewhere. As a control we do the same with 20 other units, chosen at random.
+
+# %% slideshow={"slide_type": "fragment"}
+rows = torch.tensor([tokenizer.encode(held_out[i : i + 1000]) for i in range(0, 8000, 1000)])
+breaks = rows[:, 1:] == tokenizer.encode("\n")[0]
+
+
+@torch.no_grad()
+def loss_without(unit=None):
+    """Mean loss at line breaks, and at all other characters."""
+    ablated = copy.deepcopy(model)
+    if unit is not None:
+        ablated.recurrent.cells[0].weight_hh[:, unit] = 0
+        ablated.output.weight[:, unit] = 0
+    logits, _ = ablated(rows[:, :-1])
+    loss = torch.nn.functional.cross_entropy(
+        logits.transpose(1, 2), rows[:, 1:], reduction="none"
+    )
+    return np.array([loss[breaks].mean(), loss[~breaks].mean()])
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+others = torch.randperm(256, generator=torch.Generator().manual_seed(0))[:20].tolist()
+whole = loss_without()
+rise = loss_without(counting) - whole
+rises = np.array([loss_without(unit) - whole for unit in others])
+print(f"unit {counting}: loss at line breaks {rise[0]:+.2f}, elsewhere {rise[1]:+.3f}")
+print(
+    f"20 others: loss at line breaks {rises[:, 0].min():+.2f} to {rises[:, 0].max():+.2f}, "
+    f"elsewhere {rises[:, 1].min():+.3f} to {rises[:, 1].max():+.3f}"
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. No other unit of the twenty costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
+# other characters unit 90<!--[[counting]]--> costs no more than they do<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of the line.**
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. The race
 #
-# The task is copying after a delay. The network reads five symbols out of eight, ten blanks and a signal; then it must write the
-# symbols. (Such tasks go back to Hochreiter & Schmidhuber 1997.) All cells have the same width, texts and optimiser, and train for
-# 250 steps. There are a plain RNN, a UGRNN, a GRU, an LSTM whose forget gates start at bias 1, the default, and an LSTM whose
-# forget gates start at bias 3. Each ran with five seeds for its initial weights and its texts (`python -m lectures.recipes race`).
-# Guessing gives 12.5 %.
+# The task is copying after a delay. The network reads five symbols out of eight, ten blanks and a signal; then it must write the symbols.
+# (Such tasks go back to Hochreiter & Schmidhuber 1997.) All cells have the same width, texts, optimiser and learning rate, and train
+# for 250 steps with five seeds (`python -m lectures.recipes race`). Guessing gives 12.5 %. The gates that keep the old state start with
+# the cells' defaults here: a bias of 1 in the UGRNN, about 0 in the GRU, 1 in the LSTM. A second LSTM starts with 3.
 #
-# > **Ask yourself.** The picture shows one race, seed 1. Which of its gaps will hold over all five seeds: bias 3 ahead
-# > of bias 1, the UGRNN ahead of the GRU, the GRU ahead of the LSTM with bias 1, all gated cells ahead of the RNN?
+# > **Ask yourself.** The picture shows one race, seed 1. How much of this order would you expect to see with another seed?
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Let them bet on a gap before you click through the seeds. What goes wrong: they rank the cells after the first seed, as many papers
-# do. 7 minutes; leave the longer training to the reader if time is short.*
+# *Let them bet on a gap before you click through the seeds. What goes wrong: they rank the cells after the first seed. Ask which of the
+# runners differ in more than one thing, before you open the second question. 9 minutes.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 raced = stored("race")
@@ -677,7 +746,6 @@ names = ("RNN", "UGRNN", "GRU", "LSTM, bias 1", "LSTM, bias 3")
 right = {name: 100 * np.array(raced["right"][name]) for name in names}  # (seed, step)
 ends = {name: of[:, -1] for name, of in right.items()}
 middle_orders = {tuple(sorted(ends, key=lambda name: -ends[name][i])[1:4]) for i in range(5)}
-ahead = [name for name in names if (ends[name] > ends["RNN"]).all()]  # in every seed
 axes = {"x_title": "step", "y_title": "% correct", "low": 0, "high": 100, "level": 12.5}
 size = {"width": 820, "height": 430, "columns": 3}
 
@@ -706,86 +774,121 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - **Two gaps hold.** Bias 3 ends at 68<!--[[ends["LSTM, bias 3"].min():.0f]]--> to 76<!--[[ends["LSTM, bias 3"].max():.0f]]--> %, bias 1 at 27<!--[[ends["LSTM, bias 1"].min():.0f]]--> to 54<!--[[ends["LSTM, bias 1"].max():.0f]]--> %, so the bands do not touch<!--[[? ends["LSTM, bias 3"].min() > ends["LSTM, bias 1"].max()]]-->. It is the same cell, with a
-#   single initial value changed. And every gated cell ends above the RNN (15<!--[[ends["RNN"].min():.0f]]--> to 27<!--[[ends["RNN"].max():.0f]]--> %) in every seed<!--[[? ahead == list(names[1:])]]-->, if only just: the lowest seed of
-#   bias 1 is less than a point better than the highest of the RNN<!--[[? 0 < ends["LSTM, bias 1"].min() - ends["RNN"].max() < 1]]-->.
-# - **The others do not.** The UGRNN ends at 62<!--[[ends["UGRNN"].min():.0f]]--> to 69<!--[[ends["UGRNN"].max():.0f]]--> %, the GRU at 47<!--[[ends["GRU"].min():.0f]]--> to 68<!--[[ends["GRU"].max():.0f]]--> %, bias 3 at 68<!--[[ends["LSTM, bias 3"].min():.0f]]--> to 76<!--[[ends["LSTM, bias 3"].max():.0f]]--> %. Neighbours overlap or nearly
-#   touch, and so do the GRU and bias 1<!--[[? ends["GRU"].max() > ends["UGRNN"].min() and ends["LSTM, bias 1"].max() > ends["GRU"].min()]]-->. Click through the seeds to see how the order of the middle cells changes<!--[[? len(middle_orders) > 1]]-->.
-# - What follows? On this task, after so few steps, it matters more how open the gates start than which gated cell you choose. A
-#   ranking of cells does not follow, because this is one task, one width, one learning rate, and a short training.
+# - The LSTM with bias 3 ends at 68<!--[[ends["LSTM, bias 3"].min():.0f]]--> to 76<!--[[ends["LSTM, bias 3"].max():.0f]]--> %, in every seed above the LSTM with bias 1<!--[[? (ends["LSTM, bias 3"] > ends["LSTM, bias 1"]).all()]]-->, which ends at 27<!--[[ends["LSTM, bias 1"].min():.0f]]--> to 54<!--[[ends["LSTM, bias 1"].max():.0f]]--> %. It is the
+#   same cell, with a single initial value changed.
+# - The order of the cells in the middle changes from seed to seed<!--[[? len(middle_orders) > 1]]-->.
+# - The lowest seed of the LSTM with bias 1 is less than a point better than the highest of the RNN<!--[[? 0 < ends["LSTM, bias 1"].min() - ends["RNN"].max() < 1]]-->.
 # </details>
+#
+# But this race compares two things at once, the cell and the bias of its gate.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now train longer: 1,500 steps of 64 texts each, width 64, one run for each cell at each delay (`python -m lectures.recipes memory`).
+# **One thing at a time.** Now all three cells start with the same bias, 0, 1 or 3, of the gate that keeps the old state: $G$, $z$ or $f$.
+# With one seed, a cell has the same other weights and the same texts at all three biases. Each row runs at the best of five learning
+# rates, which the first seed chooses on other texts (`python -m lectures.recipes gate_bias`). The rate has a warm-up and falls to 0 along
+# a cosine, so the percentages are not those of the race.
 
-# %% slideshow={"slide_type": "fragment"}
-memory = stored("memory")
-for name, by_delay in memory["copy_accuracy"].items():
-    shares = " ".join(f"{delay:>3}: {right:4.0%}" for delay, right in by_delay.items())
-    print(
-        f"{memory['cells'][name]:6} delay {shares}   {memory['parameters'][name]:6,} parameters"
-    )
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+by_bias = stored("gate_bias")
+biases, gated = (0, 1, 3), ("UGRNN", "GRU", "LSTM")
+grid = {
+    cell: 100 * np.array([by_bias["rows"][f"{cell}, bias {bias}"]["right"] for bias in biases]).T
+    for cell in gated
+}  # (seed, bias)
+gains = {cell: [100 * by_bias["gains"][cell][of] for of in ("mean", "half")] for cell in gated}
+gainers = [cell for cell, (gain, half) in gains.items() if gain > half]
+spoken = "; ".join(
+    f"{cell} {', '.join(f'{v:.0f} % at bias {b}' for b, v in zip(biases, of.mean(0), strict=True))}"
+    for cell, of in grid.items()
+)
+choices = {
+    "all three": [*gated],
+    "only the LSTM": ["LSTM"],
+    "the two with one state, UGRNN and GRU": ["UGRNN", "GRU"],
+}
+with show.held_back() as differences:
+    for cell, (gain, half) in gains.items():
+        print(f"{cell:5} bias 3 minus bias 0, the same seeds: {gain:+.0f} ± {half:.0f} points")
+show.predict(
+    "Which cells copy more with a bias of 3 than with a bias of 0?",
+    choices=[*choices],
+    answer=next(name for name, cells in choices.items() if cells == gainers),
+    why="In the picture each line is the mean of five seeds, and each band reaches from the lowest to the highest.",
+    reveals=[
+        show.bands_svg(
+            biases, grid, title="copied correctly after 250 steps", x_title="bias of the gate that keeps", y_title="% correct",
+            low=0, high=100, level=12.5, width=820, height=400, columns=3, alt=f"Copied correctly: {spoken}.",
+        ),
+        differences,
+    ],
+)  # fmt: skip
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - After 80 blanks the UGRNN and the GRU still copied most symbols<!--[[? min(memory["copy_accuracy"][of]["80"] for of in ("ugrnn", "gru")) > 0.8]]-->. The LSTM, with the most parameters<!--[[? memory["parameters"]["lstm"] == max(memory["parameters"].values())]]-->, copied 55<!--[[100 * memory["copy_accuracy"]["lstm"]["20"]:.0f]]--> % after 20 and at
-#   most 24<!--[[100 * memory["copy_accuracy"]["lstm"]["40"]:.0f]]--> % after 40; the RNN at most 27<!--[[100 * max(memory["copy_accuracy"]["rnn"].values()):.0f]]--> % anywhere.
-# - This is **one run** per cell and delay, so read it as what a cell *can* learn, not as a ranking; the five seeds above differ by
-#   up to 27<!--[[max(of.max() - of.min() for of in ends.values()):.0f]]--> points. What the LSTM failed to learn here says little about LSTMs. Its forget gates start at $\sigma(1)$; section 5
-#   tells you how much of a gradient is left at that value after 40 steps.
+# - The LSTM gains 47<!--[[gains["LSTM"][0]:.0f]]--> ± 12<!--[[gains["LSTM"][1]:.0f]]--> points (mean of five paired differences, with its 95 % interval). At bias 0 it hardly gets above guessing<!--[[? grid["LSTM"][:, 0].mean() < 15]]-->.
+# - The UGRNN and the GRU do not gain: we measure −5<!--[[gains["UGRNN"][0]:.0f]]--> ± 8<!--[[gains["UGRNN"][1]:.0f]]--> and −4<!--[[gains["GRU"][0]:.0f]]--> ± 7<!--[[gains["GRU"][1]:.0f]]--> points.
+# - So the order of the cells changes. At bias 0 the LSTM is last in every seed<!--[[? (grid["LSTM"][:, 0] < np.minimum(grid["UGRNN"][:, 0], grid["GRU"][:, 0])).all()]]-->, at bias 3 it is first in every seed<!--[[? (grid["LSTM"][:, 2] > np.maximum(grid["UGRNN"][:, 2], grid["GRU"][:, 2])).all()]]-->.
+# - We do not know why the LSTM needs the open gate and the other two do not.
 # </details>
+#
+# **On this task, after 250 steps, one initial value decides which cell looks best.** A ranking of cells at their default biases says as
+# much about the defaults as about the cells.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. At equal numbers of parameters
 #
-# A fair comparison keeps something fixed. Collins, Sohl-Dickstein & Sussillo (2016) fixed the number of parameters, tuned every
-# cell at great length, and found that all architectures store about *five bits per parameter*; they differ in how easy they are to
-# train. In short, parameters matter more than the architecture.
+# All runners above have the same width, and an LSTM of 48 units has about four times the recurrent parameters of an RNN of 48. Collins,
+# Sohl-Dickstein & Sussillo (2016) kept the number of parameters fixed instead, and tuned every cell at great length. They found that
+# all architectures store about *five bits per parameter*, and that they differ in how easy they are to train. In short, the number of
+# parameters matters more than the cell, *if you can train it*.
 #
-# Our comparison uses minutes of training and no search (`python -m lectures.recipes capacity`). It measures how many random answers
-# a network can memorise, in bits (one yes or no is one bit) per parameter, and how well it predicts characters of Shakespeare
-# (perplexity, lower is better).
-#
-# > **Ask yourself.** Which cell stores most per parameter? And on text, does a cell with three times the parameters always beat a
-# > different cell with fewer?
+# Here is a small version of their comparison (`python -m lectures.recipes capacity`): minutes of training, without tuning, one run for
+# each cell and size. On the left the networks memorise random yes/no answers, one bit each. On the right they predict characters of
+# Shakespeare. Single runs rank nothing; the picture shows how such a comparison is made.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Ask what they would keep fixed: width, parameters, time, energy? Each gives a different winner. What goes wrong: they quote "five
-# bits" as a law; it is a measurement of well-tuned networks. 6 minutes.*
+# *Ask what they would keep fixed: width, parameters, time, energy? What goes wrong: they quote "five bits" as a law; it is a measurement
+# of well-tuned networks. 3 minutes.*
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 capacity = stored("capacity")
-for task, unit in (("memorising", "bits_per_parameter"), ("characters", "perplexity")):
-    print(f"{task}: {unit.replace('_', ' ')}, by number of parameters")
-    for name, by_size in capacity[task].items():
-        row = " ".join(f"{int(size):>8,}: {facts[unit]:5.2f}" for size, facts in by_size.items())
-        print(f"  {capacity['cells'][name]:6}{row}")
-bits, on_text = (
-    {
-        of: {n: facts[unit] for n, facts in by_size.items()}
-        for of, by_size in capacity[task].items()
+
+
+def by_parameters(task, unit, title, high):
+    lines = {
+        capacity["cells"][of]: [facts[unit] for facts in rows.values()]
+        for of, rows in capacity[task].items()
     }
-    for task, unit in (("memorising", "bits_per_parameter"), ("characters", "perplexity"))
+    sizes = [int(n) for n in next(iter(capacity[task].values()))]
+    told = "; ".join(f"{of} {', '.join(f'{v:.2f}' for v in line)}" for of, line in lines.items())
+    return show.lines_svg(
+        sizes, lines, title=title, x_title="parameters", y_title=title, low=0, high=high, width=445,
+        alt=f"{title}, one run each, at {', '.join(f'{n:,}' for n in sizes)} parameters: {told}.",
+    )  # fmt: skip
+
+
+HTML(
+    show.beside(
+        by_parameters("memorising", "bits_per_parameter", "bits per parameter", 6),
+        by_parameters("characters", "perplexity", "perplexity per character", 12),
+    )
 )
+bits = [
+    facts["bits_per_parameter"] for of in capacity["memorising"].values() for facts in of.values()
+]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# No run stores more than 2.05<!--[[max(bits):.2f]]--> bits per parameter, where Collins et al. reach five after long tuning. Such short runs cannot tell how much
+# a cell can hold from how fast it learns.
 #
-# - These are single runs, so consider only large differences. At the two smaller sizes the plain RNN stored most<!--[[? all(max(bits, key=lambda of: bits[of][n]) == "rnn" for n in ("500", "1000"))]]-->, 2.05<!--[[bits["rnn"]["1000"]:.2f]]--> bits per parameter at
-#   1,000, and the LSTM least<!--[[? all(min(bits, key=lambda of: bits[of][n]) == "lstm" for n in ("500", "1000"))]]-->, 1.40<!--[[bits["lstm"]["1000"]:.2f]]-->; at 2,000 the four<!--[[words(len(bits))]]--> lie within 1.66<!--[[min(of["2000"] for of in bits.values()):.2f]]--> to 1.86<!--[[max(of["2000"] for of in bits.values()):.2f]]-->. Collins et al., who tuned every cell, also saw the
-#   plain RNN slightly ahead.
-# - No cell reaches five bits<!--[[? max(max(of.values()) for of in bits.values()) < 5]]-->, because our training is short. So we measure capacity *and* ease of training together.
-# - **On text**, three to nine times the parameters change the perplexity by a factor of up to 1.38<!--[[max(max(of.values()) / min(of.values()) for of in on_text.values()):.2f]]-->; gated cells of equal size
-#   differ by a factor of up to 1.26<!--[[max(max(row) / min(row) for row in zip(*(of.values() for of in on_text.values()))):.2f]]-->. In this run a UGRNN of 60,000 parameters (8.25<!--[[on_text["ugrnn"]["60000"]:.2f]]-->) is ahead of an LSTM of 180,000 (8.57<!--[[on_text["lstm"]["180000"]:.2f]]-->). We have
-#   not measured whether that holds over seeds. "Parameters matter more than the architecture" is a statement about networks
-#   *trained to convergence*; ours are not, and these runs neither confirm nor refute it.
-# </details>
+# **What if the network could leave a value unchanged, for as long as it wants? A gate near 1 does that, for as long as it stays near 1.
+# Training must learn when, and how easily it does depends on the cell and on where its gates start.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** You compare cells at equal *width*, where an LSTM of 64 units has four times the parameters of an RNN of 64.
-# > You compare after equal *steps*, although one cell is slower. You compare single seeds. Or you read a ranking of papers as a
-# > ranking of cells, although the baseline is often the cell that nobody tuned.
+# > You compare after equal *steps*, although one cell is slower. You compare single seeds, or cells with different biases. Or you trust
+# > published rankings: the baseline is often the cell that nobody tuned.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
@@ -864,6 +967,7 @@ widgets.cell_player(
 # |---|---|---|
 # | $h_t = G_t \odot h_{t-1} + (1 - G_t) \odot R_t$ | $h[t] = G[t] \odot h[t-1] + (1 - G[t]) \odot R[t]$ | a gated step |
 # | $x_t W^{xR} + h_{t-1} W^{hR} - B^R$, rows | $W^{hR} h + W^{xR} x - B$, columns | the input of a gate or candidate |
+# | $\sigma(x_t W^{xG} + h_{t-1} W^{hG} - B^G)$ | $\sigma(W^{hG}[J, I]\, h[t-1, I] + W^{xG}[J, K]\, x[t, K] - B^G[J])$ | the gate in McAllester's capital indices: a capital letter is a whole axis; if it occurs twice in a product, it is summed |
 # | $R_t$, $G_t$ (UGRNN) | $c_t$, $g_t$ (Collins et al.) | candidate and gate |
 # | $z_t$ keeps | $z_t$ (Cho et al.); $1 - z_t$ (Chung et al.) | the GRU's update gate |
 # | $n_t$ | $\tilde h_t$ | the GRU's candidate |
@@ -888,7 +992,7 @@ widgets.cell_player(
 # - **update gate**: the gate that mixes old state and candidate; here 1 keeps the old state.
 # - **reset gate**: the gate that decides how much of the old state the GRU's candidate sees.
 # - **LSTM**: long short-term memory, a cell with three gates and a memory separate from its output.
-# - **cell state**: the LSTM's memory, a sum that only its gates change.
+# - **cell state**: the LSTM's memory, a sum of what its gates keep and write.
 # - **forget gate**: the gate that says how much of the cell state is kept; 1 forgets nothing.
 # - **input gate**: the gate that says how much of the candidate is added to the cell state.
 # - **output gate**: the gate that says how much of the cell state is shown.

@@ -1,8 +1,9 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Decoding
 #
-# A language model assigns a probability to every text, but it does not write one. *Which text should it write?* "The most probable
-# one" is a natural answer. This text is nearly impossible to compute, but there are good ways to come close. And then this happens:
+# A language model assigns a probability to every text, but it does not write one. **Which text should it write?** "The most probable
+# one" is a natural answer. For most models that text cannot be found with certainty, but there are good ways to come close. And then this
+# happens:
 #
 # <img src="figures/aye.svg" width="860" alt="Probability of each of 96 tokens under SmolLM2. Shakespeare's line jumps between 0 and 1 and is low most of the time. The line of the text found by beam search climbs and stays near 1.">
 #
@@ -11,12 +12,12 @@
 # (orange): "Aye, aye, aye, aye, aye, aye, aye, aye, …"*
 #
 # **After this lecture you can**
-# - say what decoding searches for, and why it cannot check every text;
+# - say what a search looks for, why it cannot check every text, and when there is a shortcut;
 # - do greedy search and beam search by hand, and say when a beam may stop;
 # - use a length penalty, and say what its sign does;
 # - filter a next-word distribution by temperature, top-k, top-p (nucleus), min-p and typicality;
 # - lower the scores of tokens that would repeat, and say what that costs;
-# - let a small model draft for a large one, and prove that the text still follows the large model's distribution;
+# - let a small model draft for a large one, and prove that each token still follows the large model's distribution;
 # - choose between searching and sampling for a task, with measured reasons.
 #
 # **You need** conditional probabilities, logarithms and Python. From [lecture 1](01_language_models.ipynb) you need language models, the chain rule, and the
@@ -24,9 +25,11 @@
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 # |---|---|---|---|---|---|---|---|---|---|---|
-# | minutes | 5 | 8 | 12 | 9 | 8 | 13 | 5 | 6 | 7 | 3 |
+# | minutes | 5 | 9 | 12 | 9 | 8 | 12 | 5 | 6 | 7 | 3 |
 #
-# *Coming from other slides?* A table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 130 minutes. Sections 1 to 4 (searching) and 5 to
+# 10 (sampling) are two sittings; sections 8 and 9 can be left out. *Coming from other slides?* A table at the end translates their
+# notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The first model is a table of sixteen words, so that you can check every number on the board. Do the
@@ -85,24 +88,27 @@ with show.held_back() as texts:
     for n in (1, 2, 3, 5, 10, 11, 20):
         print(f"{n:6} {float(V**n):12.0e}   {V**n / 1e9 / 3.15e7:12.0e}")
 show.predict(
-    "The Earth has about $10^{50}$ atoms. How many tokens must a text have so that there are more possible texts than atoms?",
+    "The Earth has about $10^{50}$ atoms. How long must a text be, in tokens, before there are more possible texts than atoms?",
     choices={"11": 11, "110": 110, "1,100": 1100},
     answer=next(n for n in range(1, 2000) if V**n > 10**50),
-    why="Checking every text is *prohibitive*, and there is no general shortcut.",
+    why="Which of these texts could a search leave out, without checking them?",
     reveals=texts,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# 11<!--[[next(n for n in range(1, 2000) if V**n > 10**50)]]--> tokens suffice. Checking all texts of five tokens would already take nine million<!--[[? round(V**5 / 1e9 / 3.15e7 / 1e6) == 9]]--> years. Checking every text is **exhaustive
-# search**; for a real vocabulary it is *prohibitive*. Nor is there a general shortcut. The next word may depend on all previous
-# words, so we cannot solve a part of the problem once and reuse it.
+# 11<!--[[next(n for n in range(1, 2000) if V**n > 10**50)]]--> tokens suffice. Checking all texts of five tokens would already take nine million<!--[[? round(V**5 / 1e9 / 3.15e7 / 1e6) == 9]]--> years.
 # </details>
+#
+# Checking every text is **exhaustive search**; for a real vocabulary it is *prohibitive*. Is there a shortcut? Section 2 has one for models
+# in which the next word depends only on the previous one, section 4 one that drops hopeless texts early. **If the next word may depend on all
+# previous words, there is none that always works**: for recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
+# 2018).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes. Ask what you would do if you could read every text in an instant; then count up to eleven tokens. What goes wrong:
-# they think of a clever shortcut, and there is none in general.*
+# *5 minutes. Ask what you would do if you could read every text in an instant; then count up to eleven tokens. What goes wrong: they
+# think of dynamic programming. Ask them what it would have to store for a model that remembers every word.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Greedy, and where it fails
@@ -178,7 +184,7 @@ show.predict(
 # has $0.25 \cdot 0.96$ = 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->, more than twice as much, and says the same in one word.
 # </details>
 #
-# Here we can check all texts. `exhaustive_search` scores every one and returns the best first:
+# With this model we can check all texts. `exhaustive_search` scores every one and returns the best first:
 
 # %% slideshow={"slide_type": "fragment"}
 every = exhaustive_search(TableLM(), prompt, 6, eos=EOS, limit=16**6)[0]
@@ -193,13 +199,32 @@ print(f"together {sum(math.exp(found.log_prob) for found in every):.4f}")
 # - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three.
 # - It **prefers many common words to one rare one**: "without" looks better than "penniless" because many sentences share it. Their
 #   probability is then split again and again.
-# - It cannot go back. It is not a bad rule for each single word, but it answers a different question from ours.
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
+#
+# **Greedy search answers a different question from ours**: which *word* is best now, not which *text*. It cannot go back.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *rest* of a text is the
+# same for all texts that end in the same word, and we need it only once for each word. That is dynamic programming, the algorithm of
+# Viterbi (1967): begin with rests of one token, `<eos>`, and lengthen them step by step.
+
+# %% slideshow={"slide_type": "fragment"}
+rest = table[:, EOS]  # after each word, the probability of the best rest of one token
+for _ in range(5):  # of at most two tokens, of three, …, of six
+    rest = (table * rest).max(dim=1).values
+print(
+    f"the best text after “home” has P = {rest[number['home']]:.2f}, found with 5 · 16 · 16 products"
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# A real model remembers more than one word. For it, two texts share a best rest only if they agree in *everything* that it remembers, so a
+# table of rests would be as long as the list of texts.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Walk the greedy path on the board before the cell runs, then ask for a better sentence. What goes wrong: they multiply up to the last word and forget `<eos>`.*
+# *9 minutes. Walk the greedy path on the board before the cell runs, then ask for a better sentence. What goes wrong: they multiply up
+# to the last word and forget `<eos>`.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Beam search
@@ -209,7 +234,8 @@ print(f"together {sum(math.exp(found.log_prob) for found in every):.4f}")
 #
 # 1. *Extend* every hypothesis of the beam $B_{t-1}$ by every word.
 # 2. *Score* each extension by the probability of the **whole** text so far.
-# 3. *Keep* the $b$ best; **prune** (drop for good) the rest. A hypothesis that ends in `<eos>` is finished and set aside.
+# 3. *Keep* the $b$ best; **prune** (drop for good) the rest. A hypothesis that ends in `<eos>` is finished and set aside. It takes no slot
+#    of the beam: the next best extension moves up. (In some programs the beam shrinks instead.)
 #
 # $$B_t = \text{the } b \text{ best of } \{(y, w) : y \in B_{t-1},\; w \in V\} \text{ by } \ln P(y, w)
 #   = \ln P(y) + \ln P(w \mid y)$$
@@ -230,7 +256,7 @@ print("200 times ln 0.01, added: ", round(200 * math.log(0.01), 1))
 # | 3 | **with no money** 0.21 · 0.9 = 0.189<!--[[p_of("with no money"):.3f]]-->, **without any money** 0.27 · 0.6 = 0.162<!--[[p_of("without any money"):.3f]]-->, without any means 0.108<!--[[p_of("without any means"):.3f]]-->, with no plan 0.021<!--[[p_of("with no plan"):.3f]]--> | with no money, without any money |
 # | 4 | with no money `<eos>` 0.189 · 0.7 = 0.1323<!--[[p_of("with no money <eos>"):.4f]]-->, finished; without any money `<eos>` 0.1134<!--[[p_of("without any money <eos>"):.4f]]-->, finished; … | the rest has at most 0.0567<!--[[p_of("with no money at"):.4f]]-->: stop |
 #
-# In step 3 the order changed, and the second hypothesis is now first. Greedy search could not have seen that.
+# In step 3 the order changed: the second hypothesis is now first. Greedy search had dropped it.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -270,13 +296,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Not after step 2, because "without any" still has 0.27<!--[[best_open(2):.2f]]-->, and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->. In step 3 the best open text has 0.189<!--[[best_open(3):.3f]]-->, so
-#   nothing else can win.
+# - It may not stop after step 2, because "without any" still has 0.27<!--[[best_open(2):.2f]]-->, and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->. In step 3 the best open text
+#   has 0.189<!--[[best_open(3):.3f]]-->, so nothing else can win.
 # - With $b = 2$ "penniless" was pruned at step 1, as the third of three. Nothing can bring it back later.
-# - Beam search is a heuristic and guarantees nothing. With $b = 1$ it is greedy search; with a beam so wide that nothing is ever
-#   pruned it is exhaustive search.
-# - It needs $b \cdot n$ calls of the model instead of $V^n$.
+# - With $b = 1$ beam search is greedy search; with a beam so wide that nothing is ever pruned it is exhaustive search.
 # </details>
+#
+# **Beam search is a heuristic and guarantees nothing.** It scores $b \cdot n$ prefixes instead of $V^n$ texts.
 
 # %% slideshow={"slide_type": "subslide"}
 for b in (1, 2, 3):
@@ -284,10 +310,9 @@ for b in (1, 2, 3):
     print(f"b = {b}: P = {math.exp(best.log_prob):.4f}  ", *[words[i] for i in best.tokens])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **What goes wrong.** Everybody who implements beam search makes three mistakes once. *You add probabilities* instead of their
-# > logarithms. The sum then grows with every word, so that long texts win and the most probable single word drags along whatever
-# > follows it. *You rank by the last word only* instead of the whole text. That is greedy search $b$ times. *You drop a hypothesis
-# > when it produces* `<eos>`, because you cannot extend it. You then lose the best text at the moment it is finished. (The opposite
+# > **What goes wrong.** Three mistakes are common. *You add probabilities* instead of their logarithms. The sum then grows with every
+# > word, so long texts win, and one very probable word lifts every text that contains it. *You rank by the last word only* instead of the
+# > whole text. *You drop a hypothesis when it produces* `<eos>`. You then lose the best text at the moment it is finished. (The opposite
 # > mistake is to extend it, and to keep writing after the end.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -296,19 +321,22 @@ for b in (1, 2, 3):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. When to stop, and how long a text gets
 #
-# **When to stop?** Not at the first `<eos>`: with $b = 3$, "penniless" was finished with 0.24<!--[[p_of("penniless <eos>"):.2f]]--> while "without any" had 0.27<!--[[p_of("without any"):.2f]]-->.
-# But every further word multiplies by a number of at most 1, so the probability of an open text can only fall. As soon as the best
-# finished text is above the best open one, the search may stop without missing anything. A maximum length stops it in any case.
+# **When to stop?** Not at the first `<eos>`: with $b = 3$, "penniless" was finished with 0.24<!--[[p_of("penniless <eos>"):.2f]]--> while "without any" had 0.27<!--[[p_of("without any"):.2f]]-->. But
+# every further word multiplies by at most 1, so the probability of an open text can only fall. As soon as the best finished text is above
+# the best open one, no extension of the beam can win, and the search may stop. A maximum length stops it in any case.
 #
-# The same fact has a second consequence: **every word costs probability, so short texts win.** One remedy is to divide by a power of
-# the length, the **length penalty** (Wu et al. 2016, section 7, in a simpler form):
+# The same fact makes an *exact* search possible: go through all texts depth-first, and drop every open one that is already less probable
+# than the best finished one (Stahlberg & Byrne 2019, for translations). If a probable text ends early, most others are dropped early. In
+# the worst case none is.
+#
+# But **every word costs probability, so short texts win.** One remedy is to divide by a power of the length, the **length penalty** (Wu et
+# al. 2016, section 7, in a simpler form):
 #
 # $$\mathrm{score}(y) = \frac{\ln P(y)}{|y|^{\alpha}}, \qquad \alpha = 0: \text{probability}, \quad \alpha = 1:
 #   \text{mean } \ln P \text{ per token.}$$
 #
 # Now take a real model, SmolLM2, which has 135 million parameters and is on your disk. A beam of 6 completes a sentence; the full
-# stop is its `<eos>`. The search runs with $\alpha = 1.5$, so that it does not stop before it has found long texts, and we keep all
-# finished ones.
+# stop is its `<eos>`. We search with $\alpha = 1.5$, to find long texts as well, and keep all finished ones.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -341,25 +369,31 @@ def leader(alpha):
     return lengths[max(range(len(lengths)), key=lambda i: score(log_probs[i], lengths[i], alpha))]
 
 
+alphas = {"−1": -1.0, "0.5": 0.5, "2": 2.0}
+
+
+def handicap(alpha):
+    """How many times as negative the score of a text of 10 tokens is as that of one of 5, at equal ln P."""
+    return score(-5.0, 10, alpha) / score(-5.0, 5, alpha)
+
+
 show.predict(
-    f"At $\\alpha = 0$ a sentence of {leader(0)} tokens leads. At what $\\alpha$ does one of {max(leader(1), leader(1.5))} tokens take the lead?",
-    choices={"0.1": 0.1, "0.5": 0.5, "1": 1.0},
-    answer=next(
-        a for a in [n / 20 for n in range(40)] if leader(a) == max(leader(1), leader(1.5))
-    ),
-    why="Dividing a negative number by a larger one brings it closer to 0, which is *more*, so a larger $\\alpha$ favours longer texts.",
+    "At $\\alpha = 0$ the most probable text wins. Which of these values of $\\alpha$ favours *short* texts even more?",
+    choices=[*alphas],
+    answer=max(alphas, key=lambda name: handicap(alphas[name])),
+    why="ln P is negative. Move the slider: which length leads at which α?",
     reveals=widgets.length_penalty_player(score, sentences, lengths, log_probs),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Dividing a negative number by a larger one brings it closer to 0, which is *more*, so a larger $\alpha$ favours longer texts. A
-#   negative $\alpha$ multiplies instead, and penalises length twice.
-# - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> it is one of 14<!--[[leader(1)]]--> tokens. Neither is *right*: we choose $\alpha$
-#   so that our texts become as long as good texts are.
-# - A penalty also changes the stopping rule, because an open text may now gain by growing. So `nlmcore` asks what an open text
-#   would score if it lost no more probability up to the maximum length.
+# - $\ln P$ is negative. Dividing it by a larger number brings it closer to 0, which is *more*, so a positive $\alpha$ favours longer
+#   texts. A negative $\alpha$ multiplies instead, and penalises length twice.
+# - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> it is one of 14<!--[[leader(1)]]--> tokens. Neither is *right*: we
+#   choose $\alpha$ so that the output is as long as the references.
+# - A penalty also changes the stopping rule, because an open text may now gain by growing. `nlmcore` computes the best score that an open
+#   text could still reach: its present $\ln P$, divided by the penalty at the maximum length.
 # </details>
 #
 # > **What goes wrong.** You compute $\ln P \cdot |y|^{\alpha}$, or you *subtract* a penalty for each word. Both have the wrong
@@ -367,12 +401,13 @@ show.predict(
 # > same for all texts.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Is a wider beam better?** It finds more probable texts. Stahlberg & Byrne (2019) searched exactly for translations and found
-# that for more than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles
-# (2017) had seen quality fall with wide beams, the **beam search curse**. Does it strike here? We test two of the course's small
-# translators ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers in words into German, and we measure
-# it by BLEU, the agreement with the reference, which is at most 100. The other turns spelling into *phonemes*, the sounds of a
-# word, and we measure its phoneme errors. `python -m lectures.recipes dullness` repeats the measurement.
+# **Is a wider beam better?** It finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found
+# that for more than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles (2017)
+# had seen quality fall with wide beams; Yang, Huang & Ma (2018) call this the **beam search curse**. Does it strike here? We test two of
+# the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers of 15 to 20 words into
+# German, with a single vector between encoder and decoder; we measure it by BLEU, the agreement with the reference, which is at most 100.
+# The other turns spelling into *phonemes*, the sounds of a word, and we measure its phoneme errors (`python -m lectures.recipes
+# dullness`).
 #
 # > **Ask yourself.** Of beams from 1 to 256, which gives the best quality, and does the widest one do harm?
 
@@ -389,17 +424,20 @@ for part in measured["wide_beams"].values():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $\ln P$ rises with the beam<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, as it must; beams above 64 find nothing more probable<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
-# - **No curse here.** Into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4 and 66.6<!--[[german["64"]["quality"]:.1f]]--> with 64. For phonemes
-#   a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it. No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->. (We have one
-#   trained model per task, so this shows that no curse appeared, not which beam is best.)
-# - Why not? These tasks have a single right answer, and the models know their few words very well. If a sentence can be said in a
-#   thousand ways, each way has a thousandth of the probability, and one dull alternative can be more probable than any of them.
+# - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is usual, but not guaranteed. Beams above 64 find nothing more probable<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
+# - Into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4, and to 66.6<!--[[german["64"]["quality"]:.1f]]--> with 64. This is not an easy
+#   task for this model, and wide beams still do it no harm.
+# - For phonemes a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it.
+# - No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->.
 # </details>
+#
+# **We saw no curse**, with one trained model for each task, and we do not know why. One difference is that our tasks have a single right
+# answer. Ott et al. (2018) and Eikema & Aziz (2020) point out that where a sentence can be said in many ways, the probability is spread over
+# all of them, and a poor text may be the most probable single one.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Ask for the sign of α before the widget: everyone guesses wrongly once. Skip the wide beams if time is short; say that
-# one model per task ranks nothing.*
+# *9 minutes. Let the room argue about the sign of α before you open the answer. Skip the wide beams if time is short; say that one model
+# per task ranks nothing.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Is the most probable text a good text?
@@ -450,8 +488,7 @@ show.predict(
     "Over all passages, which way of writing comes closest to Shakespeare's mean probability per token?",
     choices=ways,
     answer=closest,
-    why="People do not write the most probable words, because they need not say what the reader already knows. "
-    "Human text lies where the model's *samples* lie, not where its maximum is.",
+    why="Read that text as well. Is it good?",
     reveals=widgets.live(
         beside_shakespeare,
         way=ipywidgets.ToggleButtons(
@@ -482,22 +519,22 @@ for model, rows in measured["rows"].items():
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The beam's tokens have a mean probability of 0.72<!--[[big["beam 4"]["probability"]:.2f]]-->, Shakespeare's of 0.03<!--[[big["Shakespeare"]["probability"]:.2f]]-->. People do not write the most probable words, because
-#   they need not say what the reader already knows.
+# - The beam's tokens have a mean probability of 0.72<!--[[big["beam 4"]["probability"]:.2f]]-->, Shakespeare's of 0.03<!--[[big["Shakespeare"]["probability"]:.2f]]-->. Holtzman et al. offer an explanation: people do not say what
+#   their readers already know.
 # - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %. And the probability *climbs* along the text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over
-#   the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve, because each "aye"<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]--> makes the next one more probable. Greedy search does
-#   the same<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
-# - Sampling from the whole distribution gives SmolLM2 0.03<!--[[big["sampled"]["probability"]:.2f]]--> per token, the same as Shakespeare<!--[[? closest == "sampled"]]-->. For the small model that knows
-#   Shakespeare's other plays, the two agree to two digits: 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--> and 0.024<!--[[own["sampled"]["probability"]:.3f]]-->. Human text lies where the model's *samples* lie, not
-#   where its maximum is. If a coin shows heads with probability 0.6 and you toss it a hundred times, the most probable result is a
-#   hundred heads. You will never see it.
-# - That does not make a sample a good text (click on "sampled" and read). A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of its tokens have a probability below 0.01, and
-#   this model is not good enough to place such words well. The methods of section 6 lie in between.
+#   the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
+# - Sampling from the whole distribution gives SmolLM2 0.026<!--[[big["sampled"]["probability"]:.3f]]--> per token, Shakespeare has 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. For the small model, which was trained on
+#   Shakespeare's other plays, both are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
+# - That does not make a sample a good text: click on "sampled" and read. Rare tokens by themselves are not the fault. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of its tokens
+#   have a probability below 0.01, and so have 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
 # - We used sixteen<!--[[? measured["passages"]["SmolLM2"] == 16]]--> passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>
+#
+# **By this measure human text lies where the model's samples lie, not at its maximum.** If a coin shows heads with probability 0.6 and you toss it a hundred
+# times, the most probable result is a hundred heads. You will never see it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Let somebody read the beam's text aloud until the room laughs, then ask what the model did wrong (nothing: it was asked for the most probable text).*
+# *8 minutes. Let somebody read the beam's text aloud until the room laughs, then ask what the model did wrong (nothing: it was asked for a probable text).*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Sampling, and what to cut off
@@ -506,20 +543,20 @@ for model, rows in measured["rows"].items():
 #
 # $$w_t \sim P(\cdot \mid w_1, \dots, w_{t-1}).$$
 #
-# A sampled text is as surprising as the model believes texts to be. But the model is not perfect, least of all where it has seen
-# little data, in the *tail* of the distribution, which holds thousands of words of tiny probability each. Every few words one of
-# them is sampled, and a sentence does not survive many of them. So we first **reshape** the distribution:
+# A sampled text is as surprising as the model believes texts to be, but the model is not perfect. Holtzman et al. blame the *tail* of the
+# distribution, thousands of words of tiny probability each, for which the model has seen little data. In the samples
+# of section 5 every third token had a probability below 0.01. So we first **reshape** the distribution:
 #
 # | name | method | source |
 # |---|---|---|
 # | **temperature** $T$ | divide the model's scores (*logits*) by $T$ before the softmax; below 1 sharpens, above 1 flattens | Ackley et al. 1985 |
 # | **top-k** | keep the $k$ most probable words | Fan et al. 2018 |
-# | **top-p**, the **nucleus** | keep the fewest most probable words that together hold at least $p$ | Holtzman et al. 2020 |
+# | **top-p**, the **nucleus** | keep the smallest set of top-ranked words whose probabilities sum to at least $p$ | Holtzman et al. 2020 |
 # | **min-p** | keep the words that are at least min-p times as probable as the best word | Nguyen et al. 2024 |
 # | **typical** | keep the words whose surprise $-\ln p_i$ is closest to the mean surprise, until they hold typical-p | Meister et al. 2023 |
 #
 # We then divide the remaining probabilities by their sum, so that they form a distribution again. With the logits $z_i$, and with the
-# **entropy** $H$ for the mean surprise ($e^H$ equally probable words would be as uncertain),
+# **entropy** $H$ for the mean surprise (as uncertain as a fair choice among $e^H$ words),
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
 #
@@ -549,8 +586,8 @@ show.predict(
     f"After “{prompts[0]}”, top-p = 0.9 keeps {kept[prompts[0]]} words. How many does it keep after “{prompts[1]}”?",
     choices={"about as many": kept[prompts[0]], "about 60": 60, "about 500": 500},
     answer=kept[prompts[1]],
-    why="The nucleus is small where the model is confident and large where many words are possible. Grey is the model's own probability, blue the distribution to "
-    "sample from; the sliders act from left to right, row by row. Try top-k and min-p on both prompts:",
+    why="Grey is the model's own probability, blue the distribution to sample from; the sliders act from left to right, row by row. "
+    "Try top-k and min-p on both prompts:",
     reveals=widgets.sampler_playground(reshape, next_word, lambda i: tokenizer.decode([i])).opens(
         prompt=prompts[1], top_p=0.9
     ),
@@ -559,18 +596,18 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Top-p = 0.9 keeps ten<!--[[words(words_kept(paris, top_p=0.9))]]--> words after "The capital of France is", 546<!--[[words_kept(once, top_p=0.9)]]--> after "Once upon a time there was a". The nucleus is small where
-#   the model is confident and large where many words are possible.
-# - Ten words hold 0.90<!--[[next_word[paris].exp().topk(10).values.sum():.2f]]--> of the first distribution and 0.42<!--[[next_word[once].exp().topk(10).values.sum():.2f]]--> of the second. A fixed $k$ keeps too many words in one case and too few
+# - Top-p = 0.9 keeps ten<!--[[words(words_kept(paris, top_p=0.9))]]--> words after "The capital of France is", and 546<!--[[words_kept(once, top_p=0.9)]]--> after "Once upon a time there was a".
+# - Ten words hold 0.90<!--[[next_word[paris].exp().topk(10).values.sum():.2f]]--> of the first distribution and 0.42<!--[[next_word[once].exp().topk(10).values.sum():.2f]]--> of the second. A fixed $k$ keeps too many words in one case or too few
 #   in the other; that is the argument of Holtzman et al. for top-p.
-# - What does min-p = 0.05 keep? Two<!--[[words(words_kept(paris, min_p=0.05))]]--> words after the first prompt, 36<!--[[words_kept(once, min_p=0.05)]]--> after the second. It compares every word with the best one.
-#   Where "Paris" has 0.77<!--[[next_word[paris].exp().max():.2f]]-->, hardly a second word passes; where the best one has 0.08<!--[[next_word[once].exp().max():.2f]]-->, many do. So min-p also leaves room only where
-#   the model does.
-# - Typical sampling can cut off the *most* probable word. After "Once upon a time there was a", typical-p = 0.5 drops the best
-#   word<!--[[? reshape(next_word[once], typical_p=0.5)[next_word[once].argmax()] == -math.inf]]-->, "small<!--[[tokenizer.decode([int(next_word[once].argmax())]).strip()]]-->". Its surprise, −ln 0.078<!--[[next_word[once].exp().max():.3f]]--> = 2.6<!--[[-next_word[once].max():.1f]]-->, is far below the mean of 5.3<!--[[torch.special.entr(next_word[once].exp()).sum():.1f]]-->; nobody needs to be told the obvious.
-# - Temperature by itself keeps every word. At $T = 2$ the entropy is above 8 for *every* prompt<!--[[? all(torch.special.entr(reshape(of, temperature=2.0).exp()).sum() > 8 for of in next_word.values())]]-->, and even "Paris" drowns in the
-#   tail.
+# - Min-p = 0.05 keeps two<!--[[words(words_kept(paris, min_p=0.05))]]--> words after the first prompt and 36<!--[[words_kept(once, min_p=0.05)]]--> after the second. It compares every word with the best one, so min-p, too,
+#   keeps many words only where the model is undecided.
+# - Typical sampling can cut off the *most* probable word. After "Once upon a time there was a", typical-p = 0.5 drops "small<!--[[tokenizer.decode([int(next_word[once].argmax())]).strip()]]-->"<!--[[? reshape(next_word[once], typical_p=0.5)[next_word[once].argmax()] == -math.inf]]-->: its
+#   surprise, 2.6<!--[[-next_word[once].max():.1f]]-->, is far below the mean of 5.3<!--[[torch.special.entr(next_word[once].exp()).sum():.1f]]-->.
+# - Temperature by itself keeps every word. At $T = 2$ even "Paris" has only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]--> left; the rest lies in the tail.
 # </details>
+#
+# **A good filter keeps few words where the model is confident and many where it is not.** Top-p, min-p and typical sampling adapt in this
+# way; top-k does not.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** *You omit the word that crosses p.* Keep words while the sum before them is *below* $p$, so that the crossing
@@ -596,7 +633,7 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *13 minutes. One filter at a time, always on both prompts. What goes wrong: they omit the word that crosses p, or multiply by the
+# *12 minutes. One filter at a time, always on both prompts. What goes wrong: they omit the word that crosses p, or multiply by the
 # temperature.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -635,10 +672,9 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# Where one token has nearly all the probability, all ways agree, because grammar leaves no choice. Where five tokens share it, the
-# ways diverge, and then they write different texts. At $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds
-# nearly all the probability. The model writes tokens far outside the first five, and the sentence falls apart. This is one seed and
-# one text per way; it does not show which way is better.
+# Where one token has nearly all the probability, all ways agree. Where five tokens share it, the ways diverge, and from there they write
+# different texts. At $T = 2$ the bars almost vanish: the tail of 49,000 tokens holds nearly all the probability. The model writes tokens far
+# outside the first five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -647,8 +683,8 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Against repetition
 #
-# Search repeats itself (section 5), and filters do not help greedy search, because they always keep the most probable token. So change the
-# scores. The **repetition penalty** (Keskar et al. 2019, section 4.1) lowers the score $z_i$ of every token that already occurs in the text:
+# Search repeats itself (section 5). Filters do not help greedy search, because all but typical sampling keep the most probable token. So
+# change the scores. The **repetition penalty** (Keskar et al. 2019, section 4.1) lowers the score $z_i$ of every token that already occurs in the text:
 #
 # $$z_i' = \begin{cases} z_i / \theta & \text{if } z_i > 0 \\ \theta\, z_i & \text{otherwise} \end{cases} \quad \text{for every } i \text{ in } w_1, \dots, w_{t-1}; \qquad
 #   \theta \ge 1.$$
@@ -723,7 +759,7 @@ show.predict(
     f"{mean(loops['Shakespeare']):.0%}. From which $\\theta$ upwards does greedy search repeat less than Shakespeare?",
     choices={"1.1": 1.1, "1.5": 1.5, "2": 2.0},
     answer=next(theta for theta in penalties if mean(loops[theta]) < mean(loops["Shakespeare"])),
-    why="A group repeats only if each of its four tokens wins again, so a small penalty on each is enough.",
+    why="Does a larger penalty do harm? Compare the numbers of different tokens.",
     reveals=[
         by_penalty,
         widgets.live(
@@ -737,36 +773,49 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A small penalty is enough, and a large one does a different kind of harm. At $\theta = 2$ nearly every token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas
-#   Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->. The penalty does not know that "the" and a comma must return.
-# - A text that does not repeat itself is not yet good. Read the continuations at 1.2. The loop is gone, but the sense has not come.
-# - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al. used 1.2.
+# - A small penalty is enough. A large one harms in another way: it forbids the words that a text must repeat. At $\theta = 2$ nearly every
+#   token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->.
+# - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al.
+#   used 1.2.
 # </details>
+#
+# **A text that does not repeat itself is not yet a good text.** Read the continuations at 1.2: the loop is gone, but the text still makes no
+# sense.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *You also divide negative scores*: $-4 / 1.2$ is larger than $-4$, so the penalty becomes a reward. (The
 # > formula printed by Keskar et al. always divides; programs multiply the negative ones.) *You penalise log-probabilities instead
-# > of scores*: softmax does not change if you add the same number to all scores, but the effect of this penalty does, because it
-# > depends on where zero is. *You also penalise the prompt*, in a task that has to quote it.
+# > of scores*: adding a constant to all scores leaves the softmax unchanged but changes this penalty, which treats positive and
+# > negative scores differently. *You also penalise the prompt*, in a task that has to quote it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Let the room choose θ before the table opens, then read one continuation aloud at 1 and one at 2. Ask: which words must a text
 # repeat? What goes wrong: they take "no repetition" for quality.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 9. Speculative decoding: the same text, sooner
+# ## 9. Speculative decoding: the same distribution, sooner
 #
-# One step of a large model takes long because the computer has to read all the weights from memory, whether for one token or for
-# ten. So let a small **draft model** $q$ write a few tokens, and let the large **target model** $p$ read them all in *one* call.
-# This is **speculative decoding** (Leviathan et al. 2023; Chen et al. 2023). From left to right,
+# One step of a large model takes long because the computer has to read all the weights from memory, whether for one token or for ten
+# (Leviathan et al. 2023). So let a small **draft model** $q$ write a few tokens, and let the large **target model** $p$ read them all in
+# *one* call. This is **speculative decoding** (Leviathan et al. 2023; Chen et al. 2023). From left to right,
 #
 # $$\text{accept the drafted } x \text{ with probability } \min\!\left(1, \frac{p(x)}{q(x)}\right); \qquad
 #   \text{at the first refusal sample from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}$$
 #
-# instead, and draft again from there. If all are accepted, the call yields one more token, sampled from $p$. The result is
-# distributed *exactly* as $p$, however bad the draft is, because a token is accepted with probability
-# $q \cdot \min(1, p/q) = \min(p, q)$, and $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so the probabilities of the two ways to get
-# $x$ add up to $\min(p, q) + \max(0, p - q) = p$. Check it on two real distributions:
+# instead, and draft again from there. If all are accepted, the call yields one more token, sampled from $p$.
+#
+# **By hand, with two words.** The target wants $p = (0.8, 0.2)$, the draft model has $q = (0.5, 0.5)$.
+#
+# | | word A | word B | in general |
+# |---|---|---|---|
+# | drafted | 0.5 | 0.5 | $q$ |
+# | accepted | 0.5 · 1 = 0.5 | 0.5 · (0.2 / 0.5) = 0.2 | $q \cdot \min(1, p/q) = \min(p, q)$ |
+# | refused, then sampled anew | 0.3 | 0 | $\max(0, p - q)$ |
+# | together | 0.8 | 0.2 | $p$ |
+#
+# Drafts are refused with probability $1 - 0.5 - 0.2 = 0.3$, and every refusal is turned into an A, the only word of which the draft model
+# has too little. In general $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so the two ways add up to $p$ for every word. **The result is
+# distributed *exactly* as $p$, however bad the draft is.** Check it on two real distributions:
 
 # %% slideshow={"slide_type": "fragment"}
 large, letters, _ = checkpoint("char_gpt")  # the target: a Transformer over letters
@@ -778,7 +827,7 @@ with torch.no_grad():
 accepted = torch.minimum(p_next, q_next)
 missing = (p_next - q_next).clamp(min=0)
 by_both_ways = accepted + (1 - accepted.sum()) * missing / missing.sum()
-print(f"a draft of one letter is accepted with probability {accepted.sum():.2f}")
+print(f"here a draft of one letter is accepted with probability {accepted.sum():.2f}")
 print("both ways together are p:", torch.allclose(by_both_ways, p_next, atol=1e-6))
 
 
@@ -817,6 +866,18 @@ refused = {
 }
 
 
+@torch.no_grad()
+def acceptance(tree):
+    """Σ min(p, q) at every letter of a text, the mean."""
+    path = [node.token for node in tree.nodes if node.id in tree.best and node.step]
+    text = torch.cat([hamlet, torch.tensor([path])], dim=1)
+    p, q = (model(text)[0][0, hamlet.shape[1] - 1 : -1].softmax(-1) for model in (large, small))
+    return torch.minimum(p, q).sum(-1).mean().item()
+
+
+accepted_on_average = mean(acceptance(tree) for _, tree in drafts[4])
+
+
 def with_refusals(ahead):
     """One of the five texts: each letter that replaces a refused draft is marked."""
     tree = drafts[ahead][0][1]
@@ -847,7 +908,7 @@ show.predict(
     "The small model drafts 4 letters at a time. How many letters does one call of the large model yield, on average?",
     choices={"about 1": 1, "about 3": 3, "about 5": 5},
     answer=mean(per_call[4]),
-    why="A call yields at most the 4 drafted letters and one of its own, but a refusal discards all letters drafted after it.",
+    why="A refusal discards all letters drafted after it. How much do 8 letters at a time gain?",
     reveals=[
         by_lookahead,
         widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")).opens(
@@ -859,28 +920,31 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for
-#   $\gamma$ drafted ones (Leviathan et al., equation 1). So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the
-#   small model's work.
-# - Letters per call are not letters per second. Here both models are small, and we save no time; if the target is a hundred times
-#   larger than its draft, almost only the calls of the target count. Leviathan et al. report two to three times the speed.
+# - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for $\gamma$ drafted
+#   ones (Leviathan et al., equation 1). Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
+# - So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the small model's work.
+# - Letters per call are not letters per second. Here both models are small, and we save no time; if the target is a hundred times larger
+#   than its draft, almost only the calls of the target count. Leviathan et al. report two to three times the speed.
 # - Temperature and filters may reshape $p$ and $q$ first. The text is then distributed as the *reshaped* $p$.
 # </details>
+#
+# **A bad draft model costs time, not quality.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *You take the large model's best letter when a draft is refused*: the result is no longer distributed as $p$. *You keep
 # > drafts after a refusal*: they continue a text that does not exist. *Your two models have different vocabularies*: token ids do not match.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Do the proof with two words on the board: p = (0.8, 0.2), q = (0.5, 0.5). Ask first: does a bad draft model make the text worse?
-# (No, only slower.) What goes wrong: the class thinks that the large model "checks" by agreeing with its own best choice.*
+# *7 minutes. Do the table with two words on the board, and let the room fill in its third row. Ask first: does a bad draft model make the
+# text worse? (No, only slower.) What goes wrong: the class thinks that the large model "checks" by agreeing with its own best choice.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10. A few more, in a line each
 #
+# - **Minimum Bayes risk** (Eikema & Aziz 2020) lets samples vote. It samples many texts, and takes the one that is most similar to all the
+#   others. An odd text, such as an empty translation, can be the most probable of all and still lose, since it resembles no other sample.
 # - **Diverse beam search** (Vijayakumar et al. 2018) splits the beam into groups, and penalises them for choosing the same words.
 # - **Stochastic beam search** (Kool et al. 2019) samples $b$ *different* texts, without replacement.
-# - **Minimum Bayes risk** (Eikema & Aziz 2020) samples many texts and takes the one that is most similar to all the others.
 # - **Contrastive search** (Su et al. 2022) takes, from the $k$ best tokens, one whose vector differs from those of the text so far.
 #
 # All of them work for every model of the course, because they call only the one function that every model has. Here is the course's
@@ -910,9 +974,9 @@ for way, tokens in texts.items():
 # *3 minutes. One text per way: enough to see that they run, not which is better. Ask which of them search and which sample.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Search or sample?** If the input fixes the answer (translation, speech, letters to sounds), use a small beam with a length
-# > penalty. If it does not (stories, dialogue), sample, with the tail cut off. If a program checks the answer (code, arithmetic),
-# > sample many answers and keep those that pass.
+# **Which text should a model write? If the input fixes the answer, as in translation, a probable one: use a small beam. If it does not, as
+# in a story, a typical one: sample, with the tail cut off.** And if a program can check the answer, as with code, sample many and keep those
+# that pass.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -989,11 +1053,13 @@ widgets.sampler_playground(
 # | $T$ | $\tau$, softmax temperature | divides the logits |
 # | nucleus | top-p set $V^{(p)}$ | the smallest set that holds $p$ |
 #
-# **Sources.** Lowerre (1976), The HARPY Speech Recognition System: beam search. Ackley, Hinton & Sejnowski (1985), A Learning
+# **Sources.** Viterbi (1967), Error Bounds for Convolutional Codes and an Asymptotically Optimum Decoding Algorithm. Lowerre (1976), The
+# HARPY Speech Recognition System: beam search. Ackley, Hinton & Sejnowski (1985), A Learning
 # Algorithm for Boltzmann Machines: temperature. Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural
 # Networks, section 3.2. Wu et al. (2016), Google's Neural Machine Translation System, section 7. Koehn & Knowles (2017), Six
 # Challenges for Neural Machine Translation, section 3.6. Fan, Lewis & Dauphin (2018), Hierarchical Neural Story Generation: top-k.
-# Vijayakumar et al. (2018), Diverse Beam Search. Stahlberg & Byrne (2019), On NMT Search Errors and Model Errors: Cat Got Your
+# Ott, Auli, Grangier & Ranzato (2018), Analyzing Uncertainty in Neural Machine Translation. Yang, Huang & Ma (2018), Breaking the Beam
+# Search Curse. Chen, Gilroy, Maletti, May & Knight (2018), Recurrent Neural Networks as Weighted Language Recognizers. Vijayakumar et al. (2018), Diverse Beam Search. Stahlberg & Byrne (2019), On NMT Search Errors and Model Errors: Cat Got Your
 # Tongue? Kool, van Hoof & Welling (2019), Stochastic Beams and Where to Find Them. Holtzman et al. (2020), The Curious Case of
 # Neural Text Degeneration, figures 1 and 2. Keskar et al. (2019), CTRL, section 4.1: the repetition penalty. Eikema & Aziz (2020), Is MAP Decoding All You Need? Su et al. (2022), A Contrastive
 # Framework for Neural Text Generation. Meister et al. (2023), Locally Typical Sampling. Leviathan, Kalman & Matias (2023), Fast
@@ -1022,7 +1088,7 @@ widgets.sampler_playground(
 # - **sampling**: choosing the next token at random with the model's probabilities, reshaped or not.
 # - **temperature**: the number that divides the scores before the softmax; below 1 it sharpens, above 1 it flattens.
 # - **top-k**: keeping the k most probable tokens before sampling.
-# - **top-p**: keeping the fewest most probable tokens that together hold at least p.
+# - **top-p**: keeping the smallest set of top-ranked tokens whose probabilities sum to at least p.
 # - **nucleus**: the set of tokens that top-p keeps.
 # - **min-p**: keeping tokens that are at least min-p times as probable as the best one.
 # - **typical**: keeping the tokens whose surprise is closest to the entropy.

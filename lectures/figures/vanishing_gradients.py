@@ -1,9 +1,10 @@
-"""The pictures at the top of the lecture `vanishing_gradients`: how much the loss of the last word depends on every earlier word."""
+"""The pictures of the lecture `vanishing_gradients`: who learns to copy, what depends on a word far back, and powers of a matrix."""
 
 import numpy as np
 
 from lectures import stored
-from lectures.show import bands_svg, from_to, shaded_words_svg
+from lectures.show import Axis, Canvas, Plot, bands_svg, from_to, shaded_words_svg
+from lectures.show.svg import BLUE, DARK_ORANGE
 
 
 def large() -> str:
@@ -39,4 +40,37 @@ def plain_against_gated() -> str:
     )
 
 
-PICTURES = {"plain_against_gated": plain_against_gated, "seen_by_smollm2": large}
+MATRICES = {
+    "×0.9 in every direction": np.diag([0.9, 0.9]),
+    "rotated by 25°": np.array([[0.906, 0.423], [-0.423, 0.906]]),
+    "×1.15 to the right, ×0.7 upwards": np.diag([1.15, 0.7]),
+}
+
+
+def again_and_again(steps: int = 8) -> str:
+    """A vector multiplied by one matrix again and again, for three matrices."""
+    canvas = Canvas()
+    for i, (title, U) in enumerate(MATRICES.items()):
+        v = [np.array([0.6, 1.1])]
+        for _ in range(steps):
+            v.append(v[-1] @ U)
+        points = np.array(v)
+        canvas.text(10 + 290 * i, 20, title, 16, bold=True)
+        ends = Axis(-2, 2, ticks={-1: "−1", 0: "0", 1: "1"})
+        plot = Plot(
+            canvas, ends, ends, left=40 + 290 * i, top=34, across=230, down=230, inner=True
+        )
+        plot.line(points[:, 0], points[:, 1])
+        for j, (x, y) in enumerate(points):
+            canvas.circle(plot.across(x), plot.down(y), 6 if j else 8, BLUE if j else DARK_ORANGE)
+    return canvas.svg(
+        "One vector multiplied eight times by a matrix, for three matrices. The first makes it shorter at every step, the"
+        " second moves it around a circle, the third stretches it to the right while its height shrinks."
+    )
+
+
+PICTURES = {
+    "plain_against_gated": plain_against_gated,
+    "seen_by_smollm2": large,
+    "again_and_again": again_and_again,
+}

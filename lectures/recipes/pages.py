@@ -736,6 +736,7 @@ PAGES: dict[str, Page] = {
         Table("right", "right at the end", grid=lambda curve: f"{curve[-1]:.0%}", heading="seed {0}"),
         SHOWN,
     ),
+    "gate_bias": ("{task}; five seeds, lowest to highest, each row at the best of five rates.", SHOWN),
     "initialisation": (
         "{copy_task}.",
         Table("copy_accuracy", "recurrent matrix", grid="{0:.0%}", heading="right after {0} blanks"),

@@ -685,7 +685,7 @@ picture
 # the gradient passes unchanged, however long the path.
 #
 # So the LSTM remembers if its forget gates are open, and only then. Before training they are about σ of their bias. With a bias of 0 they are 0.5,
-# and after twenty steps a millionth of the gradient is left; with a bias of 4 they are 0.98, and 70 % is left. That is why the bias is initialised
+# and after twenty steps a millionth of the gradient is left on this path; with a bias of 4 they are 0.98, and 70 % is left. That is why the bias is initialised
 # above 0.
 #
 # The other library may stack the blocks in a different order, z before r for example, and its z may be the fraction that is written where ours is the

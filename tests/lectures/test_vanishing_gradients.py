@@ -13,6 +13,14 @@ def test_products_of_jacobians(ran: dict) -> None:
     assert (ran["ours"] - ran["theirs"]).abs().max() < 1e-5
 
 
+def test_the_terms_of_the_gradient_add_up_to_it(ran: dict) -> None:
+    tokens, targets, mask = ran["copying_batch"](10, 4, torch.Generator().manual_seed(0))
+    model = ran["fresh"](48, "orthogonal")
+    ran["teacher_forcing_loss"](model, tokens, targets, mask=mask).backward()
+    whole = ran["gradient_by_step"](model, tokens, targets).sum(0)
+    torch.testing.assert_close(whole, model.recurrent.cells[0].weight_hh.grad.T)
+
+
 def test_the_gradient_of_the_cliff(ran: dict) -> None:
     for place, step in ((1, (1e-5, 0.0)), (2, (0.0, 1e-5))):
         up, down = (ran["loss_and_gradient"](5.0 + s * step[0], -2.75 + s * step[1])[0] for s in (1, -1))
