@@ -61,6 +61,7 @@ DEAR = {
     "number_direction",
     "numbers",
     "numbers_transformer",
+    "one_vector",
     "patched_texts",
     "positions",
     "positions_longer",
