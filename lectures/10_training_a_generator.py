@@ -128,7 +128,7 @@ show.predict(
 #   sentence costs more although it has one token fewer, the comma. (Two of its words also change their capital letters.)
 # </details>
 #
-# **Training learns most from the high bars.** The gradient with respect to the scores is the predicted distribution minus the one-hot
+# **The lowest bars teach almost nothing.** The gradient with respect to the scores is the predicted distribution minus the one-hot
 # target ([lecture 3](03_backpropagation.ipynb)), so it is nearly zero where the model was certain and right.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -382,13 +382,13 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **So this gap does not measure exposure bias.** A perfect model has one of 50 points, because a correct prefix contains information
-# about the answer. Our pronouncer confirms it. We trained a copy of it further by the method of section 5, so that it mostly read its *own*
-# sounds, in the end 90 % of them. Its gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each.)
+# about the answer. Our pronouncer points the same way. We trained a copy of it further by the method of section 5, so that it read more and more of
+# its *own* sounds, in the end 90 %. If the gap came from never reading them, it should shrink. But its gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What does a single error cost?** Here the words and the positions are the same on both sides. The network gets the first two
 # reference sounds and then, at the third position, either the reference sound or the most probable wrong one. After that it writes
-# freely. We align the whole word with the reference, because a wrong third sound is often the fourth one, come too early.
+# freely. We align the whole word with the reference, because the wrong third sound may simply be the fourth, one position too early.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from nlmcore.decoding import greedy
@@ -453,8 +453,8 @@ show.predict(
 # </details>
 #
 # **In this network an error makes the next one more probable, and then the network recovers.** (One network, one task. We did not test
-# what brings it back.) The literature is divided as well. He et al. (2021) give language models prefixes from real texts and from their own
-# output, find that the continuations differ little, and call it *self-recovery*. Arora et al. (2022) do find that errors accumulate.
+# what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes and their own: the harm of
+# their own is limited and does not grow, and they suggest that a model can *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Change one letter with the class and let them shout when the texts meet. Then show the two lines, and let the room call
@@ -680,17 +680,18 @@ show.predict(
 # the network read only its own first letter, but let the target *follow* it: after A the target is A, whatever the reference says. Now
 # 100<!--[[100 * followed:.0f]]--> % of its texts are right.
 #
-# Here we know the right target. In general somebody must supply it for the text that the generator wrote:
+# Here we know the right target. In general somebody must judge the text that the generator wrote:
 #
-# | who supplies the target | name |
+# | who judges | name |
 # |---|---|
 # | an expert who says what to do next | DAgger (Ross et al. 2011), from robotics |
 # | a discriminator that compares the network's hidden states in both modes | Professor Forcing (Lamb et al. 2016) |
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #
-# **Does training prepare a generator for reading its own output? Teacher forcing does not try. Mixing in its own output helps only if the
-# target follows what it wrote.** Large language models learn from text by teacher forcing; the methods of the table come after that.
+# **Does training prepare a generator for reading its own output? Teacher forcing does not even try. Scheduled sampling tries, but with an unchanged
+# target it aims at the wrong model. To aim at the right one, judge what the generator wrote.** As far as is published, large language models
+# learn from text by teacher forcing, and methods of the table come after that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Draw the table of four cases (reference sentence × letter read) on the board before the formula. What goes wrong: they say
@@ -869,7 +870,7 @@ show.predict(
 # <details><summary>Answer</summary>In the line that says what the model reads next, the sampled word or the reference word. The loss
 # asks for the same word.</details>
 #
-# 3. $\epsilon_i = k^i$ with $k = 0.99$. After how many steps is half of the words that the network reads its own?
+# 3. $\epsilon_i = k^i$ with $k = 0.99$. After how many steps does the network read its own word half of the time?
 # <details><summary>Answer</summary>0.99^i = 0.5 for i = ln 2 / 0.01005<!--[[-math.log(0.99):.5f]]--> = 69<!--[[math.log(2) / -math.log(0.99):.0f]]-->.</details>
 #
 # 4. Somebody trains with $\epsilon_i = 1 - k^i$. What happens?

@@ -144,7 +144,7 @@ HTML(
 # a trick of Sutskever et al. The *last* word that it reads is the *first* word of the source. Section 6 measures how much that helps. The
 # orange arrows are the loop of every generator: the decoder reads the word that it has just written.
 #
-# Here is a trained translator, small enough to open. It has GRU cells of width 128, and we trained it on numbers of up to twelve English
+# Here is a trained translator, small enough to open. Its two GRUs are 128 wide, and we trained it on numbers of up to twelve English
 # words. (`python -m lectures.recipes thought_vector` trains it again.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -235,8 +235,7 @@ widgets.time_player(
 # **What the decoder's state holds.** The upper stripe is $c$. The lower one is the decoder's state after each step. It begins as $c$ and
 # has to remember what the decoder *still has to say*.
 #
-# > **Ask yourself.** After "vier tausend", which words are possible in German, and which for this source? At which step is the
-# > decoder least certain?
+# > **Ask yourself.** After "vier tausend", which words are possible in German, and which for this source?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sources = [english(n) for n in (4_723, 21, 72_000, 1_000_015, 987_654)]
@@ -572,6 +571,8 @@ show.predict(
         ["% that share this word with their nearest"],
         list(share),
         ["first word", "last word"],
+        row_title="encoder",
+        column_title="shared word",
         alt="; ".join(
             f"{kind}: {of['first']:.0f} percent share the first word, {of['last']:.0f} the last"
             for kind, of in share.items()
@@ -583,7 +584,7 @@ show.predict(
 # **Training turns recency upside down.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first word with
 # their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training it is 78<!--[[forward["first"]:.0f]]--> % and 23<!--[[forward["last"]:.0f]]--> %. (One trained network; `python -m lectures.recipes one_vector`.)
 #
-# So "thought" is too grand a name. **The vector keeps above all what the decoder has to write first.**
+# So "thought" is too grand a name. **To judge by its neighbours, the vector keeps above all what the decoder has to write first.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room guess the nearest neighbour of 72,000 and say why; somebody will say recency, and the control answers. What goes
@@ -659,7 +660,7 @@ show.predict(
 # - Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) also saw quality fall with length. Bahdanau et al. suspected the one vector.
 # </details>
 #
-# **Within the lengths that it was trained on, one vector is enough for these numbers. Beyond them it is not.** This curve cannot tell
+# **Within the lengths of training, one vector is nearly enough for these numbers. Beyond them it is not.** This curve cannot tell
 # whether the vector or the decoder's memory is to blame. [Lecture 12](12_attention.ipynb) compares.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -711,7 +712,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# And *where* in the target are the errors? At each position the decoder reads the *true* previous words:
+# And *where* in the target are the errors? At each position the decoder reads the previous words of the reference:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 wrong = measured["wrong_by_place"]
@@ -763,7 +764,7 @@ show.predict(
 #   51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> instead of 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 #
-# **Both ideas help within the trained lengths. Neither widens the vector.**
+# **Reading $c$ again raises BLEU at every length from 9 words on<!--[[? all(mean(measured["bleu"]["every step"][at]) > mean(measured["bleu"]["initial"][at]) for at in list(bleu)[2:])]]-->. Reversing raises it up to 14 words and lowers it beyond<!--[[? all((mean(measured["bleu"]["initial, reversed"][at]) > bleu[at]) == (at in ("9-11", "12-14")) for at in list(bleu)[2:])]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:
@@ -832,7 +833,7 @@ show.predict(
 # </details>
 #
 # It looks like the bottleneck again, on real words. But long words may also be harder in other ways. [Lecture 12](12_attention.ipynb) has the control:
-# the same words without the bottleneck.
+# the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **What does a network keep that must translate with its eyes closed? What it has to write, the beginning first, and only as much as it was
