@@ -47,6 +47,7 @@ DEAR = {
     "dullness",
     "early_lens",
     "edit",
+    "even_attention",
     "few_shot",
     "folio",
     "four_ways",
