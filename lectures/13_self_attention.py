@@ -103,15 +103,14 @@ show.predict(
     "Take pencil and paper. What weight does “cat” get in the row “eats” of head 1?",
     within=0.03,
     answer=torch.softmax(X @ W_Q[0] @ X.T / math.sqrt(4), dim=-1)[1, 0].item(),
-    why="The score is $4 / \\sqrt{4} = 2$ for *cat* and 0 for the others, so the weight is $e^2 / (e^2 + 2)$. What are the weights in the row “cat”, whose query is zero? A head cannot read nothing.",
+    why="The score is $4 / \\sqrt{4} = 2$ for *cat* and 0 for the others, so the weight is $e^2 / (e^2 + 2)$. What are the weights in the row “cat”, whose query is zero?",
     reveals=by_hand,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In head 1 *eats* gives *cat* the score $4 / 2 = 2$ and the others 0. The weight of *cat* is $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]--> each
-#   for the others.
+# - In the row *eats* of head 1, *cat* gets a weight of $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and each of the others 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]-->.
 # - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
 # - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who does it, and to what.
 # - One head that asks for both gives *cat* and *bread* the same weight, 0.47<!--[[one_for_both[0]:.2f]]--><!--[[? one_for_both[0] == one_for_both[2]]]-->. Then *eats* receives their sum,
@@ -635,7 +634,7 @@ show.predict(
 #
 # With the mask the outputs at positions 8 to 15 change<!--[[? changed_by_8 == [*range(8, 16)]]]-->. Without it any output may change. The output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because
 # it copies the digit at position 8. The model with the mask passes the test at every position<!--[[? not moved[0].tril(-1).any()]]-->. The model without it passes only if you
-# change position 0, which has no earlier positions.
+# change position 0, which has no earlier positions<!--[[? all((moved[1, t, :t] > 1e-4).any() for t in range(1, 16))]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -824,13 +823,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without the **twenty** heads the probability falls to 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->. Every random set of twenty leaves more, at least 0.31<!--[[min(least.values()):.2f]]-->.
-# - *One* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. No random head does as much harm<!--[[? lower["any layer"]["1"] == lower["layers 17 to 25"]["1"] == 0]]-->.
-# - With **five**, one<!--[[words(lower["any layer"]["5"])]]--> of the 20 sets from any layer does more harm: it leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->, the top five leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
+# - A *single* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 2 · 20 random draws does as much harm<!--[[? lower["any layer"]["1"] == lower["layers 17 to 25"]["1"] == 0]]-->.
+# - With **five**, one<!--[[words(lower["any layer"]["5"])]]--> of the 20 sets from any layer does more harm. It leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->, the top five leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
 #   the draws would have hidden this, so report the *rank* among them.
-# - Is it only that late layers matter more? No: against sets from the same layers the top heads do most harm at all five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
+# - Do late layers simply matter more? Sets drawn from the same layers never do as much harm as the top heads, at any of the five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
 # - A rank of 0 among 20 draws has a probability of about 1 in 21 if the heads are like any others. So one such rank is weak evidence. The distance between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and
 #   0.31<!--[[min(least.values()):.2f]]--> says more.
-# - Ablating heads can also raise the probability: the highest random draw is 0.75<!--[[max(max(at[key]) for at in ablated.values() for key in controls.values()):.2f]]-->.
+# - Ablating heads can also raise the probability. In the highest random draw it is 0.75<!--[[max(max(at[key]) for at in ablated.values() for key in controls.values()):.2f]]-->.
 # - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing.
 # </details>
 #
@@ -928,7 +927,7 @@ widgets.live(
 # - **SmolLM2**: a small published language model, 30 layers of 9 heads; ours follows instructions (*Instruct*) and has 4-bit matrices.
 # - **concatenation**: vectors joined end to end into one longer vector.
 # - **polarity of a mask**: whether True means "may attend" (here) or "ignore" (elsewhere).
-# - **attention sink**: a token, most often the first, on which heads park the weight that they have no use for.
+# - **attention sink**: a token, most often the first, that gets much of the weight of many heads, whatever it says.
 # - **induction head**: a head that attends to the token after the previous occurrence of the current one.
 # - **ablating a head**: setting its output to zero, to see what depends on it; a control ablates as many random heads.
 

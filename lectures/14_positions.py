@@ -12,7 +12,7 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - say what attention knows about word order (nothing, and with a causal mask a little);
+# - say what attention knows about word order, with a causal mask and without;
 # - compute sinusoids, and read them as counting with smooth digits;
 # - choose between adding, concatenating and learning positional encodings;
 # - make a score depend on the distance between two words in five ways, from Shaw's vectors to rotary positions and ALiBi;
@@ -410,7 +410,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Only the distance counts
 #
-# Grammar does not care whether a sentence begins at word 3 or at word 300. Only the distance between two words should count.
+# Grammar does not care whether a sentence begins at word 3 or at word 300. What counts is the distance between two words.
 # Write out the score of two words whose vectors are sums of word and position, $(x + p)\,W\,(y + p')^\top$. Of its four terms, three contain
 # absolute positions; only $x W y^\top$ does not. **Relative positions** use the *distance* $\delta = t_1 - t_2$ instead, inside every attention
 # layer:
@@ -706,7 +706,7 @@ show.predict(
 #   further back than 47 characters.
 # - With a **larger base** it is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> up to position 144, where the unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->, and then rises to 2.68<!--[[at_end["a larger base"]:.2f]]-->.
 # - **Interpolation** alone raises the loss even for the first 16 characters, to 2.66<!--[[repaired["interpolation"][:, 0].mean():.2f]]-->. Neighbours are now a quarter of a step apart, and
-#   training never showed such small angles.
+#   training never showed fractions of a step.
 # - After 30 more steps with interpolation the loss at the end is 2.38<!--[[at_end["interpolation, trained on"]:.2f]]-->, and without it 2.44<!--[[at_end["as before, trained on"]:.2f]]-->. Interpolation is better with each of the five seeds<!--[[? (repaired["interpolation, trained on"][:, -1] < repaired["as before, trained on"][:, -1]).all()]]-->, but within
 #   the first 48 characters it is still worse<!--[[? (repaired["interpolation, trained on"][:, :3] > repaired["as before, trained on"][:, :3]).all()]]-->.
 # </details>
@@ -762,7 +762,7 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 # frequencies; relative sinusoids add $q \cdot \mathrm{PE}(\delta)$ to the score (Wei et al. 2019). We ran all thirteen on the hidden letter of
 # section 3, with five seeds.
 #
-# > **Ask yourself.** Six rows combine two kinds. In how many of the six is the pair better on GLUE than the better one of its two kinds?
+# > **Ask yourself.** Six rows combine two kinds. In how many of the six does the pair have a higher mean on GLUE than the better one of its two kinds?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 told = stored("positions")["letters"]
@@ -794,7 +794,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - In one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six: *learned + relative learnable sinusoids*, the best row of all with 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In their table a pair is usually worse than its better half.
+# - In one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six: *learned + relative learnable sinusoids*, which has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. Usually the mean of a pair is below that of its better half.
 # - In both tables "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. The winners differ. Ours are the three rows with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
 #   three the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
 # - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->) and hardly beat "none" here (17.6<!--[[rows["absolute: learned"].mean():.1f]]--> %). BERT was trained on 3.3 billion words, ours for
@@ -804,8 +804,8 @@ HTML(
 # The best encoding of one table is not the best of the other. They differ in task and in length of training, and we do not know which of the two decides.
 # After 250 steps our table may rank how *fast* an encoding is learned; `python -m lectures.recipes positions_longer` trains six times as long.
 #
-# **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. Any of these
-# beats none in both tables; which is best depends on the task. And what works within the trained length can fail just beyond it, so test that.
+# **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. In both tables each of
+# the twelve ways beats none, and which is best differs. And what works within the trained length can fail just beyond it, so test that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order. Their table also has
@@ -866,7 +866,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # <details><summary>Answer</summary>Its causal mask shows a different number of words at every position, so a head can count.</details>
 #
 # 4. You load weights whose rotary pairs are neighbours into code that pairs halves. What will you see?
-# <details><summary>Answer</summary>You see no error message. Scores are right at distance 0 and wrong elsewhere, and the text turns to nonsense.</details>
+# <details><summary>Answer</summary>No error message. Scores are right at distance 0 and wrong elsewhere, so expect nonsense.</details>
 #
 # 5. A model with ALiBi has never seen more than 512 tokens. What does it do at 513? And what does a model with learned positions do?
 # <details><summary>Answer</summary>ALiBi subtracts a little more than it ever did. With learned positions it fails, because it has no vector

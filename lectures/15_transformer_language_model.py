@@ -545,7 +545,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With pre-norm the deeper pathway ends 3.0<!--[[larger:.1f]]--> times as large. The final norm divides the gradient by this size, so the last layer's gradient falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
-# - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient is about as large at any depth (0.50<!--[[at_top["post", 4].mean():.2f]]--> and 0.67<!--[[at_top["post", 32].mean():.2f]]-->).
+# - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient does not shrink with depth: it is 0.50<!--[[at_top["post", 4].mean():.2f]]--> with 4 layers and 0.67<!--[[at_top["post", 32].mean():.2f]]--> with 32.
 # - Xiong et al. (2020) derive both laws, and explain with them why post-norm needs a **warm-up** of the learning rate: its last layers start with large gradients.
 # </details>
 
@@ -578,7 +578,7 @@ for initial, by in again.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. At none of the three did a warm-up help it<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
-# - At 0.001 post-norm needs the warm-up. It ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about the loss of a model that knows only character frequencies (3.3<!--[[torch.distributions.Categorical(plays.bincount().float()).entropy():.1f]]-->).
+# - At 0.001 post-norm needs the warm-up. It ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about the loss of a model that knows only character frequencies (3.3<!--[[unigram:.1f]]-->).
 # - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
 # - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
 # - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three with it.
@@ -586,7 +586,7 @@ for initial, by in again.items():
 #   (section 3) post-norm mostly fails as well, and there the last layer's gradient does not depend on depth: from 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
 #
-# **In 12 layers and 250 steps pre-norm learns at every rate, and post-norm only at some.** Why, we do not know.
+# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** Why, we do not know.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
@@ -636,6 +636,8 @@ class Learner:
 earlier = stored("small_gpt")
 after_100 = sum(earlier["losses"][95:105]) / 10
 per_step = 8 * 96  # characters: `learn` takes 8 passages
+unigram = torch.distributions.Categorical(plays.bincount().float()).entropy().item()
+passed = next(step for step, loss in enumerate(earlier["losses"]) if loss < unigram)
 
 
 def from_noise():
@@ -654,7 +656,7 @@ show.predict(
     f"Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, that is, {100 * per_step:,} characters?",
     choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
     answer=after_100,
-    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer. Press *train*: it runs in the background, so you can continue to read. *stop* finishes the current step; *train* then "
+    why=f"The loss falls below {unigram:.1f}, that of the characters' frequencies alone, after {passed} steps. Press *train*: it runs in the background, so you can continue to read. *stop* finishes the current step; *train* then "
     "resumes exactly where it stopped. The slider and its play button show what was written at each stage.",
     reveals=widgets.training_player(
         {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
@@ -665,7 +667,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
-# - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Each further tenth of a nat takes longer than the one before: after 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
+# - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Then progress slows. After 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
 # - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
 # - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so the loss jumps up a little at first.
 # </details>
@@ -776,14 +778,14 @@ widgets.cache_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Why Transformers?
 #
-# Wang's slides reject four answers to this question, and leave three that may hold. Our measurements are small, so each says how small.
+# Wang's slides reject four answers to this question, and leave three that may hold. Our models are small, so each answer says how small.
 #
 # | answer | our measurement |
 # |---|---|
 # | *It is faster at equal size.* | It depends on the size. The next prediction asks how. |
-# | *It is better at translation.* | Not by itself. Letters to phonemes, nearly equal parameters, one run each: the Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
+# | *It is better at translation.* | Not seen. Letters to phonemes, nearly equal parameters, one run each: the Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
 # | *It is nothing but attention.* | It is not. The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 9). |
-# | *Its vectors depend on the context.* | An LSTM's states do as well: the cosines below are less than 1 for both models. (Do not compare the two. A model's vectors share much with each other, [lecture 17](17_pretraining.ipynb).) |
+# | *Its vectors depend on the context.* | An LSTM's states do as well: the cosines below are less than 1 for both models. (Do not compare the two values. Cosines are large everywhere in such models, [lecture 17](17_pretraining.ipynb).) |
 
 # %% slideshow={"slide_type": "fragment"}
 remembering, words, _ = checkpoint("word_lstm")
@@ -825,6 +827,8 @@ for name, cosine in kings.items():
 # | steps that wait, in training | 1 | 1 | $n$ | 1 |
 # | multiply-adds per word | $k d^2$ | $k d^2$ | $8 d^2$ (LSTM) | $12 d^2 + 2nd$ |
 # | memory while writing | the window | the window | one state | grows with $n$ |
+# | + | simple, fast | parallel, the same weights at every position | any length in one state | any two words in one step |
+# | − | blind beyond $k$ | far words need many layers | each step waits for the previous one | cost and memory grow with $n$ |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Three answers that may hold: capacity, optimisation, generalisation.** We trained a Transformer and an LSTM of the *same* number of parameters on the
@@ -901,7 +905,7 @@ show.predict(
 # - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
 #
-# **So why Transformers? At sizes that we can train in minutes, none of the three answers is clear, and the LSTM even wins some comparisons.** [Lecture 22](22_scale.ipynb) lets both grow.
+# **So why Transformers? At sizes that we can train in minutes, none of the three answers is clear.** The LSTM is even ahead in some comparisons. [Lecture 22](22_scale.ipynb) lets both grow.
 # (Both prefer the higher of our two rates, so these runs do not show the best of either. And passages of 64 characters ask little of a memory.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}

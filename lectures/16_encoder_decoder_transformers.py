@@ -113,9 +113,9 @@ show.predict(
 #
 # | | queries from | keys and values from | mask |
 # |---|---|---|---|
-# | encoder, to itself | $h$ | $h$ | none, only padding |
-# | decoder, to itself | $z$ | $z$ | causal, as in GPT |
-# | decoder, to the source: **cross-attention** | $z$ | $h$ | none, only padding of the source |
+# | the encoder's self-attention | $h$ | $h$ | only padding |
+# | the decoder's self-attention | $z$ | $z$ | causal, as in GPT |
+# | **cross-attention**, from the decoder to the source | $z$ | $h$ | only padding of the source |
 #
 # Only the third is new. The decoder asks, and the encoder's last layer answers:
 #
@@ -441,7 +441,7 @@ show.predict(
     "Now each of them writes new numbers by itself, word by word. How many does the one that was *not masked* write right?",
     choices={"none": 0.0, "about half": 0.5, "nearly all": 0.99},
     answer=mean(row["exact"] for row in measured["not masked"]),
-    why="It learned to copy the next position, and when it writes, that position is empty.",
+    why="In training it could read the next position. When it writes, there is nothing to read.",
     reveals=writes_told,
 )
 
@@ -640,18 +640,23 @@ with show.held_back() as heads_told:
     print("the next word, in new numbers of 9 to 11 words")
     for kind, share in found_next.items():
         print(f"   {kind:32}{share:6.1%}")
+finders = {
+    "the one head of the recurrent network": found_next["recurrent, attention"],
+    "the best of the Transformer's eight heads": found_next["Transformer, sinusoids"],
+    "IBM Model 1, which only counts": found_next["IBM Model 1"],
+}
 show.predict(
-    "The Transformer's best head of cross-attention: does it find the source word of the German word that it has *just read*, or of the one that it *writes next*?",
-    choices=list(looked_for),
-    answer=max(looked_for, key=looked_for.get),
-    why="When it has read *hundert* and must write *fünf*, it reads *five*.",
+    "Which of these finds the source of the word to be *written next* most often, in new numbers of 9 to 11 words?",
+    choices=list(finders),
+    answer=max(finders, key=finders.get),
+    why="It does so with every seed. Counting alone is not far behind, without any network.",
     reveals=heads_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - It finds the next word. The Transformer's best head points at the partner of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the next words, but of 14<!--[[100 * looked_for["the word just read"]:.0f]]--> % of the words just read.
+# - Heads look for the next word. The Transformer's best head points at the source of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next, but of only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> % of the words just read.
 # - On new numbers of 9 to 11 words, this head finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal digits apart.
 # - That a head *finds* the right word does not prove that the model *needs* this head ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
@@ -725,7 +730,7 @@ widgets.alignment_player(
 #
 # **Word-by-word translation** is the baseline. Each English word becomes its likeliest German word by IBM Model 1, and the order stays.
 #
-# We test all of them on numbers of up to 29 words, twice as long as in training. Each network was trained with five seeds.
+# We test all of them on numbers of up to 29 words, more than twice as long as in training. Each network was trained with five seeds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 cost_of = {
@@ -827,8 +832,8 @@ for measure in ("BLEU", "every word right"):
 #   cause: a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
 # - **The baseline is humbling.** At 24 to 26 words, word-by-word translation has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]-->. The network with one vector, and half the parameters of the others, has 21<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->.
 #
-# *Words found* in the widget: at 24 to 26 words all networks' attention drifts, even with the reference as input. The best head with sinusoids finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
-# IBM Model 1, which has no position to drift from, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
+# The widget also shows *words found*. At 24 to 26 words the attention of all networks drifts, even with the reference as input. The best head with sinusoids finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
+# IBM Model 1, which has no position to drift from, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
 # what part alignment plays in the BLEU, we do not know.
 # </details>
 #
@@ -904,7 +909,7 @@ show.predict(
 #
 # - At 256 tokens the Transformer multiplies 3.2<!--[[networks["Transformer"].products(256, 256) / networks["recurrent, one vector"].products(256, 256):.1f]]--> times as much as the recurrent network without attention, and takes less time, 4.7<!--[[1000 * cost["seconds"]["transformer"]["256"]:.1f]]--> instead of 7.4<!--[[1000 * cost["seconds"]["initial"]["256"]:.1f]]--> ms.
 # - At 4,096 tokens the quadratic terms dominate, and the recurrent network without attention is fastest, with 0.12<!--[[cost["seconds"]["initial"]["4096"]:.2f]]--> s compared with the Transformer's 0.34<!--[[cost["seconds"]["transformer"]["4096"]:.2f]]--> s<!--[[? min(cost["seconds"], key=lambda kind: cost["seconds"][kind]["4096"]) == "initial"]]-->.
-# - When the model *writes*, all three take $m$ steps in sequence. The advantage is one of training, and of reading the source.
+# - When the model *writes*, all three take $m$ steps in sequence. Only in training, and in reading the source, does the Transformer wait less.
 # - A GPT that reads source and target as one text of $n + m$ tokens computes about $(n + m)^2 / 2$ scores under its causal mask. At $n = m$ that is $2n^2$, fewer than the $n^2 + m^2/2 + nm = 2.5\,n^2$ here.
 # </details>
 

@@ -14,7 +14,7 @@
 # - explain BERT's 80/10/10 rule and count how many predictions a text gives;
 # - place ELMo, BERT, GPT, T5 and Llama in a family tree;
 # - test whether pretraining helps, against two other explanations of the gain;
-# - show that a contextual vector depends on the sense of a word, and what a causal model cannot know;
+# - show that a contextual vector depends on the sense of a word, and test what each kind of model can know of it;
 # - choose between probing, fine-tuning, LoRA and prompting, and notice when such a comparison is not fair.
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (masks), [lecture 15](15_transformer_language_model.ipynb) (the Transformer language model) and [lecture 16](16_encoder_decoder_transformers.ipynb) (encoder and decoder).
@@ -153,8 +153,9 @@ widgets.family_playground(
 #   per direction, and gave their states to another model instead of word vectors.
 # - **GPT-1** (Radford et al. 2018) fine-tunes a causal Transformer, and **GPT-2** (2019) prompts it. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
 #   neither size nor data, so outsiders cannot say what made it better.
-# - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out (did this sentence follow that one?).
-# - **T5** (Raffel et al. 2020) turns each task into text. The baseline of Narang et al. (2021), which is T5's, has 223 million parameters in 12 + 12 layers.
+# - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out (did this sentence follow that one?). **ELECTRA** (Clark et al. 2020) hides nothing. A small model replaces some tokens, and the encoder says of *every*
+#   token whether it was replaced, so all positions are trained and not just 15 %.
+# - **T5** (Raffel et al. 2020) turns each task into text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) The baseline of Narang et al. (2021), which is T5's, has 223 million parameters in 12 + 12 layers.
 # - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal: RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
 #
 # **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Entries usually come without a spread over seeds, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
@@ -173,7 +174,7 @@ widgets.family_playground(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Two small models, pretrained
 #
-# A laptop can pretrain a small model in a minute if its texts are short. Our "texts" are the spellings of English words, letter by letter. Both models have two layers of width 64. They differ in the objective and in one box of the picture ([lecture 15](15_transformer_language_model.ipynb)): blue attention sees all positions, orange attention only the past.
+# A laptop can pretrain a small model in minutes if its texts are short. Our "texts" are the spellings of English words, letter by letter. Both models have two layers of width 64. They differ in the objective and in one box of the picture ([lecture 15](15_transformer_language_model.ipynb)): blue attention sees all positions, orange attention only the past.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 models = {}
@@ -241,7 +242,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Pretrain small, then transfer
 #
-# Does it help? The task: is the **first** syllable of a word stressed (*WAter*) or a later one (*aBOUT*)? The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
+# Does it help? Our task asks: is the **first** syllable of a word stressed (*WAter*) or a later one (*aBOUT*)? The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
 # 94,522<!--[[transfer["unlabelled"]:,]]--> spellings. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
 #
 # A gain could have two other explanations, and each gets a control:
@@ -355,7 +356,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The table has 18<!--[[len(holds)]]--> comparisons, so about one 95 % interval would miss 0 by chance. We say that a difference *holds* if it survives the correction for all of them (Holm's method, [lecture 19](19_do_modifications_transfer.ipynb)).
+# - The table has 18<!--[[len(holds)]]--> comparisons, so even if nothing helped, about one 95 % interval would exclude 0. We say that a difference *holds* if it survives the correction for all of them (Holm's method, [lecture 19](19_do_modifications_transfer.ipynb)).
 # - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it: with the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds["masked, without pretraining", "500"] < 0.05 and holds["the same, both more updates", "500"] < 0.05]]-->.
 # - **Is it more than the table?** With 5,000 labels yes: all pretrained weights are 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the table only, and this holds<!--[[? holds["masked, embeddings only", "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint: its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds["masked, embeddings only", "500"] > 0.05]]-->.
 # - **With 5,000 labels and enough steps pretraining brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there: more of them bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
@@ -464,9 +465,9 @@ show.predict(
 #
 # - If the clue comes later, SmolLM2 guesses. Cut off the sentence, and MiniLM hardly does better. What both lack is the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
-# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in one<!--[[words(more_than_neighbours[0])]]--> and three<!--[[words(more_than_neighbours[1])]]--> sentences more, too few for a test<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> if it comes later, too few for a test<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
 # - In SmolLM2's first layer the sense is a guess even with the clue before (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
-# - Cosines are large everywhere: in MiniLM's last layer 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses (Ethayarajh 2019 found the like in ELMo, BERT and GPT-2). So we centre the vectors first.
+# - Cosines are large everywhere: in MiniLM's last layer 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. So we centre the vectors first.
 # </details>
 #
 # **In these two models a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We do not show that this takes more than a mixture of the neighbours' vectors.
@@ -560,7 +561,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
-# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->, which for one of three comparisons is only a hint.
+# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. As one of three comparisons, that is only a hint.
 # - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last states; another layer or pooling might find more.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - Each method could be tuned further, with other layers, other prompts, more steps. With 120<!--[[ways["tests"]]]--> sentences one seed's figure is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
@@ -571,6 +572,8 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 prompted = stored("prompts")["rows"]
 as_text, as_chat = prompted[f"text, {n} examples"], prompted[f"chat, {n} examples"]
+alone = {key: of[0] for key, of in prompted["text, no examples"].items()}
+by_examples, by_examples_half = mean_interval(as_text["right_calibrated"])
 counted = ours[f"naive Bayes, {n} examples"][: len(as_text["right"])]  # of the same seeds
 over_bayes, over_bayes_half = mean_interval(
     a - b for a, b in zip(as_text["right_calibrated"], counted, strict=True)
@@ -585,15 +588,18 @@ behind, behind_half = mean_interval(
 #
 # | prompt | right, % | calibrated, % | pairs ranked right, % |
 # |---|---|---|---|
+# | no examples, as text | 50<!--[[alone["right"]:.0f]]--> | 59<!--[[alone["right_calibrated"]:.0f]]--> | 59<!--[[alone["ranked"]:.0f]]--> |
 # | 8<!--[[shots]]--> examples, as text | 56<!--[[mean(prompted["text, 8 examples"]["right"]):.0f]]--> | 62<!--[[mean(prompted["text, 8 examples"]["right_calibrated"]):.0f]]--> | 65<!--[[mean(prompted["text, 8 examples"]["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, in the chat form | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
 # - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and a constant bias does not change it. With a text prompt, the scores know more than the answers show.
-# - Calibrated, the prompt with 64<!--[[n]]--> examples cannot be told from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
-# - The chat form is not the remedy here: the model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
+# - Calibrated, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
+# - The chat form does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
 #
-# **Before you say that prompting fails, subtract its bias.** What is left is a small model that is right somewhat more often than a coin. How much of that comes from the examples we cannot say, because we calibrated no prompt without examples. GPT-3 has more than a thousand times as many parameters.
+# - **Do the examples help?** They help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
+#
+# **Before you say that prompting fails, subtract its bias.** What is left is a small model that is right somewhat more often than a coin. GPT-3 has more than a thousand times as many parameters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
@@ -610,8 +616,8 @@ behind, behind_half = mean_interval(
 # | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them as well, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
-# | A causal model's vector cannot know what follows. | Yes. Reading the sentence twice repairs it. |
-# | Models learn tasks from examples in the prompt. | Not shown. Calibrated and with 64<!--[[n]]--> examples, SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> %, but a calibrated prompt without examples is missing (section 6). |
+# | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the second vector knows. |
+# | Models learn tasks from examples in the prompt. | A little. Examples improve the ranking. But calibrated, SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
 #
 # **Pretraining helped where labels were few, by a few points. What exactly helps, only a control can say, and with five seeds not always.**
 
@@ -638,6 +644,10 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes, or homework. One line suffices: a causal mask, or a key below `size`. What goes wrong: the prefix is allowed to see later positions.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# This lecture has no assignment. As a project of one page, improve the probe of section 6. Choose a layer and a pooling with the 64 labels alone. Then say, with five seeds and intervals, whether it is better than
+# ours, and than naive Bayes.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -699,6 +709,6 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # - **prompting**: using a language model for a task by its prompt, without changing a weight.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Dai & Le (2015), Semi-supervised Sequence Learning. Howard & Ruder (2018), ULMFiT. Peters et al. (2018), ELMo. Devlin, Chang, Lee & Toutanova (2019), BERT. Radford et al. (2018), GPT. Radford et al. (2019), GPT-2. Brown et al. (2020), GPT-3. Raffel et al. (2020), T5. Narang et al. (2021), Do Transformer Modifications Transfer?
+# **Sources.** Dai & Le (2015), Semi-supervised Sequence Learning. Howard & Ruder (2018), ULMFiT. Peters et al. (2018), ELMo. Devlin, Chang, Lee & Toutanova (2019), BERT. Clark et al. (2020), ELECTRA. Lewis et al. (2020), BART. Radford et al. (2018), GPT. Radford et al. (2019), GPT-2. Brown et al. (2020), GPT-3. Raffel et al. (2020), T5. Narang et al. (2021), Do Transformer Modifications Transfer?
 # Liu et al. (2019), RoBERTa. Wang et al. (2020), MiniLM. Reimers & Gurevych (2019), Sentence-BERT. OpenAI (2023), GPT-4 Technical Report. Wang et al. (2018), GLUE. Wang et al. (2019), SuperGLUE. Touvron et al. (2023), Llama. Ben Allal et al. (2025), SmolLM2. Hu et al. (2021), LoRA. Zhao et al. (2021), Calibrate Before Use. Ethayarajh (2019), How Contextual are Contextualized Word Representations?
 # Alain & Bengio (2017), linear probes. Springer et al. (2024), Repetition Improves Language Model Embeddings.

@@ -263,7 +263,7 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 # - **Does it matter for the output?** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
-# **Most heads of both models have a lower rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has a low rank as well. And to know the *best* approximation you must compute the matrix first.
+# **Most heads of both models are closer to low rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has one as well. And to know the *best* approximation you must compute the matrix first.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Take the order as a show of hands before you reveal it. Ask why an evenly spread causal mask has a rank above 1 (row $i$ has $i$ equal entries, so all rows differ). What goes
@@ -450,7 +450,7 @@ show.predict(
 #
 # - **Where ours lose time.** On short texts the kernel is fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
 # - **Where ours lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
-# - At 16,384 tokens BigBird has 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times fewer multiply-adds than the full layer, but is only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as fast.
+# - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
 # - This is one core of a shared machine, one text, no mask. On other machines the lines cross elsewhere.
 # </details>
 #
@@ -541,7 +541,7 @@ def by_path(name, layers):
 # - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed, the interval of its difference from *window + random* contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
 # - **BigBird's pattern closes the gap**: random and global together find 99<!--[[found(everything):.0f]]--> %, and in the paper it closes the gap as well.
 # - **Linformer learns late.** After 500 steps it only guesses, and finds 13<!--[[found("Linformer"):.0f]]--> %, and with as many keys as positions 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
-# - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. Whether four global tokens could hold twenty cards we have not tested.
+# - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. We have not tested whether four global tokens could hold twenty cards.
 # </details>
 #
 # **Reachable is not learned.** A pattern decides what a model *can* find. Whether it does find it within your training budget is a second question. Had we stopped at
@@ -585,10 +585,10 @@ widgets.memory_playground(
 # that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are relatives, with a state that also forgets. Some models, such as Jamba (Lieber et al. 2024), mix such layers with full attention. In the assignment you measure
 # what a state of this size can find again.
 #
-# Other ideas keep the attention full and shrink what the cache holds: DeepSeek-V2 (2024) stores one short vector per token and layer, from which all heads compute their keys and values.
+# Other ideas keep the attention full and shrink what the cache holds: DeepSeek-V2 (2024) stores one short vector per token and layer (and a small rotary key), from which all heads compute their keys and values.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **May a window forget the first tokens?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second half of
+# **What may a window leave out?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second half of
 # five<!--[[words(len(through["full"]))]]--> passages of 256<!--[[through["n"]]]--> tokens (`python -m lectures.recipes windows`). Its loss without a window is 3.78<!--[[mean(through["full"]):.2f]]--> nats per token. Then we allow four more tokens.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -648,8 +648,8 @@ in_every_passage = all(
 #
 # - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
-# - **What these tokens say does not matter.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
-# - One model and short texts; a text that depends on something further back would lose more.
+# - **What these tokens say hardly matters.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
+# - This is one model with short texts. A text that depends on something further back would lose more.
 # </details>
 #
 # **Adding four sink tokens repairs 1.8<!--[[loss["window"][64] - first[64]:.1f]]--> of the 2.0<!--[[rise:.1f]]--> nats that the window costs.** So a cache that slides keeps the first tokens as well (Xiao et al. 2024).
@@ -661,7 +661,7 @@ in_every_passage = all(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Do we even need to remove the quadratic cost?
 #
-# Wang's slides make four claims. Each can be checked.
+# Wang's slides make four claims. How much of each can we check?
 #
 # 1. *As Transformers grow, a growing part of their cost lies elsewhere than in the scores of attention.*
 # 2. *Nearly all large models keep quadratic attention.*
@@ -732,7 +732,7 @@ attention_of, network_of = (
 ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>The four claims, checked</b></summary>
+# <details><summary><b>The four claims, as far as we can check them</b></summary>
 #
 # | claim | measured | verdict, 2026 |
 # |---|---|---|
@@ -741,7 +741,7 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the question; on the papers' classification tasks the gap is small. |
 # | 4. Longer texts would unlock better models. | 131,072 tokens would take our core 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated eightfold). | Open: our scale cannot test it. |
 #
-# - Time says more than products: at 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
+# - Multiply-adds are not time. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
 # - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token, which grows with $n$ at any width: 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
 # - The fused kernel needs no new model. It removes the memory and leaves the time.
 # </details>

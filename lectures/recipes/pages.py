@@ -482,9 +482,9 @@ BETWEEN: dict[str, Page] = {
     "prompts": [
         Table(
             "rows",
-            "%",
+            "%: mean (range)",
             {
-                key.replace("_", ", "): f"{{{key}!i}}"
+                key.replace("_", ", "): f"{{{key}!g:.1f}}"
                 for key in ("right", "right_calibrated", "ranked", "questions", "questions_calibrated")
             },
         )
