@@ -2,8 +2,9 @@
 # # Self-attention, heads and masks
 #
 # *The young doctor quickly closed the heavy door.* Who closed it? What was heavy? You joined the words in pairs without noticing.
-# In self-attention every word does something similar. It asks all the others, and listens to some. This lecture computes such a layer by
-# hand, tests our stories about what its heads read, and shows how a mask keeps a model from reading ahead.
+# In self-attention every word does something similar. It asks all the others, and listens to some. If a head joins *heavy* to *door*,
+# does it know grammar? And does the model need it? This lecture computes such a layer by hand, shows how a mask keeps a model from reading
+# ahead, and tests what a head's weights say.
 #
 # <img src="figures/heads_as_edges.svg" width="760" alt="The sentence 'the young doctor quickly closed the heavy door' with six edges above it, as in a dependency parse: 'the' to 'doctor' and 'the' to 'door', 'young' to 'doctor' and 'heavy' to 'door', 'doctor' to 'closed', and 'closed' to 'door', drawn by four heads of MiniLM.">
 #
@@ -102,15 +103,14 @@ show.predict(
     "Take pencil and paper. What weight does “cat” get in the row “eats” of head 1?",
     within=0.03,
     answer=torch.softmax(X @ W_Q[0] @ X.T / math.sqrt(4), dim=-1)[1, 0].item(),
-    why="The score is $4 / \\sqrt{4} = 2$ for *cat* and 0 for the others, so the weight is $e^2 / (e^2 + 2)$. What are the weights in the row “cat”, whose query is zero? A head cannot read nothing.",
+    why="The score is $4 / \\sqrt{4} = 2$ for *cat* and 0 for the others, so the weight is $e^2 / (e^2 + 2)$. What are the weights in the row “cat”, whose query is zero?",
     reveals=by_hand,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In head 1 *eats* gives *cat* the score $4 / 2 = 2$ and the others 0. The weight of *cat* is $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]--> each
-#   for the others.
+# - In the row *eats* of head 1, *cat* gets a weight of $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and each of the others 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]-->.
 # - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
 # - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who does it, and to what.
 # - One head that asks for both gives *cat* and *bread* the same weight, 0.47<!--[[one_for_both[0]:.2f]]--><!--[[? one_for_both[0] == one_for_both[2]]]-->. Then *eats* receives their sum,
@@ -167,8 +167,8 @@ widgets.head_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# The weights must sum to 1, so it goes to `[CLS]`, which has the next highest score. MiniLM was trained without this mask. With the
-# mask it would have learned something else.
+# The weights must sum to 1, so nearly all of it goes to `[CLS]`, which has the highest of the remaining scores. MiniLM was trained without
+# this mask, so this does not show what a causal model learns.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -252,13 +252,12 @@ widgets.edges_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2: "the previous word", always with weight 1.00<!--[[opening[0, 2].diagonal(-1).min():.2f]]-->. This is not grammar but still useful, because it tells
-#   every word what precedes it.
-# - Layer 3, head 1: from a verb to its object, *closed* → *door*<!--[[? opening[3, 1, 4].argmax() == 7]]-->, and from a determiner to its noun. It is the head that led
+# - Layer 0, head 2 reads the previous word, and each word of this sentence gives it a weight of 1.00<!--[[opening[0, 2].diagonal(-1).min():.2f]]-->. That is a position, not grammar.
+# - Layer 3, head 1 leads from a verb to its object, *closed* → *door*<!--[[? opening[3, 1, 4].argmax() == 7]]-->, and from a determiner to its noun<!--[[? opening[3, 1, 0].argmax() == 2 and opening[3, 1, 5].argmax() == 7]]-->. It is the head that led
 #   from "it" to "animal" in [lecture 12](12_attention.ipynb).
-# - SmolLM2 has a causal mask. No word reads a later one, so no arrow points to the right<!--[[? not alpha.triu(1).any()]]-->.
-# - A parse gives each word *one* edge whose label has a meaning. A head gives *every* pair a weight, and nobody defined what its
-#   number means. This picture leaves out special tokens such as `[CLS]`, which often get much of the weight.
+# - SmolLM2 has a causal mask. No word reads a later one<!--[[? not alpha.triu(1).any()]]-->, so it can never draw the edge from *closed* to *door*.
+# - A parse gives each word *one* edge, whose label has a meaning. A head gives *every* pair a weight, and nobody has defined what the
+#   head's index means. This picture leaves out special tokens such as `[CLS]`, which often get much of the weight.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -400,16 +399,18 @@ show.predict(
 #
 # - Verb → object: layer 3, head 1 finds the object in **all** sixteen sentences<!--[[? verb["best"] == ["3.1"] and verb["chosen on"] == verb["tested on"] == 1]]-->. Of the eight<!--[[words(verb["edges"])]]--> tested objects, "the next noun" finds
 #   five<!--[[words(round(verb["edges"] * verb["next noun"]))]]-->. In "apple juice" the rule picks *apple*; the head picks *juice*. A lead of three<!--[[words(round(verb["edges"] * (verb["tested on"] - verb["next noun"])))]]--> sentences is a hint and not a law.
-# - Determiner → noun: the head that is best on eight sentences, with 88<!--[[100 * determiner["chosen on"]:.0f]]--> %, drops to 55<!--[[100 * determiner["tested on"]:.0f]]--> % on the others. If you pick the best of many
-#   heads on few examples, some of what you pick is luck. So choose on one half and test on the other.
-# - "The next noun" gets 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than either of the two heads<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
-# - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. It may simply look for the next noun.
+# - Determiner → noun: the head that is best in the first eight sentences, with 88<!--[[100 * determiner["chosen on"]:.0f]]--> %, drops to 55<!--[[100 * determiner["tested on"]:.0f]]--> % in the others. If you pick the best of many
+#   heads on few examples, some of its success is luck. So choose on one half and test on the other.
+# - "The next noun" gets 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than the chosen head or the one of the opening picture<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
+# - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. Perhaps it only reads the next noun.
 # - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat every rule, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
 #   (2.8) finds all fifteen<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
 # - Clark et al. (2019) do the same with BERT and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
 # </details>
+#
+# **A head that seems to parse may be no better than “the next noun”.** Compare it with simpler rules, on sentences that did not choose it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room propose more rules before you show the picture. Then ask for a sentence that could still refute the claim
@@ -449,11 +450,11 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - After "tried", *to* is nearly certain<!--[[? right.argmax() == 2]]--> (0.90<!--[[right[2]:.2f]]-->). After "print her", *tickets* had a probability of 0.0002<!--[[right[5]:.4f]]-->. The mean loss of 4.17<!--[[-right.log().mean():.2f]]-->
-#   hides both the easy and the hard word.
+# - It is most confident after "tried"<!--[[? p.amax(-1).argmax() == right.argmax() == 2]]-->, where *to* has a probability of 0.90<!--[[right[2]:.2f]]-->. After "print her", *tickets* has only 0.0002<!--[[right[5]:.4f]]-->. The mean loss of 4.17<!--[[-right.log().mean():.2f]]-->
+#   shows neither the easy word nor the hard one.
 # - One pass gives 18<!--[[len(right)]]--> predictions. The first eight do not change<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]-->, because later tokens cannot change earlier outputs. (This is why you
-#   can train a model on all positions in parallel *and* use it word by word. A later lecture, *The Transformer language model*, builds
-#   such a model.)
+#   can train a model on all positions in parallel *and* use it word by word. [Lecture 15](15_transformer_language_model.ipynb) builds such a
+#   model.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -464,8 +465,8 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # ## 4. Leaks
 #
 # **What if you forget the mask?** Nobody can predict random digits. A guess costs $\ln 10$ = 2.30<!--[[math.log(10):.2f]]--> per digit, and no model can do
-# better. We train one layer of self-attention twice, with the causal mask and without it, on texts of random digits, new ones at every
-# step. At each of 16 positions it must predict the next digit.
+# better. We train one layer of self-attention twice, with the causal mask and without it. The texts are random digits, new ones at every
+# step, and at each of 16 positions the model must predict the next digit.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -514,7 +515,7 @@ show.predict(
     "Without the mask the loss falls towards a value that is *not* 0; even the leaky model cannot get below it. What value is it?",
     within=0.03,
     answer=math.log(10) / 16,
-    why="It reads the digit to the right of each position. The last of the 16 has nothing to its right, so there the model must guess. On average that costs $\\ln(10) / 16$ per digit.",
+    why="Without the mask each position can read the digit to its right. The last of the 16 has nothing to its right, so there the model must guess.",
     reveals=[
         reached,
         show.curves(
@@ -534,10 +535,11 @@ show.predict(
 # - With the mask the loss is 2.30<!--[[with_mask[-1]:.2f]]-->, which is chance level, as it must be. Without it the loss is 0.15<!--[[without[-1]:.2f]]-->, because the model has learned to read the digit
 #   to the right of each position.
 # - Nothing follows the last of the 16 positions, so the model must guess there. This costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
-# - **A loss below the possible minimum is not a triumph but a leak**, because in some way the model sees its targets. On real text nobody
-#   knows the lowest possible loss. A forgotten mask is still obvious there, but a leak at a few positions only makes the curve look a little
-#   too good.
+# - On real text nobody knows the lowest possible loss. A forgotten mask still shows there, but a leak at only a few positions may just make
+#   the curve look a little too good.
 # </details>
+#
+# **A loss below the possible minimum is not a triumph but a leak:** in some way the model sees its targets.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Take bets on the loss without a mask before you show the curve; most say 0. Let somebody explain the sixteenth position.
@@ -556,6 +558,7 @@ with torch.no_grad():
         ]
         for name, model in (("with the mask", careful), ("without", leaky))
     }
+    first_guess = scores_of(leaky, digits[:, :15])[:, -1].softmax(-1).amax(-1).mean().item()
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as at_the_end:
@@ -567,18 +570,19 @@ show.predict(
     "Give the leaky model the start of a text, and ask for the next digit. What is its loss?",
     choices={"0.15": 0.15, "2.30": 2.3, "more than 5": 7.5},
     answer=sum(honest["without"]) / len(honest["without"]),
-    why="It copies confidently, but there is no digit to copy yet.",
+    why="There is no digit to its right that it could copy, and it is far too confident.",
     reveals=at_the_end,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The loss is more than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. Training gave this model no reason to predict anything from the left.
+# The loss is more than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. The model gives its first guess a mean probability of 0.65<!--[[first_guess:.2f]]-->, and no such guess about a
+# random digit can be right more often than one time in ten.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A test for leaks** that needs no training and no data: change *one* token, and see at which positions the output changes. Every causal model
+# **A test for leaks** needs neither training nor data. Change *one* token, and see at which positions the output changes. Every causal model
 # of this course must pass it.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -630,7 +634,7 @@ show.predict(
 #
 # With the mask the outputs at positions 8 to 15 change<!--[[? changed_by_8 == [*range(8, 16)]]]-->. Without it any output may change. The output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because
 # it copies the digit at position 8. The model with the mask passes the test at every position<!--[[? not moved[0].tril(-1).any()]]-->. The model without it passes only if you
-# change position 0, which has no earlier positions.
+# change position 0, which has no earlier positions<!--[[? all((moved[1, t, :t] > 1e-4).any() for t in range(1, 16))]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -655,13 +659,13 @@ show.predict(
     "The first text begins with padding. With the textbook line, `masked_fill(~mask, -inf)` and softmax, what do the weights in its first row sum to?",
     choices=["0", "1", "nan"],
     answer=f"{textbook[0, 0, 0].sum().item():g}",
-    why="That row may not read anything, so softmax computes $0/0$. Our `masked_softmax` fills such a row with zeros.",
+    why="That row may not read anything, so softmax computes $0/0$.",
     reveals=sums,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **What goes wrong.** *Rows of $-\infty$*: a padded position on the left has nothing to read, so softmax computes $0/0$, and one
-# > NaN (*not a number*) spreads to every weight of the network at the next step. Our `masked_softmax` fills such a row with zeros.
+# > **What goes wrong.** *Rows of $-\infty$*: a padded position on the left has nothing to read, and softmax makes its row NaN (*not a
+# > number*). Through the gradients one NaN spreads to the network's weights. Our `masked_softmax` fills such a row with zeros.
 # > **Polarity of a mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for
 # > `key_padding_mask` of PyTorch's `MultiheadAttention` it means *ignore*. If you pass a mask of one kind where the other is expected,
 # > the model reads only padding.
@@ -672,8 +676,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What the heads of a language model read
 #
-# We return to SmolLM2, which has a causal mask and 30 layers of 9 heads. The explorer below the prediction shows one head at a time;
-# the mask leaves the upper triangle empty.
+# We return to SmolLM2, with its causal mask and its 30 layers of 9 heads. The explorer below the prediction shows one head at a time. The
+# mask leaves the upper triangle empty.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with torch.no_grad(), capture(writer) as tape:
@@ -702,12 +706,12 @@ with torch.no_grad(), capture(writer) as tape:
 continued = tape["layers.8.attention"][0, 2, -1]  # what the last word reads
 on_itself = alpha.diagonal(dim1=-2, dim2=-1)[..., 1:]
 show.predict(
-    "BERT's heads, if they find nothing to read, put their weight on `[SEP]` at the end. A causal head cannot see the *end* of the text. Where will it put its weight?",
+    "Many of BERT's heads put most of their weight on `[SEP]`, at the end of the text (Clark et al. 2019). A causal head cannot see the *end*. Where do SmolLM2's heads put most of their weight, on average?",
     choices=["on the first token", "on the token itself", "on the previous token"],
     answer=["on the first token", "on the token itself", "on the previous token"][
         int(torch.stack([on_first.mean(), on_itself.mean(), before.mean()]).argmax())
     ],
-    why="A softmax must put its weight somewhere, and the first token is the one that every token can see: an **attention sink**.",
+    why="A softmax must put its weight somewhere. Xiao et al. (2024) explain the choice: the first token is the one that every token can see.",
     reveals=[
         widgets.attention_explorer(
             writer,
@@ -728,13 +732,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The **first token** gets 0.58<!--[[on_first.mean():.2f]]--> of all weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
+# - The first token gets 0.58<!--[[on_first.mean():.2f]]--> of all weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
 #   give it more than half. This is an **attention sink** (Xiao et al. 2024).
 # - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little.
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
 # - In "one two three four one two three", layer 8, head 2 reads "four" from the final "three", with a weight of 0.66<!--[[continued[3]:.2f]]-->, where "four"
 #   followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does
-#   not make this head one of them; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
+#   not make this head an induction head; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -750,7 +754,8 @@ show.predict(
 #
 # A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", and then ablated the heads with the
 # largest weights. **Ablating a head** means setting its output to zero (Michel et al. 2019), here at the last token. As a control we
-# ablated the same number of other heads, drawn at random, 20 times (`python -m lectures.recipes looking_back`).
+# ablated as many other heads, drawn at random, 20 times. The heads with the largest weights are all in late layers, so a second control draws
+# only from those layers (`python -m lectures.recipes looking_back`).
 
 # %% slideshow={"slide_type": "fragment"}
 looking = json.loads(Path("results/looking_back.json").read_text())["smollm2"]
@@ -758,17 +763,27 @@ for head in looking["strongest"][:3]:
     print(f"layer {head['layer']}, head {head['head']}: weight {head['weight']:.2f} on 'tickets'")
 print(f"uniform: {looking['uniform']:.2f}; mean over all heads {looking['mean_over_heads']:.2f}")
 ablated, whole = looking["ablated"], looking["next"][" tickets"]
-draws = torch.tensor([[whole, *(at["random"][i] for at in ablated.values())] for i in range(20)])
 most = [whole, *(at["strongest"] for at in ablated.values())]
+controls = {"any layer": "random", "layers {} to {}".format(*looking["near"]): "random_near"}
 lower = {  # of the 20 random sets, how many leave less than the heads with the largest weights
-    count: sum(left < at["strongest"] for left in at["random"]) for count, at in ablated.items()
+    where: {n: sum(p < at["strongest"] for p in at[key]) for n, at in ablated.items()}
+    for where, key in controls.items()
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as ranks:
-    print("ablated   P(tickets)   random sets that leave less")
+    print("ablated   P(tickets)   of 20 random sets leave less")
+    print(" " * 22 + "".join(f"{where:>17}" for where in controls))
     for count, at in ablated.items():
-        print(f"{count:>7}{at['strongest']:13.2f}{lower[count]:>15} of {len(at['random'])}")
+        told = "".join(f"{lower[where][count]:>17}" for where in controls)
+        print(f"{count:>7}{at['strongest']:13.2f}  {told}")
+drawn = {
+    f"random others, {where}: mean and range": torch.tensor(
+        [[whole, *(at[key][i] for at in ablated.values())] for i in range(20)]
+    )
+    for where, key in controls.items()
+}
+least = {where: min(ablated["20"][key]) for where, key in controls.items()}
 show.predict(
     f"With all its heads, the model gives “tickets” a probability of {whole:.2f}. You ablate the twenty heads, of 270, that attend to “tickets” most. What probability is left?",
     choices={
@@ -777,25 +792,28 @@ show.predict(
         "nearly none": 0.0,
     },
     answer=ablated["20"]["strongest"],
-    why="None of our 20 random draws does as much harm. For fewer heads the answer is less clear: look at the table of ranks.",
+    why="None of the random sets does as much harm. For fewer heads the answer is less clear. Look at the ranks.",
     reveals=[
         ranks,
         HTML(
             show.bands_svg(
                 [0, *map(int, ablated)],
-                {
-                    "the heads that attend to it most": [most, most],
-                    "random others: mean and range of 20 draws": draws,
-                },
+                {"the heads that attend to it most": [most, most]} | drawn,
                 x_title="heads ablated, of 270",
                 y_title="P(tickets)",
                 low=0,
-                high=0.7,
+                high=0.8,
                 columns=1,
-                alt="Probability of 'tickets' against the number of ablated heads, from 0.46 with none. The heads that attend "
-                "to the word most: 0.32 with one, 0.39 with two, 0.35 with five, 0.26 with ten, 0.01 with twenty. Random "
-                "heads: the mean stays near 0.45; the lowest of 20 draws is 0.42, 0.40, 0.27, 0.31 and 0.31; the highest "
-                "rises to 0.64.",
+                alt=f"Probability of 'tickets' against the number of ablated heads, from {whole:.2f} with none. "
+                + "; ".join(
+                    f"{count} heads: {at['strongest']:.2f} without those that attend to the word most, "
+                    + ", ".join(
+                        f"{min(at[key]):.2f} to {max(at[key]):.2f} without random ones ({where})"
+                        for where, key in controls.items()
+                    )
+                    for count, at in ablated.items()
+                )
+                + ".",
             )
         ),
     ],
@@ -804,26 +822,28 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The model needs these **twenty** heads: without them the probability falls to 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->. Every random set of twenty leaves more<!--[[? lower["20"] == 0]]-->, at least 0.31<!--[[min(ablated["20"]["random"]):.2f]]-->.
-# - *One* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 20<!--[[len(ablated["1"]["random"])]]--> random heads does as much harm<!--[[? lower["1"] == 0]]-->.
-# - With **five** the evidence is weaker: one<!--[[words(lower["5"])]]--> of the 20 random sets lowers the probability further, to 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->; the top five only to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
+# - Without the **twenty** heads the probability falls to 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->. Every random set of twenty leaves more, at least 0.31<!--[[min(least.values()):.2f]]-->.
+# - A *single* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 2 · 20 random draws does as much harm<!--[[? lower["any layer"]["1"] == lower["layers 17 to 25"]["1"] == 0]]-->.
+# - With **five**, one<!--[[words(lower["any layer"]["5"])]]--> of the 20 sets from any layer does more harm. It leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->, the top five leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
 #   the draws would have hidden this, so report the *rank* among them.
-# - The ten<!--[[words(len(looking["strongest"]))]]--> strongest heads are all in layers 18 to 25<!--[[? {one["layer"] for one in looking["strongest"]} <= set(range(18, 26))]]-->; the random ones may be in any layer. Perhaps any heads of these
-#   layers would matter as much. We did not test that.
-# - Ablating heads can also raise the probability: the highest random draw is 0.64<!--[[max(max(at["random"]) for at in ablated.values()):.2f]]-->.
-# - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing. A high weight
-#   may or may not matter, so ablate the head, and compare with a control.
+# - Do late layers simply matter more? Sets drawn from the same layers never do as much harm as the top heads, at any of the five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
+# - A rank of 0 among 20 draws has a probability of about 1 in 21 if the heads are like any others. So one such rank is weak evidence. The distance between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and
+#   0.31<!--[[min(least.values()):.2f]]--> says more.
+# - Ablating heads can also raise the probability. In the highest random draw it is 0.75<!--[[max(max(at[key]) for at in ablated.values() for key in controls.values()):.2f]]-->.
+# - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing.
 # </details>
+#
+# **A weight tells you where a head reads. Whether the head knows grammar takes a count against simpler rules, and whether the model needs it takes an
+# ablation with a control.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Before the picture, give only the means of the control. They are about 0.45 throughout, which looks convincing. Then show
-# the ranks and ask what the mean has hidden. A rank of 0 among 20 draws has a probability of about 1 in 21, and no less, if the heads are like
-# any others.*
+# *8 minutes. Before the picture, give only the means of the first control. They are about 0.45 throughout, which looks convincing. Then show
+# the ranks and ask what the mean has hidden, and what else the top heads have in common (late layers: the second control).*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a mask yourself. The function below is correct. Make it leak (`triu`, or forget the mask), shut a word out of its own row
+# Write a mask yourself. The function below is correct. Make it leak (with `triu`, or with no mask at all), hide each word from itself
 # (`tril(-1)`), or let each word see only the previous three. Then compare the weights with ours. Every row shows what one word
 # reads when all scores are equal.
 
@@ -877,8 +897,8 @@ widgets.live(
 # fixed distance, would be right as often? Does the output change when you ablate it, and by more than when you ablate random heads?</details>
 #
 # 6. You ablate five heads and the probability falls from 0.46<!--[[whole:.2f]]--> to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. Five random heads leave 0.44<!--[[sum(ablated["5"]["random"]) / 20:.2f]]--> on average. Is the case closed?
-# <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean does not tell you. Here one<!--[[words(lower["5"])]]--> of 20 does, which is weak
-# evidence for these five heads.</details>
+# <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean does not tell you. Here one<!--[[words(lower["any layer"]["5"])]]--> of 20 does, which leaves
+# weak evidence. And ask whether the random heads come from the same layers.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, read question 6 aloud and take a vote; many close the case. What goes
@@ -907,7 +927,7 @@ widgets.live(
 # - **SmolLM2**: a small published language model, 30 layers of 9 heads; ours follows instructions (*Instruct*) and has 4-bit matrices.
 # - **concatenation**: vectors joined end to end into one longer vector.
 # - **polarity of a mask**: whether True means "may attend" (here) or "ignore" (elsewhere).
-# - **attention sink**: a token, most often the first, on which heads park the weight that they have no use for.
+# - **attention sink**: a token, most often the first, that gets much of the weight of many heads, whatever it says.
 # - **induction head**: a head that attends to the token after the previous occurrence of the current one.
 # - **ablating a head**: setting its output to zero, to see what depends on it; a control ablates as many random heads.
 

@@ -2,17 +2,17 @@
 # # Positions
 #
 # *Dog bites man. Man bites dog.* The two sentences share their words, but only one of them is news. You told them apart by the order of
-# the words. Attention, as the previous lecture left it, cannot, because it treats a sentence as a bag of vectors. How do you tell a
-# network *where* each word is?
+# the words. Attention without a mask cannot, because it treats a sentence as a bag of vectors. How do you tell a network *where* each
+# word is?
 #
 # <img src="figures/fifty_positions.svg" width="900" alt="Two tables of 50 rows in blue, white and red, with 256 columns of sines and 256 of cosines. On the left of each, narrow waves run down the columns; to the right the waves grow longer, until all rows look the same.">
 #
-# *The picture has one row for each of 50 positions. Its 512 columns are sorted into sines on the left and cosines on the right. After
-# section 2 you can read each row like a wall of clocks.*
+# *One row for each of 50 positions. The 512 columns are sorted into sines on the left and cosines on the right. After section 2 you can read
+# each row like a wall of clocks.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - say what attention knows about word order (nothing, and with a causal mask a little);
+# - say what attention knows about word order, with a causal mask and without;
 # - compute sinusoids, and read them as counting with smooth digits;
 # - choose between adding, concatenating and learning positional encodings;
 # - make a score depend on the distance between two words in five ways, from Shaw's vectors to rotary positions and ALiBi;
@@ -52,6 +52,8 @@ from nlmcore.positions import (
 )
 from nlmcore.pretrained import minilm
 from lectures import show, stored, widgets
+from lectures.recipes.positions import words_of
+from lectures.recipes.texts import plays
 from lectures.trained import checkpoint
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -97,8 +99,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# It is 1.000<!--[[similar["without"]:.3f]]--> without positions, because the vectors are the same. With them it is 0.973<!--[[similar["with positions"]:.3f]]-->. This suits a model
-# that was trained to represent what a sentence is *about*: both are about a dog, a man and a bite.
+# It is 1.000<!--[[similar["without"]:.3f]]--> without positions, because the vectors are the same. With them it is 0.973<!--[[similar["with positions"]:.3f]]-->. To MiniLM's sentence
+# vector, who bites whom makes little difference.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -134,9 +136,9 @@ widgets.shuffle_playground(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Without positions the stripes move with their words and do not change; nor does the mean.
-# - With a causal mask both change, even without positions. The second word sees two words and the fourth sees four, so their order
+# - With a causal mask both change, even without positions. The second word sees two words and the fourth sees four, so the order
 #   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count.
-# - With **sinusoids** added both change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
+# - With **sinusoids** added, both change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
 #   (section 2).
 # </details>
 
@@ -153,7 +155,7 @@ print("output of the head:", counted[0, :, 0])
 print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The head's output *reveals* the position. Haviv et al. (2022) found that language models trained without positions come close
+# The head's output *reveals* the position. Haviv et al. (2022) found that causal language models trained without any positions come close
 # to those with them. A model that reads in both directions has no such cue.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -166,8 +168,8 @@ print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
 # Give every position a vector, a **positional encoding**, and add it to the word's vector. Which vector? The number $t$ itself grows
 # beyond all values seen in training, and $t$ divided by the length of the text means something different in every text. How do we
 # *write* numbers? We write digits, and each changes more slowly than the one to its right. In **binary**, the rightmost bit flips at
-# every step, the next at every second step, the next at every fourth. Flips are hard to learn from, so make them smooth. Replace each
-# bit by a wave, and pair each sine with a cosine. These are the **sinusoids** of Vaswani et al. (2017, section 3.5):
+# every step, the next at every second step, the next at every fourth. Now make the flips smooth: replace each bit by a wave, and pair
+# each sine with a cosine. These are the **sinusoids** of Vaswani et al. (2017, section 3.5):
 #
 # $$\mathrm{PE}(pos, 2i) = \sin\frac{pos}{10000^{2i/d}}, \qquad \mathrm{PE}(pos, 2i+1) = \cos\frac{pos}{10000^{2i/d}}.$$
 #
@@ -195,14 +197,14 @@ HTML(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# Bit $i$ corresponds to sine $i$. From column to column both get slower by a constant factor, 2 for bits and base$^{2/d}$ = 2 for these
-# waves. A wave takes all values in between, so neighbouring positions have similar vectors. In binary, 7 (`1110` from left to right)
-# and 8 (`0001`) are neighbours, and yet all their bits differ.
+# Bit $i$ corresponds to sine $i$. From column to column both get slower by a constant factor: 2 for bits, and base$^{2/d}$ = 2 for these
+# waves. A wave takes all values in between, so neighbouring positions have similar vectors. In binary the neighbours 7 (`1110`, lowest bit first)
+# and 8 (`0001`) differ in every bit.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fifty words.** After this prediction you can play with the picture from the top of the page. Now sines and cosines alternate, as in
-# the formula, and there are only 128 columns, so that you can tell them apart. You can raise *d_model* to 512.
+# **Fifty words.** After this prediction you can play with the picture from the top of the page. Here sines and cosines alternate, as in
+# the formula, and 128 columns are few enough to tell them apart. You can raise *d_model* to 512.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 fifty = sinusoidal(50, 64)
@@ -223,9 +225,9 @@ show.predict(
 # - Most columns on the right hardly change from top to bottom because their waves are long. The slowest pair completes one turn in
 #   54,410<!--[[2 * math.pi * 10_000 ** (126 / 128):,.0f]]--> positions, and our 50 barely move it. Such columns serve long texts.
 # - With a base of 10 all waves are short. The slowest turns once in 61<!--[[2 * math.pi * 10 ** (126 / 128):.0f]]--> positions, and distant positions begin to look alike again.
-# - Each position has its largest dot product with itself, and the others are symmetric: $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k) = \sum_i \cos(k\,\omega_i)$ with $\omega_i =
-#   10000^{-2i/d}$, the same for $k$ and $-k$, and the same for every $p$. Dot products of positions reveal the distance, not the
-#   direction. (A learned $W^Q$ and $W^K$ between them can also reveal the direction; the next picture shows how.)
+# - Each position has its largest dot product with itself. The formula is the same for every position, because only $k$ occurs in it
+#   ($\omega_i = 10000^{-2i/d}$).
+# - With a learned $W^Q$ and $W^K$ between them, two positions can also reveal the direction. The next picture shows how.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -258,8 +260,8 @@ print("one matrix for all 995 positions:", torch.allclose(PE[k:], PE[:-k] @ M, a
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # The hands move, but the angles below the clocks do not change. A head whose $W^Q$ contains $M_1^{-1}$ asks, from any position, for the
-# previous position. That is how a model *can* learn "the previous word" once, for all positions. Vaswani et al. hoped for just this.
-# Whether a model finds it is a different question (section 6).
+# previous position. So a model *can* learn "the previous word" once, for all positions, as Vaswani et al. hoped.
+# Whether training finds this solution is a different question (section 6).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -283,8 +285,8 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# - **A** has all sines first and then all cosines; they should alternate. The same values are in different columns. A model trained
-#   that way is just as good (the authors' own code does it), but to a model trained on interleaved positions the table is nonsense.
+# - **A** has all sines first and then all cosines; they should alternate. The same values are in different columns. A model can be trained
+#   that way just as well (the authors' own code does it), but for a model trained with alternating columns the table is nonsense.
 # - **B** counts positions from 1. The first row must be $0, 1, 0, 1, \dots$
 # - **C** has the exponent $i/d$ instead of $2i/d$. The waves slow down half as fast, and the largest divisor is not near
 #   10,000 but near $\sqrt{10000} = 100$<!--[[? 50 < 10_000 ** (15 / 32) < 100]]-->.
@@ -308,13 +310,17 @@ HTML(
 #
 # Does it matter? Take a task in which positions count, **the hidden letter**. One letter of an English word is hidden, as in
 # `t_ee`, and a small encoder must name it. We train it with each kind of positional encoding, five seeds each, and test it on held-out
-# words (`python -m lectures.recipes positions`).
+# words (`python -m lectures.recipes positions`). The baseline always answers with the most frequent letter of the training words.
 
 # %% slideshow={"slide_type": "fragment"}
 letters = {
     name: torch.tensor(row["ours"]) for name, row in stored("positions")["letters"].items()
 }
 added, concatenated = letters["absolute: sinusoids"], letters["sinusoids set beside, not added"]
+trained_on, tested_on = words_of(plays())
+frequent = max("abcdefghijklmnopqrstuvwxyz", key="".join(trained_on).count)
+floor = sum(word.count(frequent) / len(word) for word in tested_on) / len(tested_on)
+print(f"always “{frequent}”: {floor:.1%} correct")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as compared:
@@ -326,22 +332,21 @@ with show.held_back() as compared:
         print(
             f"{name:14}{right.mean():6.1%} correct, five seeds from {right.min():.1%} to {right.max():.1%}"
         )
-apart = added.max() < concatenated.min(), concatenated.max() < added.min()
 show.predict(
-    "Of one encoder all five seeds may name more hidden letters than all five of the other. Of which, the one with added sinusoids or the one with concatenated sinusoids?",
-    choices=["added", "concatenated", "neither: the seeds overlap"],
-    answer="concatenated" if apart[0] else "added" if apart[1] else "neither: the seeds overlap",
-    why="Overlapping ranges do not settle it either way: test the differences, seed by seed. They are in the list below.",
+    f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. How many hidden letters does it name?",
+    choices={"no more than that": 100 * floor, "about 17 %": 17, "about 40 %": 40},
+    answer=100 * letters["none"].mean().item(),
+    why="The other letters say a little even without their order. Order adds something, after these 250 steps not much. Does it matter whether the positions are added or concatenated?",
     reveals=compared,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The encoder with added sinusoids names 19.4<!--[[100 * added.mean():.1f]]--> % correctly, the one with concatenated sinusoids 20.9<!--[[100 * concatenated.mean():.1f]]--> %. The ranges overlap<!--[[? added.max() > concatenated.min()]]-->.
-#   Seed by seed concatenation is ahead all five<!--[[words(int((concatenated > added).sum()))]]--> times, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval hardly excludes 0, so this is a hint.
-#   Concatenation also has an extra matrix.
-# - Without positions the encoder cannot see the order of the letters, and names 16.6<!--[[100 * letters["none"].mean():.1f]]--> %<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->. Both kinds are better than none.
+# - Without positions the encoder names 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. Both kinds of sinusoids are better, with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
+# - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %, and the ranges overlap<!--[[? added.max() > concatenated.min()]]-->. That does not settle it: test the differences, seed by seed.
+# - Concatenation is ahead with all five<!--[[words(int((concatenated > added).sum()))]]--> seeds, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval hardly excludes 0, so this is a hint; and
+#   concatenation has an extra matrix.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -385,7 +390,7 @@ show.predict(
     "Learned vectors of neighbouring positions are similar. Which pairs are more similar, those 3 apart or those 12 apart?",
     choices={"3 apart": 3, "12 apart": 12},
     answer="3 apart" if by_distance[3] > by_distance[12] else "12 apart",
-    why="The learned vectors contain waves, and a wave repeats. The last line below is the error message for a text of 513 tokens.",
+    why="Similarity falls with distance and then rises again. The last line below is the error message for a text of 513 tokens.",
     reveals=[pictures, means],
 )
 
@@ -393,20 +398,21 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Neighbours are similar, 0.79<!--[[by_distance[1]:.2f]]--> on average. (We first subtract the mean vector, which all positions share.) But similarity does not simply
-#   fall with distance: at 3 positions it is 0.18<!--[[by_distance[3]:.2f]]-->, at 12 it is 0.44<!--[[by_distance[12]:.2f]]-->. The stripes are waves that training found by itself.
-# - MiniLM refuses a text of 513 tokens, because the 513th position does not have a vector. Sinusoids exist for every position; section 6 asks whether a
+#   fall with distance: at 3 positions it is 0.18<!--[[by_distance[3]:.2f]]-->, at 12 it is 0.44<!--[[by_distance[12]:.2f]]-->. These are the stripes of the picture. Nobody asked for them, and we do not
+#   know what they are for.
+# - MiniLM refuses a text of 513 tokens, because it has no vector for a 513th position. Sinusoids exist for every position; section 6 asks whether a
 #   model can *use* one that it never saw in training.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *4 minutes. Ask who can explain the stripes. Nobody knows for certain; a fair answer is "training found waves useful".*
+# *4 minutes. Ask who can explain the stripes. We do not know; a fair answer is "training found something that repeats useful".*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Only the distance counts
 #
-# Grammar does not care whether a sentence begins at word 3 or at word 300. Only the distance between two words should count.
-# Write out the score of two words whose vectors are sums of word and position, $(x + p)\,W\,(y + p')^\top$. Of its four terms only one,
-# $x W y^\top$, is free of absolute positions. **Relative positions** use the *distance* $\delta = t_1 - t_2$ instead, inside every attention
+# Grammar does not care whether a sentence begins at word 3 or at word 300. What counts is the distance between two words.
+# Write out the score of two words whose vectors are sums of word and position, $(x + p)\,W\,(y + p')^\top$. Of its four terms, three contain
+# absolute positions; only $x W y^\top$ does not. **Relative positions** use the *distance* $\delta = t_1 - t_2$ instead, inside every attention
 # layer:
 #
 # | | effect on a score $q \cdot k$ | learned |
@@ -417,15 +423,15 @@ show.predict(
 # | **rotary positions** (Su et al. 2021) | rotates query and key by their positions, like clock hands | nothing |
 # | **ALiBi** (Press et al. 2022) | subtracts (slope of the head) × distance | nothing |
 #
-# If you count $q \cdot k$, Transformer-XL has four terms again: content with content, content with *distance*, a key that every query
-# prefers ($u$), and a distance that every query prefers ($v$).
+# Together with $q \cdot k$, Transformer-XL has four terms again: content with content, content with *distance*, keys that every query
+# prefers ($u$), and distances that every query prefers ($v$).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **ALiBi and buckets by hand.** Both add a number that depends only on the distance. ALiBi's heads have the slopes ½, ¼, ⅛, … With slope ½
-# a key 3 words back loses 1.5; with slope ¼ it loses 0.75. T5 learns its numbers, one per *bucket*. With 8 buckets for the keys behind,
+# **ALiBi and buckets by hand.** Both add to the score a number that depends only on the distance. ALiBi's heads have the slopes ½, ¼, ⅛, … With slope ½
+# a key 3 words back loses 1.5; with slope ¼ it loses 0.75. T5 learns its numbers, one per *bucket*. With 8 buckets for earlier keys,
 # the distances 0 to 3 have a bucket each. Each of the other four is about 1.7 times as wide as the previous one, and the last one takes all longer distances.
 #
-# > **Ask yourself.** Which of the two can learn that the word exactly three back matters, and which can learn that everything far away matters?
+# > **Ask yourself.** Which of the two can learn that the word exactly three positions back matters? And which can learn that everything far away matters?
 
 # %% slideshow={"slide_type": "fragment"}
 print("ALiBi, four words, head 1 and head 2 of 8:")
@@ -439,8 +445,8 @@ for i in range(8):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# T5 can learn both: distance 3 has a bucket to itself, and the value of the last bucket may be large. ALiBi can do neither. Its penalty always
-# grows with the distance, and only a slope near 0 leaves distant keys in the race.
+# T5 can learn both: distance 3 has its own bucket, and the value of the last bucket may be large. ALiBi learns nothing about distances, and its
+# penalty always grows with them. Only a head with a slope near 0 can easily read far away.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -482,7 +488,7 @@ show.predict(
 # - Every diagonal of the table has one colour, because the score depends only on the distance.
 # - The scores at distances 2 and −2 differ<!--[[? abs(before_the_move - swapped) > 0.1]]-->. Unlike the dot products of section 2, rotary positions can tell before from after, because
 #   $q$ and $k$ are two different vectors.
-# - A rotation adds no term of its own to the score. It rescales the match between the two words, depending on their distance.
+# - A rotation adds no term of its own to the score. It changes how well the two words match, depending on their distance.
 #
 # In this picture the angles are $m$ and $m/6$ radians; SmolLM2's heads have 32 pairs and a base of 100,000.
 # </details>
@@ -600,18 +606,18 @@ show.predict(
 #   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
 # - *Can it tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can, by
 #   their sines. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
-# - ALiBi pulls every head towards near words, each at its own rate. Rotary's waves fall off with distance only *on average*; for random
-#   vectors they show no order.
-# - T5's learned values are large up to about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The translator was trained on up to 20 words, so most of the
-#   distant buckets were never used. Keep that in mind for section 6.
+# - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the waves fall off with distance if all entries are 1; for
+#   random vectors they show no order.
+# - T5's learned values are large up to about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The translator was trained on up to 20 words, so the
+#   buckets of the longest distances were never used. Keep that in mind for section 6.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Beyond the lengths of training
 #
 # Working on texts longer than those of training is called **extrapolation**. Vaswani et al. (2017, section 3.5) chose sinusoids
-# because they "may allow the model to extrapolate". Do they? We trained small character-level language models, with six kinds of
-# positional encodings and five seeds each, on 48 characters of Shakespeare at a time, and then tested them on 192
+# because they "may allow the model to extrapolate". Do they? We trained small character-level language models on 48 characters of
+# Shakespeare at a time, with six kinds of positional encodings and five seeds each, and then tested them on 192 characters
 # (`python -m lectures.recipes positions`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -627,7 +633,7 @@ show.predict(
     "Compare the loss on characters 33 to 48, the last positions of the training texts, with the loss on characters 177 to 192. Whose loss rises most?",
     choices=list(beyond),
     answer=max(rise, key=rise.get),
-    why="At distances beyond 48, a query meets keys at angles that never occurred in training.",
+    why="At distances beyond 48, a query meets keys at angles that never occurred in training. Whether that is the reason, the repairs below will test.",
     reveals=HTML(
         show.bands_svg(
             range(8, 192, 16),
@@ -650,21 +656,21 @@ show.predict(
 # - **Rotary** positions are second best within 48 characters<!--[[? sorted(at_48, key=at_48.get)[:2] == ["Transformer-XL", "rotary"]]]-->. They hold until about position 80 and then fail worse than any other<!--[[? max(at_192, key=at_192.get) == "rotary"]]-->.
 # - With **sinusoids** the loss jumps from 2.38<!--[[at_48["sinusoids"]:.2f]]--> to 2.57<!--[[beyond["sinusoids"][:, 3].mean():.2f]]--> as soon as the trained length ends, and stays there. So they did not extrapolate here.
 # - **ALiBi** and **Transformer-XL** hardly change (by 0.04<!--[[rise["ALiBi"]:.2f]]--> and 0.02<!--[[rise["Transformer-XL"]:.2f]]-->). ALiBi has nothing that training
-#   fits to a distance. We do not know why what Transformer-XL learned about the waves also holds at new distances.
+#   fits to a distance. Transformer-XL has, and we do not know why it holds at new distances.
 # - Without positional encodings, with just the causal mask, the loss rises by 0.07<!--[[rise["none"]:.2f]]-->. But this model is the worst within the trained length<!--[[? max(at_48, key=at_48.get) == "none"]]-->.
 # </details>
 #
-# Small bumps that all lines share, such as the one at 56, come from the text. This is one task, with two layers and 300 steps.
+# All lines share small bumps, such as the one at 56: all models read the same texts. This is one task, with two layers and 300 steps.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A repair.** Beyond 48 characters the rotary models meet angles that never occurred in training. Three remedies leave fewer new angles or none, and
-# none of them changes a weight:
+# **A repair.** Beyond 48 characters the rotary models meet angles that never occurred in training. If that is what harms them, three remedies should help.
+# They leave fewer new angles or none, and change no weight:
 #
 # - **position interpolation** (Chen et al. 2023): count position $m$ as $m/4$, so that 192 characters fill the angles of 48;
 # - **a larger base**: the slowest pair rotates 4 times more slowly, the fastest as before; some pairs in between still reach new angles;
 # - **a window**: no query reads a key more than 47 characters back.
 #
-# Chen et al. also train for a short while after the change. We do so for 30 steps, a tenth of the training, and as a control train the unchanged
+# Chen et al. also train for a short while after the change. We do so for 30 steps, a tenth of the training. As a control we train the unchanged
 # model for the same 30 steps on the same longer texts (`python -m lectures.recipes longer_rotary`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -677,7 +683,7 @@ show.predict(
     "Which of the three gives the lowest loss on the last of the 192 characters, without any more training?",
     choices=untrained,
     answer=min(untrained, key=at_end.get),
-    why="Only with the window does a query meet the same angles at the same distances as in training. Interpolation gives known angles to other distances, and with the larger base some pairs still reach new angles.",
+    why="Only with the window does every distance keep its angle, as in training. Interpolation gives known angles to other distances, and with the larger base some pairs still reach new angles.",
     reveals=HTML(
         show.bands_svg(
             range(8, 192, 16),
@@ -696,11 +702,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With a **window** the loss stays at 2.20<!--[[at_end["a window"]:.2f]]--> to the end, so what lies further back was the trouble. The price is that the model never reads
-#   anything further back than 47 characters.
+# - With a **window** the loss stays at 2.20<!--[[at_end["a window"]:.2f]]--> to the end, so the keys further back did the harm. The price: the model never reads
+#   further back than 47 characters.
 # - With a **larger base** it is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> up to position 144, where the unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->, and then rises to 2.68<!--[[at_end["a larger base"]:.2f]]-->.
-# - **Interpolation** alone raises the loss everywhere, to 2.66<!--[[repaired["interpolation"][:, 0].mean():.2f]]--> even for the first 16 characters: neighbours are now a quarter of a step apart, which
-#   training never showed.
+# - **Interpolation** alone raises the loss even for the first 16 characters, to 2.66<!--[[repaired["interpolation"][:, 0].mean():.2f]]-->. Neighbours are now a quarter of a step apart, and
+#   training never showed fractions of a step.
 # - After 30 more steps with interpolation the loss at the end is 2.38<!--[[at_end["interpolation, trained on"]:.2f]]-->, and without it 2.44<!--[[at_end["as before, trained on"]:.2f]]-->. Interpolation is better with each of the five seeds<!--[[? (repaired["interpolation, trained on"][:, -1] < repaired["as before, trained on"][:, -1]).all()]]-->, but within
 #   the first 48 characters it is still worse<!--[[? (repaired["interpolation, trained on"][:, :3] > repaired["as before, trained on"][:, :3]).all()]]-->.
 # </details>
@@ -741,7 +747,7 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 # - Relative encodings buy a few more words: with buckets it is 100<!--[[100 * buckets_12["12-14"]["exact"]:.0f]]--> % and 40<!--[[100 * buckets_12["15-17"]["exact"]:.0f]]--> %. Then they fail as well; beyond 23 words at most
 #   2<!--[[100 * most_late:.0f]]--> % are right with any of the four.
 # - This is *one* task, with small models and one seed each. It does not show that sinusoids cannot extrapolate, only that they did not do
-#   so by themselves. Press et al. (2022) found the same in larger language models, and ALiBi was their answer.
+#   so here. Press et al. (2022) found the same in larger language models; ALiBi was their answer.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -751,12 +757,12 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Thirteen ways, measured
 #
-# Wang et al. (2021) pre-trained BERT with thirteen choices of positional encodings: none, three absolute kinds, three relative ones, and six
-# pairs of the two. They compared the thirteen on GLUE, a set of tasks on sentences. "Learnable sinusoids" are sinusoids with learned
+# Wang et al. (2021) trained BERT with thirteen choices of positional encodings: none, three absolute kinds, three relative ones, and six
+# pairs of the two. They compared them on GLUE, a set of tasks on sentences. "Learnable sinusoids" are sinusoids with learned
 # frequencies; relative sinusoids add $q \cdot \mathrm{PE}(\delta)$ to the score (Wei et al. 2019). We ran all thirteen on the hidden letter of
 # section 3, with five seeds.
 #
-# > **Ask yourself.** Six rows combine two kinds. In how many of the six is the pair better on GLUE than the better one of its two kinds?
+# > **Ask yourself.** Six rows combine two kinds. In how many of the six does the pair have a higher mean on GLUE than the better one of its two kinds?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 told = stored("positions")["letters"]
@@ -788,15 +794,18 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - In one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six: *learned + relative learnable sinusoids*, the best row of all with 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In their table a pair is usually worse than its better half.
+# - In one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six: *learned + relative learnable sinusoids*, which has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. Usually the mean of a pair is below that of its better half.
 # - In both tables "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. The winners differ. Ours are the three rows with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
 #   three the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
 # - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->) and hardly beat "none" here (17.6<!--[[rows["absolute: learned"].mean():.1f]]--> %). BERT was trained on 3.3 billion words, ours for
 #   250 steps.
 # </details>
 #
-# So the best encoding of one table is not the best of the other. They differ in task and in length of training, and we do not know which of the two decides. Both tables agree that "none" is last.
-# (`python -m lectures.recipes positions_longer` trains our thirteen six times as long, which takes half an hour.)
+# The best encoding of one table is not the best of the other. They differ in task and in length of training, and we do not know which of the two decides.
+# After 250 steps our table may rank how *fast* an encoding is learned; `python -m lectures.recipes positions_longer` trains six times as long.
+#
+# **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. In both tables each of
+# the twelve ways beats none, and which is best differs. And what works within the trained length can fail just beyond it, so test that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order. Their table also has
@@ -853,15 +862,15 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # 2. What is the entry PE(0, 7), for any width?
 # <details><summary>Answer</summary>It is cos 0 = 1, because column 7 is odd and therefore a cosine.</details>
 #
-# 3. Why does a decoder without any positions do much better than an encoder without them?
+# 3. Why can a decoder know something about word order without positions, and an encoder cannot?
 # <details><summary>Answer</summary>Its causal mask shows a different number of words at every position, so a head can count.</details>
 #
 # 4. You load weights whose rotary pairs are neighbours into code that pairs halves. What will you see?
-# <details><summary>Answer</summary>You see no error message. Scores are right at distance 0 and wrong elsewhere, and the text turns to nonsense.</details>
+# <details><summary>Answer</summary>No error message. Scores are right at distance 0 and wrong elsewhere, so expect nonsense.</details>
 #
 # 5. A model with ALiBi has never seen more than 512 tokens. What does it do at 513? And what does a model with learned positions do?
-# <details><summary>Answer</summary>ALiBi subtracts a little more than it ever did. With learned positions it fails, because the 513th
-# token does not have a vector.</details>
+# <details><summary>Answer</summary>ALiBi subtracts a little more than it ever did. With learned positions it fails, because it has no vector
+# for the 513th position.</details>
 #
 # 6. Two positional encodings get 81.7 ± .31 and 81.8 ± .53 on GLUE. Which is better?
 # <details><summary>Answer</summary>Nobody can say, because the difference is smaller than the spread of the runs.</details>

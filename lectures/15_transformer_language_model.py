@@ -2,8 +2,8 @@
 # # The Transformer language model
 #
 # You have all the parts: vectors for words, heads, masks, positions. This lecture puts them together. You build a GPT in twenty lines,
-# train it in three minutes, and then run a published model, SmolLM2, in the same twenty lines. One question remains open until the end.
-# Recurrent networks can do all this too, so *why Transformers?*
+# train it in three minutes, and run a published model, SmolLM2, in the same twenty lines. One question stays open until the end.
+# Recurrent networks can do all this as well, so *why Transformers?*
 #
 # <img src="figures/from_noise.svg" width="900" alt="What one GPT writes before training and after 30, 200 and 2,000 steps: first random characters, then letters and spaces in plausible numbers, then short words, at last lines that look like a play.">
 #
@@ -62,14 +62,14 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # $$x \leftarrow x + A_\ell(x), \qquad x \leftarrow x + F_\ell(x), \qquad \ell = 1, \dots, L.$$
 #
 # The vector on its way through the layers is called the **residual pathway** (or residual stream). At its end one
-# matrix, the **unembedding**, turns the vector into scores for the next token. Both models below use their embedding table for it, as
-# in [lecture 2](02_tokens_and_vectors.ipynb). (Here $d$ is the width of the pathway, and $L$ is the number of layers.)
+# matrix, the **unembedding**, turns the vector into scores for the next token. Both models below reuse their embedding table as this matrix
+# ([lecture 2](02_tokens_and_vectors.ipynb)). Here $d$ is the width of the pathway, and $L$ is the number of layers.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The next picture is drawn from the models themselves. Read it from the bottom up: a **norm** (section 2) prepares what a sublayer
 # reads, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
-# position by itself. Together, norms included, they are a **layer**, or **block**. Press play, and a vector passes part by part. Change `model` and `layer`: the
-# sizes of the vectors are those of that model as it reads the sentence.
+# position by itself. Together, norms included, they are a **layer**, or **block**. Press play to follow a vector through the parts. Then change `model` and `layer`;
+# the sizes shown are measured in that model as it reads the sentence.
 
 # %% slideshow={"slide_type": "subslide"}
 writer, bytepairs = smollm2()  # 30 layers, 135 million parameters
@@ -81,15 +81,15 @@ widgets.architecture_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes. Let the picture play once: the pathway is a wide river, and sublayers are side channels that take water out and pour it back. What goes
+# *5 minutes. Let the picture play once. The pathway is a wide river; the sublayers read it and pour something in. What goes
 # wrong: students read the boxes on the pathway as steps that replace the vector.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The two small parts: norm and feed-forward network
 #
-# The pathway grows, but a sublayer should receive vectors of one size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
+# The vectors on the pathway change in size from layer to layer, but a sublayer should receive vectors of one size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
 # features of *one* vector and divides by their standard deviation. **RMSNorm** (Zhang & Sennrich 2019) only divides by the root mean
-# square, which is cheaper. Both then multiply by a learned gain $g$, and LayerNorm adds a learned bias $b$:
+# square, which takes fewer operations. Both then multiply by a learned gain $g$, and LayerNorm adds a learned bias $b$:
 #
 # $$\mathrm{LayerNorm}(x) = g \odot \frac{x - \mu}{\sqrt{s^2 + \varepsilon}} + b, \qquad
 #   \mathrm{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\mathrm{mean}(x^2) + \varepsilon}},$$
@@ -133,7 +133,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The feed-forward network** is the same small network at every position, and each position is processed separately. It widens the
+# **The feed-forward network** is one small network that processes each position separately. It widens the
 # vector, usually to $d_{\mathrm{ff}} = 4d$, applies a nonlinearity $\varphi$, and narrows it again (Vaswani et al. 2017, section 3.3):
 #
 # $$F(x) = \varphi(x W_1 + b_1)\, W_2 + b_2 .$$
@@ -141,8 +141,8 @@ show.predict(
 # In 2017 $\varphi$ was ReLU, GPT has GELU, and SmolLM2 has a gated variant, SwiGLU, with three matrices.
 #
 # Attention moves information *between* positions; the feed-forward network works *within* a position. Wang's slides call this a decomposition.
-# One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and this network
-# together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
+# What does it save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
+# this network together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
 #
 # Geva et al. (2021) read this network as a *memory*. Its output is $\sum_j \varphi(x \cdot k_j)\, v_j$ (without biases), where $k_j$ is a column of $W_1$ and $v_j$ a row of $W_2$:
 # each $k_j$ is a pattern, and to the extent that $x$ matches it, $v_j$ is added to the pathway.
@@ -197,8 +197,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The feed-forward networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, which saves
-#   parameters of attention.)
+# - The feed-forward networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, so its attention has
+#   fewer parameters.)
 # - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2$ = 174<!--[[12 * 96 * 12_288**2 / 1e9:.0f]]--> billion, nearly all of its 175 billion parameters.
 # - The scores, $2nd$ per token and layer, are the only part that depends on the length $n$. They equal the matrices' $12d^2$ at $n = 6d$.
 #   For GPT-3 that is a text of 73,728<!--[[6 * 12_288:,]]--> tokens.
@@ -313,8 +313,8 @@ with torch.no_grad():
 # - From our 343,584<!--[[sum(p.numel() for p in newborn.parameters()):,]]--> parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated feed-forward network for
 #   the plain one, nine heads that share three sets of keys and values, a larger base of its rotary positions. The twenty lines are the same.
 # - In `nlmcore.transformer` such parts are fields of one configuration: `TransformerConfig(norm=…, feed_forward=…)`.
-# - The untrained model gives every character nearly the same probability, so its loss is near<!--[[? abs(earlier["losses"][0] - math.log(characters.vocab_size)) < 0.05]]--> $\ln 82$ = 4.41<!--[[math.log(characters.vocab_size):.2f]]-->. If you see something much larger
-#   at the first step, look at the initial weights.
+# - The untrained model gives every character nearly the same probability, so its loss is close to<!--[[? abs(earlier["losses"][0] - math.log(characters.vocab_size)) < 0.05]]--> $\ln 82$ = 4.41<!--[[math.log(characters.vocab_size):.2f]]-->. If you see something much larger
+#   at the first step, check the initial weights.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -324,7 +324,7 @@ with torch.no_grad():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Reading the pathway
 #
-# Because the layers only add, the vector at every depth is part of the sum that the unembedding reads at the end. So you can apply the final norm and the unembedding
+# The layers only add, so the vector at every depth is part of the sum that the unembedding reads at the end. You can apply the final norm and the unembedding
 # *early*, after any layer, and read what the model would say if it had to stop there. This is the **logit lens** (nostalgebraist 2020). Nothing guarantees that it makes sense, because
 # early layers are free to use directions that the output does not read.
 
@@ -385,12 +385,12 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the first hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
-# - Layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as what it reads, the middle layers about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> of it, the last one 0.62<!--[[adds[-1]:.2f]]--> of it.
+# - Layers add very different amounts. What the first one adds is 14<!--[[adds[0]:.0f]]--> times as large as what it reads. In the middle layers it is about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, in the last one 0.62<!--[[adds[-1]:.2f]]--> times.
 #   (The right-hand picture of the widget has a logarithmic axis.)
 # - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
 # - Our GPT has four layers. After *or not* it expects a comma, and one layer is enough to predict it<!--[[? comma == [","] * 4]]-->.
-# - The lens uses a norm and a matrix that were trained for the *last* layer. A low row that says nothing sensible may still contain the
-#   answer in directions that the lens does not read.
+# - The lens uses a norm and a matrix that were trained for the *last* layer. Where an early row says nothing sensible, the vector may still contain the
+#   answer, in directions that the lens does not read.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -443,7 +443,7 @@ widgets.added_player(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->, most of it in the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
+# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->, and most of that in the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
 #   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layers count from 0, so layer 29 is the last one.)
 # - Some sublayers *subtract*<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
 # - The sum tells which sublayers wrote the score, not which ones found the answer. An early layer may have moved the information to a
@@ -465,8 +465,8 @@ widgets.added_player(
 # | **pre-norm** | $x \leftarrow x + f(\mathrm{LN}(x))$ | GPT-2, 2019 |
 #
 # With pre-norm an uninterrupted sum leads from the last layer back to the first, and a sum passes the upstream gradient on unchanged. With
-# post-norm each layer's norm rescales the pathway, forwards and backwards. We stack up to 32 layers with random weights (Glorot's, in which what a
-# sublayer adds does not shrink with depth; five seeds) and measure one forward and one backward pass.
+# post-norm each layer's norm rescales the pathway, forwards and backwards. We stack up to 32 layers with random weights and measure one forward and one
+# backward pass, with five seeds. (The weights are Glorot's. With them, unlike with GPT-2's, what a sublayer adds does not shrink with depth.)
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -545,13 +545,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With pre-norm the deeper pathway ends 3.0<!--[[larger:.1f]]--> times as large. The final norm divides the gradient by this size, so the last layer's gradient falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
-# - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient is about as large at any depth (0.50<!--[[at_top["post", 4].mean():.2f]]--> and 0.67<!--[[at_top["post", 32].mean():.2f]]-->).
-# - Xiong et al. (2020) derive both laws. They use them to explain why post-norm needs a **warm-up** of the learning rate: at the start, its last layers are pulled hard.
+# - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient does not shrink with depth: it is 0.50<!--[[at_top["post", 4].mean():.2f]]--> with 4 layers and 0.67<!--[[at_top["post", 32].mean():.2f]]--> with 32.
+# - Xiong et al. (2020) derive both laws, and explain with them why post-norm needs a **warm-up** of the learning rate: its last layers start with large gradients.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Does a warm-up help?** A large gradient by itself need not do harm: Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). So train: 12 layers,
-# three learning rates, with and without a warm-up of 100 steps, one run each (`python -m lectures.recipes warmup`). At the middle rate we repeat post-norm with
+# **Does a warm-up help?** A large gradient need not do harm, since Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). So we train 12 layers
+# at three learning rates, with and without a warm-up of 100 steps, one run each (`python -m lectures.recipes warmup`). At the middle rate we repeat post-norm with
 # three seeds, and with GPT-2's first weights (`warmup_again`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -578,14 +578,15 @@ for initial, by in again.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. At none of the three did a warm-up help it<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
-# - Post-norm needs the warm-up at 0.001: it ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about the loss of a model that knows only character frequencies (3.3<!--[[torch.distributions.Categorical(plays.bincount().float()).entropy():.1f]]-->).
+# - At 0.001 post-norm needs the warm-up. It ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about the loss of a model that knows only character frequencies (3.3<!--[[unigram:.1f]]-->).
 # - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
 # - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
 # - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three with it.
-# - Why post-norm fails here we do not know. Adam largely cancels the size of a gradient, so the law above alone does not explain it. With GPT-2's first weights
-#   (section 3) post-norm fails as well, and there the last layer's gradient does not depend on depth: from 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
-# - These are 12 layers and 250 steps.
+# - Why post-norm fails here, we do not know. Adam largely cancels the size of a gradient, so the law above alone does not explain it. With GPT-2's first weights
+#   (section 3) post-norm mostly fails as well, and there the last layer's gradient does not depend on depth: from 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
+#
+# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** Why, we do not know.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
@@ -635,6 +636,8 @@ class Learner:
 earlier = stored("small_gpt")
 after_100 = sum(earlier["losses"][95:105]) / 10
 per_step = 8 * 96  # characters: `learn` takes 8 passages
+unigram = torch.distributions.Categorical(plays.bincount().float()).entropy().item()
+passed = next(step for step, loss in enumerate(earlier["losses"]) if loss < unigram)
 
 
 def from_noise():
@@ -653,7 +656,7 @@ show.predict(
     f"Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, that is, {100 * per_step:,} characters?",
     choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
     answer=after_100,
-    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer. Press *train*: it runs in the background, so you can continue to read. *stop* finishes the current step; *train* then "
+    why=f"The loss falls below {unigram:.1f}, that of the characters' frequencies alone, after {passed} steps. Press *train*: it runs in the background, so you can continue to read. *stop* finishes the current step; *train* then "
     "resumes exactly where it stopped. The slider and its play button show what was written at each stage.",
     reveals=widgets.training_player(
         {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
@@ -664,7 +667,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
-# - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Each further tenth of a nat takes longer than the one before: after 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
+# - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Then progress slows. After 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
 # - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
 # - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so the loss jumps up a little at first.
 # </details>
@@ -676,11 +679,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. In parallel, and step by step
 #
-# In *training*, all positions of a text are computed in parallel, because the mask and not the order of computation hides the future. The
-# longest chain of operations that must wait for each other has $L$ blocks, whatever the length of the text; in a recurrent network it has
+# In *training*, all positions of a text are computed in parallel, because the future is hidden by the mask and not by the order of computation. The
+# longest chain of operations that must wait for each other has $L$ blocks, however long the text is; in a recurrent network it has
 # $n$ steps. In this respect a Transformer is nearer to a convolutional network than to a recurrent one (McAllester).
 #
-# In *writing*, the next token depends on the previous one, so there is no way around $n$ steps. But must each step read the whole text again?
+# In *writing*, each token depends on the previous one, so $n$ tokens take $n$ steps. But must each step read the whole text again?
 # A new token changes nothing at earlier positions, so their keys and values can be kept. This is the **key–value cache**:
 
 
@@ -736,7 +739,7 @@ show.predict(
     f"SmolLM2 has read {longest} tokens and writes the next one. How many times as many multiplications does it need without the cache as with it?",
     choices={"about 2": 2, "about 20": 20, f"about {longest}": longest},
     answer=times_products,
-    why="Without the cache every one of the tokens is computed again. The time grows less than that: with the cache, all weights are read from memory for a single token.",
+    why="Without the cache every one of the tokens is computed again. The time grows less than that, as the picture shows.",
     reveals=picture,
 )
 
@@ -762,7 +765,8 @@ widgets.cache_player(
 #
 # - $30 \cdot 2 \cdot 3 \cdot 64 \cdot 4 = 46{,}080$ bytes per token<!--[[? costs["cache_bytes"]["256"] == 256 * 46_080 == 256 * 30 * 2 * 3 * 64 * 4]]-->, so 11.8<!--[[costs["cache_bytes"]["256"] / 1e6:.1f]]--> MB after 256 tokens. Nine heads of keys and values, one per
 #   head of queries, would take three times as much.
-# - Without the cache the 256th token takes 256<!--[[times_products:.0f]]--> times as many multiplications and 24<!--[[times_seconds:.0f]]--> times as much time.
+# - Without the cache the 256th token takes 256<!--[[times_products:.0f]]--> times as many multiplications, but only 24<!--[[times_seconds:.0f]]--> times as much time. (A likely reason, not tested: with the cache, all
+#   weights must still be read from memory for a single token.)
 # - The cache trades memory for time. It grows with every token, whereas an LSTM's state has one size forever. For long texts the
 #   cache is what fills the memory, and [lecture 18](18_cheaper_attention.ipynb) is about that.
 # </details>
@@ -774,14 +778,14 @@ widgets.cache_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Why Transformers?
 #
-# Wang's slides reject four answers to this question, and leave three that may hold. Our measurements are small, so each says how small.
+# Wang's slides reject four answers to this question, and leave three that may hold. Our models are small, so each answer says how small.
 #
 # | answer | our measurement |
 # |---|---|
 # | *It is faster at equal size.* | It depends on the size. The next prediction asks how. |
-# | *It is better at translation.* | Not by itself. Letters to phonemes, nearly equal parameters, one run each: the Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
+# | *It is better at translation.* | Not seen. Letters to phonemes, nearly equal parameters, one run each: the Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
 # | *It is nothing but attention.* | It is not. The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 9). |
-# | *Its vectors depend on the context.* | An LSTM's states do as well; the next cell measures both. |
+# | *Its vectors depend on the context.* | An LSTM's states do as well: the cosines below are less than 1 for both models. (Do not compare the two values. Cosines are large everywhere in such models, [lecture 17](17_pretraining.ipynb).) |
 
 # %% slideshow={"slide_type": "fragment"}
 remembering, words, _ = checkpoint("word_lstm")
@@ -823,6 +827,8 @@ for name, cosine in kings.items():
 # | steps that wait, in training | 1 | 1 | $n$ | 1 |
 # | multiply-adds per word | $k d^2$ | $k d^2$ | $8 d^2$ (LSTM) | $12 d^2 + 2nd$ |
 # | memory while writing | the window | the window | one state | grows with $n$ |
+# | + | simple, fast | parallel, the same weights at every position | any length in one state | any two words in one step |
+# | − | blind beyond $k$ | far words need many layers | each step waits for the previous one | cost and memory grow with $n$ |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Three answers that may hold: capacity, optimisation, generalisation.** We trained a Transformer and an LSTM of the *same* number of parameters on the
@@ -856,7 +862,7 @@ show.predict(
         "shorter than the LSTM's": 0.8,
     },
     answer=large_step["ratio"],
-    why="Per parameter both do about the same multiplications. The Transformer does them in a few large matrix products over all positions, the LSTM position by position; scores, norms and softmaxes come on top, but they grow more slowly with the width than the matrices.",
+    why="Per parameter both do about the same multiplications. A likely reason, which we did not test: the Transformer does them in a few large matrix products over all positions, the LSTM position by position. Scores, norms and softmaxes come on top, but they grow more slowly with the width than the matrices.",
     reveals=timings,
 )
 
@@ -889,18 +895,18 @@ show.predict(
 #
 # - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
 #   This is one core. A layer has $O(1)$ sequential operations, the LSTM $O(n)$ (Vaswani et al. 2017, table 1); how much that saves on many cores, we have not measured.
-# - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, so here the LSTM gains more from size. After 300 steps this is not yet a limit of capacity.
+# - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, and the LSTM's more with every seed<!--[[? ((dev["LSTM"]["24"] - dev["LSTM"]["48"]) > (dev["Transformer"]["24"] - dev["Transformer"]["48"])).all()]]-->. But 300 steps hardly test capacity.
 # - At some ten thousand times these sizes it may be otherwise. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
-#   parameters 23.5 (Dai et al. 2019, table 4).
-# - **Optimisation.** At these rates the Transformer learns faster per *step*: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->.
+#   parameters 23.5 (Dai et al. 2019, table 4). [Lecture 22](22_scale.ipynb) shows how much of such an LSTM is only tables of words.
+# - **Optimisation.** At these rates the Transformer learns faster per *step*: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->. It is lower with every seed<!--[[? all(a[9] < b[9] for a, b in zip(why["sizes"]["Transformer"]["48"]["curve"], why["sizes"]["LSTM"]["48"]["curve"]))]]-->.
 # - But the best rate of an LSTM of this width is 0.08<!--[[stored("ladder")["rates"]["LSTM"]["48"]]]-->, far above our two. In [lecture 22](22_scale.ipynb) each kind has a tuned rate, and there the LSTM is ahead after as short a training<!--[[? max(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("lstm", 48, 262_144)) < min(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("ladder", 48, 262_144))]]-->. So our rates, and
 #   not the networks, may make the difference.
-# - Per *second* the LSTM wins a longer training at equal parameters and time (`char_gpt`, one run). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays, the GPT 2.42<!--[[bits["GPT"]:.2f]]-->.
+# - Per *second* the LSTM is ahead in a longer training with equal parameters and time (`char_gpt`, one run each). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays; the GPT has 2.42<!--[[bits["GPT"]:.2f]]-->.
 # - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
 #
-# So at sizes that we can train in minutes, none of the three is clear, and the LSTM even wins some. [Lecture 22](22_scale.ipynb) lets both grow.
-# (Both prefer the higher of our two rates, so these runs do not show the best of either, and passages of 64 characters ask little of a memory.)
+# **So why Transformers? At sizes that we can train in minutes, none of the three answers is clear.** The LSTM is even ahead in some comparisons. [Lecture 22](22_scale.ipynb) lets both grow.
+# (Both prefer the higher of our two rates, so these runs do not show the best of either. And passages of 64 characters ask little of a memory.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Collect the room's answers to the title question on the board before you show the table, then cross them out in turn. What goes wrong: they generalise
@@ -933,7 +939,7 @@ show.predict(
     "Which of these removals raises the loss most?",
     choices=asked,
     answer=max(asked, key=rise.get),
-    why="Without the sum, signal and gradient must pass through every sublayer, and the model learns little more than the frequencies of the characters.",
+    why="Without the sum, signal and gradient must pass through every sublayer. The model learns little more than the frequencies of the characters.",
     reveals=[
         HTML(
             show.bar_list_svg(
@@ -961,9 +967,12 @@ show.predict(
 # - Removing the feed-forward networks costs about as much as removing attention: 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> and 2.49<!--[[loss["without attention"].mean():.2f]]-->. (A row that lacks a part also has fewer parameters; the widget gives them.)
 # - Positional encodings help by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is no worse than four<!--[[? rise["one head"] < 0.01]]-->.
 # - Without LayerNorm the loss is even lower, 2.22<!--[[loss["without LayerNorm"].mean():.2f]]--><!--[[? loss["without LayerNorm"].max() < loss["all of 2017's changes"].min()]]-->: three layers do not need it at this rate. [Lecture 20](20_what_if.ipynb) asks what deep stacks need.
-# - An LSTM instead of attention reaches 2.07<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 8 a Transformer with *rotary* positions had the lower loss; here it has the sinusoids of 2017.
-#   Which part is best depends on the others, and on how long you train.
+# - An LSTM instead of attention reaches 2.07<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 8 a Transformer with *rotary* positions had the lower loss. The two
+#   experiments differ in positions, steps and rates, and we do not know which of these decides.
 # </details>
+#
+# **Of the changes of 2017, this small model needs the residual sum most, then attention and the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
+# What a deep model needs, three layers cannot tell.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Let everybody rank the rows before you show them, and ask which differences the seeds cannot tell apart. What goes wrong: they read the table as a law; it is
@@ -972,7 +981,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Change the norm below, for example leave out the mean, or take the standard deviation over the batch instead of the features, and compare it
+# Change the norm below: for example, do not subtract the mean, or multiply by the deviation instead of dividing. Compare it
 # with ours. Then change `Block.forward` in section 3 (a norm after the sum, no residual connection) and train it in section 6.
 
 
@@ -1009,11 +1018,11 @@ widgets.norm_playground(
 # 3. Why can you read SmolLM2's pathway after layer 10 with the matrix of its output?
 # <details><summary>Answer</summary>All layers add to the same vector, so the matrix fits at every depth. Nothing guarantees that an early layer writes in directions that the output reads.</details>
 #
-# 4. A friend's GPT writes slowly at first and then slower with each token. What is missing?
-# <details><summary>Answer</summary>The cache of keys and values; the whole text is read again for each token.</details>
+# 4. A friend's GPT writes more slowly with each token. What is missing?
+# <details><summary>Answer</summary>The cache of keys and values. Without it the whole text is read again for each token.</details>
 #
 # 5. Does a cache also help in training?
-# <details><summary>Answer</summary>No, all positions of a text are computed in one pass, so nothing is computed twice.</details>
+# <details><summary>Answer</summary>No. All positions of a text are computed in one pass, so nothing is computed twice.</details>
 #
 # 6. "Transformers are better because their word vectors depend on the context." What do you reply?
 # <details><summary>Answer</summary>The states of an LSTM depend on the context as well.</details>

@@ -1,18 +1,18 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Cheaper attention
 #
-# Every token attends to every other one. In a text of $n$ tokens these are $n^2$ pairs: 900 for a sentence of 30 words, 262,144 for a
+# Every token attends to every other one. A text of $n$ tokens has $n^2$ pairs: 900 for a sentence of 30 words, 262,144 for a
 # page of 512, and 2.5 billion for a novel of 50,000. Since 2019 dozens of papers have proposed attention whose cost grows like $n$. This lecture
-# builds three of them, measures what they save and what they lose, and then asks whether we need them at all.
+# builds three of them and measures what they save and what they lose. Do we need them at all?
 #
 # <img src="figures/four_patterns.svg" width="900" alt="Four patterns over 48 positions, rows read columns: full attention scores all 2,304 pairs; a window, a window with one global token, and blocks with random and global ones score fewer.">
 #
-# *Who sees whom: full attention, and three patterns that leave most pairs out.*
+# *Who sees whom in full attention, and in three patterns that leave most pairs out.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - say what in attention grows like $n^2$, what a fused kernel changes about it, and what it does not;
-# - judge whether a matrix is "nearly of low rank", with controls to compare it with;
+# - judge with controls whether a matrix is "nearly of low rank";
 # - write Linformer in three lines, and say why it cannot be a language model;
 # - draw the patterns of Longformer and BigBird, and count after how many layers everything is reached;
 # - design a test that separates *reachable* from *learned*;
@@ -62,17 +62,17 @@ torch.set_num_threads(1)  # the times below are those of one core
 #
 # $$\mathrm{softmax}\Big(\frac{Q K^\top}{\sqrt{d_{\mathrm{head}}}}\Big)\, V .$$
 #
-# Its two products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. In the picture below it is the only coloured part, because the norms, the feed-forward
-# network and the tables work on each position by itself, so their cost grows like $n$.
+# Its two products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. The norms, the feed-forward network and the tables work on each position by itself, so
+# their cost grows like $n$. In the picture below attention is therefore the only coloured part.
 
 # %% slideshow={"slide_type": "subslide"}
 writer, bytepairs = smollm2()
 HTML(widgets.architecture(writer, lit=["causal attention"]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# If you compute attention as it is written, scores and weights occupy $2n^2$ numbers per head. But you need not keep them. A **fused kernel** (Dao et al. 2022)
-# computes the scores of a small tile, adds the tile's share to a running sum, and forgets the scores. It gives the same output. PyTorch calls such a kernel whenever nobody asks
-# for the weights.
+# If you compute attention as it is written, scores and weights take $2n^2$ values per head. But you need not keep them. A **fused kernel** (Dao et al. 2022)
+# computes the scores of a small tile, adds the tile's share to a running sum, and forgets the scores. It gives the same output. PyTorch's `scaled_dot_product_attention`, which does not
+# return the weights, uses such a kernel where it can.
 
 # %% slideshow={"slide_type": "fragment"}
 costs = stored("attention_cost")  # width 512, eight heads; forward, one core
@@ -139,14 +139,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Is a real attention matrix nearly of low rank?
 #
-# If the $n \times n$ matrix of weights had rank $k$, you could compute with two matrices of $nk$ numbers. Linformer (Wang et al. 2020) starts from the observation that the
+# If the $n \times n$ matrix of weights had rank $k$, two matrices of $nk$ values would replace it. Linformer (Wang et al. 2020) starts from the observation that the
 # largest singular values of a trained model's attention hold most of their sum. We check this on two real models: all 270<!--[[math.prod(ranks["models"]["SmolLM2"]["heads"])]]--> heads of SmolLM2 (causal) and all 72<!--[[math.prod(ranks["models"]["MiniLM"]["heads"])]]--> of MiniLM
 # (both directions), on five<!--[[words(len(ranks["models"]["MiniLM"]["real"]["sum"]))]]--> passages of 256<!--[[n_ranks]]--> tokens.
 #
-# We count the singular values that hold 90 % of the sum of their *squares*. This is the measure that matters for an approximation: the squares that you leave out are its squared error
+# We count the singular values that hold 90 % of the sum of their *squares*. This is the measure that matters for an approximation, because the squares that you leave out are its squared error
 # ([lecture 7](07_vanishing_gradients.ipynb)). A count by itself says little. It needs **controls**, matrices without any learned structure:
 #
-# - the *shuffled* matrix: the same weights, but those of each row are permuted among the keys that it may see. So no row becomes sharper or flatter;
+# - the *shuffled* matrix: the same weights, but those of each row are permuted among the keys that it may see, so no row becomes sharper or flatter;
 # - the *mask*: every row spread evenly over what it may see.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -217,12 +217,12 @@ show.predict(
     "Put these in order: which of them needs the fewest singular values for 90 % of the squares, and which the most? (Means over heads and passages.)",
     order=list(reversed(called)),
     answer=sorted(called, key=called.get),
-    why="The heads need far fewer than their own weights in random order, so the places of the weights lower the rank. But a causal mask with even weights needs fewer still: a low rank by itself is no sign of learning.",
+    why="The heads need far fewer than their own weights in random order, so the positions of the weights lower the rank. But a causal mask with even weights needs fewer still. A low rank by itself is not a sign of learning.",
     reveals=ranks_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One head at a time.** On the left are a head's weights, next to them the best matrix of rank $k$ (by the singular value decomposition), and on the right how fast the sum of squares grows.
+# **One head at a time.** On the left are a head's weights, in the middle the best matrix of rank $k$ (by the singular value decomposition), and on the right how fast the sum of squares grows.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 captured = {
@@ -256,24 +256,24 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 # | SmolLM2, mean | 24<!--[[average["SmolLM2", "real", "squares"]:.0f]]--> | 83<!--[[average["SmolLM2", "shuffled", "squares"]:.0f]]--> | 6<!--[[average["SmolLM2", "mask", "squares"]:.0f]]--> |
 # | MiniLM, mean | 25<!--[[average["MiniLM", "real", "squares"]:.0f]]--> | 98<!--[[average["MiniLM", "shuffled", "squares"]:.0f]]--> | 1<!--[[average["MiniLM", "mask", "squares"]:.0f]]--> |
 #
-# - A matrix that shifts by one position has rank $n - 1$, and all its singular values are 1. Heads that copy from an exact *position* have a high rank; heads that average have a low one.
+# - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from an exact *position* has a high rank, and a head that averages evenly over all has a low one.
 # - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
-# - The paper plots the *sum* instead of the squares. It tells the same story less clearly: SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny values add to a sum, but hardly to an error.
-# - The spread is wide: by squares 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
-# - **A test of use.** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter: the sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
+# - The paper plots the *sum* instead of the squares. The sum tells the same story less clearly. SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny values add to a sum, but hardly to an error.
+# - The spread is wide. By squares 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
+# - **Does it matter for the output?** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
-# **Most heads of both models have a lower rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has a low rank as well. And to know the *best* approximation you must compute the matrix first.
+# **Most heads of both models are closer to low rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has one as well. And to know the *best* approximation you must compute the matrix first.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Take the order as a show of hands before you reveal it. Ask why an evenly spread causal mask has a rank above 1 (row $i$ has $i$ equal entries: all rows differ). What goes
+# *10 minutes. Take the order as a show of hands before you reveal it. Ask why an evenly spread causal mask has a rank above 1 (row $i$ has $i$ equal entries, so all rows differ). What goes
 # wrong: students take "90 % of the squares" for "90 % of the information". Let them slide the rank of a diagonal head: at a quarter of the rank the stripe has faded.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Linformer: mix the keys first
 #
-# Linformer does not look for the best approximation. It learns two matrices $E$ and $F$ with $k$ rows and $n$ columns, which mix the $n$ keys and the $n$ values into $k$ of
-# each (Wang et al. 2020, section 4):
+# Linformer does not compute the best approximation. It learns two matrices $E$ and $F$ with $k$ rows and $n$ columns, which mix the $n$ keys into $k$ keys and the $n$ values into $k$
+# values (Wang et al. 2020, section 4):
 #
 # $$\mathrm{softmax}\Big(\frac{Q\,(E K)^\top}{\sqrt{d_{\mathrm{head}}}}\Big)\, F V .$$
 #
@@ -303,9 +303,9 @@ with torch.no_grad():
 print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **Linformer is for encoders only.** The matrices also fix the longest text.
+# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **So Linformer is for encoders.** And no text may be longer than its matrices.
 #
-# The paper's figures, before there was a fused kernel (Wang et al. 2020, tables 2 and 3):
+# The paper's figures, from the time before the fused kernel (Wang et al. 2020, tables 2 and 3):
 #
 # | | RoBERTa-base | Linformer, $k = 128$ | Linformer, $k = 256$ |
 # |---|---|---|---|
@@ -317,7 +317,7 @@ print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 #
 # <details><summary><b>Answer</b></summary>
 #
-# None of them clearly does. Sentiment (SST-2, IMDB) and pairs of sentences (QNLI, QQP) depend on many words. Section 6 tests the other kind of task.
+# None of them clearly does. Sentiment (SST-2, IMDB) and pairs of sentences (QNLI, QQP) usually depend on several words. Section 6 tests the other kind of task.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -327,13 +327,13 @@ print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Longformer and BigBird: leave pairs out
 #
-# The other idea keeps the scores exact, but computes only some of them. This is **sparse attention**, and its pattern decides everything:
+# The other idea keeps the scores exact, but computes only some of them. This is **sparse attention**. Its pattern combines up to three parts:
 #
 # - a **sliding window**: a query sees its neighbours, $w$ positions in all;
 # - a **global token** sees every position, and every position sees it;
 # - **random blocks**: a query also sees a few blocks of positions that were sampled once.
 #
-# Longformer (Beltagy et al. 2020) has the first two, BigBird (Zaheer et al. 2020) all three. Each layer passes information on, so a position can learn over several layers what it
+# Longformer (Beltagy et al. 2020) has the first two, BigBird (Zaheer et al. 2020) all three. Each layer passes information on, so over several layers a position can receive what it
 # cannot see in one. A window that reaches $r$ positions to either side carries information $L \cdot r$ positions in $L$ layers, like a convolution ([lecture 4](04_windows_and_convolutions.ipynb)).
 
 
@@ -388,7 +388,7 @@ show.predict(
     "have information from every other?",
     choices={"2": 2, "4": 4, "6": 6, str(alone): alone},
     answer=with_global,
-    why="One layer brings everything to the global token, the next one brings it to everybody.",
+    why="One layer brings everything to the global token, and the next one brings it to every position.",
     reveals=widgets.pattern_playground(patterns, 48, size=4, layers=12).opens(
         pattern="Longformer", layers=2
     ),
@@ -401,8 +401,8 @@ show.predict(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - A window must reach 16<!--[[next(size for size in range(1, 48) if layers_to_reach(window(48, size)) <= 3)]]--> positions to either side to cross 48 positions in three layers, which is 1,312<!--[[int(window(48, 16).sum()):,]]--> of 2,304 pairs. With one global token a window of 1<!--[[? layers_to_reach(longformer(48, 1)) == 2]]--> is enough: 234<!--[[int(longformer(48, 1).sum())]]--> pairs and two layers.
-# - The pattern *every size-th* (strided) never leaves its residue class, however many layers you stack. Real models combine it with a window.
-# - A star, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that a star suffices to approximate any function of a text. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
+# - With the pattern *every size-th* (strided), position 1 never hears of position 2, however many layers you stack. The Sparse Transformer (Child et al. 2019) combines it with a window.
+# - A star, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that a star suffices to approximate any continuous function of a text. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
 # </details>
 #
 # What the patterns cost in accuracy, in the paper (BERT-base, 512 tokens, its table 1):
@@ -414,13 +414,13 @@ show.predict(
 # With global tokens the gap closes. BigBird's stronger model (ETC) uses **no random blocks** at all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Let the room say which cells a global token fills before you press the button (a row and a column). Slide *layers* with the orange row in view. Then ask what the pages ask: which of *window* and *BigBird* needs fewer pairs for three layers, and what does *every size-th* never reach? What goes wrong: they
+# *11 minutes. Let the room say which cells a global token fills before you press the button (a row and a column). Slide *layers* with the orange row in view. Then ask which of *window* and *BigBird* needs fewer pairs for three layers, and what *every size-th* never reaches. What goes wrong: they
 # read the right-hand picture as attention. It shows which information *could* have arrived; section 6 shows that this is not the same as having learned to use it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Time and memory, to 16,384 tokens
 #
-# Fewer scores are not yet less time. A pattern must be cut into blocks, keys must be gathered, and a general kernel has no support for your pattern. We measured one attention layer with
+# Fewer scores do not yet mean less time. A pattern must be cut into blocks, keys must be gathered, and a general kernel does not know your pattern. We measured one attention layer with
 # SmolLM2's sizes ($d = 576$, nine heads, three shared heads of keys and values): Longformer with a window of 512, BigBird with blocks of 64 (the paper's sizes), Linformer with $k = 256$, full attention as
 # written, and full attention with PyTorch's fused kernel (`python -m lectures.recipes sparse_cost`; one thread, medians).
 
@@ -434,7 +434,7 @@ show.predict(
     "Our Longformer layer has a window of 512 tokens. From what length is it faster than full attention with the fused kernel, on one core?",
     choices={"from 300": 300, "from 1,200": 1200, "from 5,000": 5000, "from 12,000": 12000},
     answer=starts["Longformer"],
-    why="Three blocks of 256 are scored for each query, and their keys are copied first. So nothing is saved before the text is clearly longer than 768 tokens.",
+    why="Each query scores three blocks of 256 keys, and these are copied first. So nothing is saved before the text is clearly longer than 768 tokens.",
     reveals=widgets.cost_explorer(layer, "full, fused"),
 )
 
@@ -448,13 +448,13 @@ show.predict(
 # | MB at 16,384 tokens | 139<!--[[layer["bytes"]["full, fused"]["16384"] / 1e6:.0f]]--> | 429<!--[[layer["bytes"]["Longformer"]["16384"] / 1e6:.0f]]--> | 907<!--[[layer["bytes"]["BigBird"]["16384"] / 1e6:.0f]]--> | 139<!--[[layer["bytes"]["Linformer"]["16384"] / 1e6:.0f]]--> |
 # | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
-# - **Where ours lose time.** On short texts the full kernel is the fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
-# - **Where ours lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel avoids the copies; ours is made of PyTorch's operations.
-# - At 16,384 tokens BigBird has 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times fewer multiply-adds than the full layer, but is only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as fast.
-# - One core, one text, no mask, one machine that was shared. Other machines have other crossings.
+# - **Where ours lose time.** On short texts the kernel is fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
+# - **Where ours lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
+# - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
+# - This is one core of a shared machine, one text, no mask. On other machines the lines cross elsewhere.
 # </details>
 #
-# **The cheap layers win in long texts, and they win less than their multiply-adds promise.**
+# **In long texts the cheap layers are faster, but by less than their multiply-adds promise.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Switch the explorer from time to memory to multiply-adds at 16,384 tokens. Ask why a ratio of multiply-adds is not a ratio of times. What goes wrong: they compare the
@@ -502,7 +502,7 @@ show.predict(
     "One of these additions to the window helps much less than the other two. Which?",
     choices=list(added),
     answer=min(added, key=added.get),
-    why="In three layers information crosses a few blocks, and a wider window only makes the blocks larger. A random block or a global token is a short cut.",
+    why="In three layers information crosses a few blocks, and a wider window only makes the blocks larger. A random block or a global token is a shortcut.",
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -537,15 +537,15 @@ def by_path(name, layers):
 # <details><summary><b>What to notice</b></summary>
 #
 # - **The window runs out of layers.** It finds all cards that are one layer away (100<!--[[by_path("window", 1):.0f]]--> %), and guesses where no path leads from the card to the question (12<!--[[by_path("window", 4):.0f]]--> %).
-# - **More keys do not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
-# - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed its difference to *window + random* has an interval that contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
-# - **BigBird's pattern closes the gap**: random and global together find 99<!--[[found(everything):.0f]]--> %, as in the paper's table 1.
-# - **Linformer learns late.** After 500 steps it finds 13<!--[[found("Linformer"):.0f]]--> %, and with as many keys as positions 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys alone do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
-# - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. Whether four global tokens could hold twenty cards we have not tested.
+# - **The number of keys does not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
+# - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed, the interval of its difference from *window + random* contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
+# - **BigBird's pattern closes the gap**: random and global together find 99<!--[[found(everything):.0f]]--> %, and in the paper it closes the gap as well.
+# - **Linformer learns late.** After 500 steps it only guesses, and finds 13<!--[[found("Linformer"):.0f]]--> %, and with as many keys as positions 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
+# - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. We have not tested whether four global tokens could hold twenty cards.
 # </details>
 #
-# **Reachable is not learned.** A pattern decides what a model *can* find. Whether it does find it within your training budget is a second question: had we stopped at
-# 500 steps and one seed, we would have called Linformer a failure.
+# **Reachable is not learned.** A pattern decides what a model *can* find. Whether it does find it within your training budget is a second question. Had we stopped at
+# 500 steps, we would have called Linformer a failure.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Play it in the room first: give four students a card each, allow whispering to neighbours only, and count the rounds. Then appoint a global student. What goes wrong: they read
@@ -558,7 +558,7 @@ def by_path(name, layers):
 #
 # $$2 \cdot L \cdot h_{\mathrm{kv}} \cdot d_{\mathrm{head}} \cdot n \quad\text{values,}$$
 #
-# and every new token must read all of them. Two of these factors are cut in practice. **Shared keys and values** (multi-query, Shazeer 2019; grouped-query, Ainslie et al. 2023) lower the number of heads
+# and every new token must read all of them. In practice two of these factors are reduced. **Shared keys and values** (multi-query, Shazeer 2019; grouped-query, Ainslie et al. 2023) lower the number of heads
 # $h_{\mathrm{kv}}$. A **sliding-window cache** keeps the last $w$ tokens instead of $n$; the first Mistral 7B (2023) has one in all layers, Gemma 2 (2024) in every second layer.
 
 
@@ -576,19 +576,19 @@ widgets.memory_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive, so that $\varphi(q_t)\,\varphi(k_i)^\top$ is the weight of token $i$ ($q$, $k$ and $v$ are rows). Then you can factor the query out of the
-# sum over all earlier tokens:
+# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive, so that $\varphi(q_t)\,\varphi(k_i)^\top$ is the weight of token $i$ ($q$, $k$ and $v$ are rows). Then the query factors out of the
+# sum over all tokens so far:
 #
 # $$\sum_{i \le t} \varphi(q_t)\,\varphi(k_i)^\top v_i = \varphi(q_t)\, S_t, \qquad S_t = S_{t-1} + \varphi(k_t)^\top v_t .$$
 #
 # This is **linear attention** (Katharopoulos et al. 2020); the sum of the weights, by which the output is divided, is kept likewise. $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is: the Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
-# that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are relatives, with a state that also forgets. Some models mix such layers with full attention. In the assignment you measure
+# that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are relatives, with a state that also forgets. Some models, such as Jamba (Lieber et al. 2024), mix such layers with full attention. In the assignment you measure
 # what a state of this size can find again.
 #
-# Other ideas keep the attention full and shrink what the cache holds: DeepSeek-V2 (2024) stores one short vector per token and layer, from which all heads compute their keys and values.
+# Other ideas keep the attention full and shrink what the cache holds: DeepSeek-V2 (2024) stores one short vector per token and layer (and a small rotary key), from which all heads compute their keys and values.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **May a window forget the first tokens?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second half of
+# **What may a window leave out?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second half of
 # five<!--[[words(len(through["full"]))]]--> passages of 256<!--[[through["n"]]]--> tokens (`python -m lectures.recipes windows`). Its loss without a window is 3.78<!--[[mean(through["full"]):.2f]]--> nats per token. Then we allow four more tokens.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -631,7 +631,7 @@ show.predict(
     f"With a window of 64 tokens the loss rises by {loss['window'][64] - mean(through['full']):.1f} nats. You may show every query four more tokens. Which four repair most of it?",
     choices=list(at_64),
     answer=min(at_64, key=at_64.get),
-    why="Most heads put much of their weight on the first token, an attention sink. Without it the softmax must put this weight somewhere else.",
+    why="Most heads put much of their weight on the first token, an attention sink. Without it, softmax must put this weight somewhere else.",
     reveals=sinks,
 )
 first, stranger = loss["and the first 4"], loss["and a stranger's 4"]
@@ -646,22 +646,22 @@ in_every_passage = all(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the five passages and for each window<!--[[? in_every_passage]]-->.
+# - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
-# - **What these tokens say does not matter.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
-# - One model and short texts; a text that depends on something further back would lose more.
+# - **What these tokens say hardly matters.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
+# - This is one model with short texts. A text that depends on something further back would lose more.
 # </details>
 #
 # **Adding four sink tokens repairs 1.8<!--[[loss["window"][64] - first[64]:.1f]]--> of the 2.0<!--[[rise:.1f]]--> nats that the window costs.** So a cache that slides keeps the first tokens as well (Xiao et al. 2024).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes, 3 of them for the state. Ask first what the first four tokens of a play could possibly say about line 200 (nothing). Recall the attention sink of [lecture 13](13_self_attention.ipynb). What goes wrong: students conclude that windows do not
-# work. A model that is trained with a window does not depend on a sink that the window leaves out; this model was trained without one.*
+# work. A model that is trained with a window cannot learn to depend on a sink outside it; this model was trained without one.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Do we even need to remove the quadratic cost?
 #
-# Wang's slides make four claims. Each can be checked.
+# Wang's slides make four claims. How much of each can we check?
 #
 # 1. *As Transformers grow, a growing part of their cost lies elsewhere than in the scores of attention.*
 # 2. *Nearly all large models keep quadratic attention.*
@@ -732,16 +732,16 @@ attention_of, network_of = (
 ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>The four claims, checked</b></summary>
+# <details><summary><b>The four claims, as far as we can check them</b></summary>
 #
 # | claim | measured | verdict, 2026 |
 # |---|---|---|
-# | 1. The cost lies elsewhere. | The scores' share of the multiply-adds: 32<!--[[share_of_scores(*small, 2048):.0f]]--> % at SmolLM2's width and 3<!--[[share_of_scores(*gpt3, 2048):.0f]]--> % at GPT-3's, at 2,048 tokens; at 131,072 tokens 97<!--[[share_of_scores(*small, 131_072):.0f]]--> % and 64<!--[[share_of_scores(*gpt3, 131_072):.0f]]--> %. | True as models grow wider, false as texts grow longer. |
-# | 2. Models stay quadratic. | SmolLM2 and MiniLM are quadratic in every layer. GPT-3 alternates full layers with banded ones (Brown et al. 2020, section 2.1). | Mostly true in 2023; since then windows, and mixtures with linear layers, are common. |
+# | 1. The cost lies elsewhere. | The scores take 32<!--[[share_of_scores(*small, 2048):.0f]]--> % of the multiply-adds at SmolLM2's width and 3<!--[[share_of_scores(*gpt3, 2048):.0f]]--> % at GPT-3's with 2,048 tokens, but with 131,072 tokens 97<!--[[share_of_scores(*small, 131_072):.0f]]--> % and 64<!--[[share_of_scores(*gpt3, 131_072):.0f]]--> %. | True as models grow wider, false as texts grow longer. |
+# | 2. Models stay quadratic. | SmolLM2 and MiniLM are quadratic in every layer. GPT-3 alternates full layers with banded ones (Brown et al. 2020, section 2.1). | Mostly true in 2023. Since then windows in part of the layers (Gemma 2, 2024) and mixtures with recurrent layers (Jamba, 2024) have come into use. |
 # | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the question; on the papers' classification tasks the gap is small. |
 # | 4. Longer texts would unlock better models. | 131,072 tokens would take our core 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated eightfold). | Open: our scale cannot test it. |
 #
-# - Time says more than products: at 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
+# - Multiply-adds are not time. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
 # - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token, which grows with $n$ at any width: 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
 # - The fused kernel needs no new model. It removes the memory and leaves the time.
 # </details>
@@ -779,10 +779,10 @@ widgets.pattern_playground(ours, 48, size=6, layers=4, yours=dict.fromkeys(ours,
 # ## Check yourself
 #
 # 1. A text becomes ten times longer. How do time and memory of full attention change with a fused kernel?
-# <details><summary>Answer</summary>The time of the scores becomes 100 times longer. The memory grows by a factor of ten, because the kernel holds no matrix of weights.</details>
+# <details><summary>Answer</summary>The scores take 100 times as long. The memory grows tenfold, because the kernel holds no matrix of weights.</details>
 #
 # 2. A head always attends to the previous token. Can you approximate it by rank 10 in a text of 1,000 tokens?
-# <details><summary>Answer</summary>No. All its singular values are 1, so rank 10 keeps one hundredth of them.</details>
+# <details><summary>Answer</summary>No. Its singular values are all 1 (but for a zero), so rank 10 keeps about one hundredth of the squares.</details>
 #
 # 3. Why can a Linformer not write?
 # <details><summary>Answer</summary>Its mixed keys contain later tokens, so every prediction would see its target.</details>
@@ -829,6 +829,6 @@ widgets.pattern_playground(ours, 48, size=6, layers=4, yours=dict.fromkeys(ours,
 # - **sliding-window cache**: a key–value cache that keeps only the last tokens.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Wang, Li, Khabsa, Fang & Ma (2020), Linformer. Beltagy, Peters & Cohan (2020), Longformer. Zaheer et al. (2020), Big Bird. Dao et al. (2022), FlashAttention. Katharopoulos et al. (2020), Transformers are RNNs. Gu & Dao (2023), Mamba. DeepSeek-AI (2024), DeepSeek-V2. Shazeer (2019), Fast Transformer
+# **Sources.** Wang, Li, Khabsa, Fang & Ma (2020), Linformer. Beltagy, Peters & Cohan (2020), Longformer. Zaheer et al. (2020), Big Bird. Dao et al. (2022), FlashAttention. Katharopoulos et al. (2020), Transformers are RNNs. Gu & Dao (2023), Mamba. Lieber et al. (2024), Jamba. Child et al. (2019), Sparse Transformers. DeepSeek-AI (2024), DeepSeek-V2. Shazeer (2019), Fast Transformer
 # Decoding. Ainslie et al. (2023), GQA. Xiao et al. (2024), Efficient Streaming Language Models with Attention Sinks. Arora et al. (2023), Zoology (recall with several questions). Jiang et al. (2023), Mistral 7B. Gemma Team (2024), Gemma 2.
 # Brown et al. (2020), GPT-3. Ben Allal et al. (2025), SmolLM2. Wang, slides on Transformers (CUHK-Shenzhen).

@@ -8,8 +8,8 @@ word) at every word read (Pascanu, Mikolov & Bengio 2013 for recurrent networks)
 from the last token back to "tickets", by layer and head.
 
 Attention that is high need not matter (Jain & Wallace 2019). So the heads that look back most are ablated at the last
-token (their output is set to zero, after Michel, Levy & Neubig 2019), and, as a control, 20 random sets of as many
-others.
+token (their output is set to zero, after Michel, Levy & Neubig 2019). There are two controls, each of 20 random sets of as
+many others: from anywhere in the model, and only from the layers in which the heads are that look back most.
 
 The LSTM learned from Shakespeare: "tickets", "printer" and "toner" are one word to it, <unk>. So it is also asked with
 a sentence of the same shape whose words it all knows. It is small, and read less than a millionth of SmolLM2's two
@@ -152,19 +152,22 @@ def of_transformer(run: Run) -> dict[str, Any]:
     order = back.flatten().argsort(descending=True).tolist()
     ranked = [divmod(i, heads) for i in order]
     counts = run.size([1, 2, 5, 10, 20], [1])
-    draw = random.Random(run.seed_of("heads"))
+    draw, draw_near = random.Random(run.seed_of("heads")), random.Random(run.seed_of("heads of the same layers"))
+    layers = sorted({at for at, _ in ranked[: counts[-1]]})
+
+    def without(heads: Sequence[Head]) -> float:
+        with ablated(model, heads):
+            return round(float(next_token(model, ids)[target]), 4)
+
     ablation = {}
     for count in counts:
-        with ablated(model, ranked[:count]):
-            strongest = float(next_token(model, ids)[target])
-        others = []
-        for _ in range(run.size(20, 2)):
-            with ablated(model, draw.sample(ranked[count:], count)):
-                others.append(float(next_token(model, ids)[target]))
+        near = [head for head in ranked[count:] if layers[0] <= head[0] <= layers[-1]]
+        others = [without(draw.sample(ranked[count:], count)) for _ in range(run.size(20, 2))]
         ablation[str(count)] = {
-            "strongest": round(strongest, 4),
+            "strongest": without(ranked[:count]),
             "random_mean": round(sum(others) / len(others), 4),
-            "random": sorted(round(p, 4) for p in others),
+            "random": sorted(others),
+            "random_near": sorted(without(draw_near.sample(near, count)) for _ in others),
         }
     return {
         "model": "SmolLM2-135M-Instruct",
@@ -184,6 +187,7 @@ def of_transformer(run: Run) -> dict[str, Any]:
         ],
         "strongest_reads": [round(weight, 4) for weight in attention_of_last(model, ids)[ranked[0]].tolist()],
         "ablated": ablation,
+        "near": [layers[0], layers[-1]],
         "gradient": significant(input_gradients(model, ids, target)),
     }
 
@@ -231,7 +235,8 @@ def cook(run: Run) -> None:
             "attention_back_is": "(layer, head): the weight from the last token to the tokens of 'tickets'",
             "strongest_reads_is": "the weights of the head that looks back most, one per token read",
             "ablated_is": "P(' tickets') when so many heads give zeros at the last token: those that look back most,"
-            " or as many others, drawn at random 20 times",
+            " or as many others, drawn at random 20 times; random_near: drawn from the layers `near`, those of the twenty"
+            " that look back most",
             "gradient_is": "norm of the gradient of -ln P(next word) at each token's embedding, in reading order;"
             " next word: ' tickets' for SmolLM2, 'letters' in the known sentence for the LSTM. state_gradient: at the"
             " LSTM's state after each token but the last",

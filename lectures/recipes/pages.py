@@ -367,7 +367,11 @@ def looking_back(result: Result) -> str:
 
     heads = [[f"layer {one['layer']}, head {one['head']}", f"{one['weight']:.2f}"] for one in ours["strongest"][:6]]
     ablated = [
-        [count, *(f"{p:.3f}" for p in (by["strongest"], by["random_mean"], min(by["random"]), max(by["random"])))]
+        [
+            count,
+            *(f"{p:.3f}" for p in (by["strongest"], by["random_mean"], min(by["random"]), max(by["random"]))),
+            f"{min(by['random_near']):.3f} to {max(by['random_near']):.3f}",
+        ]
         for count, by in ours["ablated"].items()
     ]
     gradients = [
@@ -386,7 +390,10 @@ def looking_back(result: Result) -> str:
         f" {ours['uniform']:.3f}, mean of all heads: {ours['mean_over_heads']:.3f}):\n\n"
         + table(["", "weight"], heads)
         + f"\n\n{result['ablated_is']}:\n\n"
-        + table(["heads ablated", "the strongest", "random, mean", "lowest", "highest"], ablated)
+        + table(
+            ["heads ablated", "the strongest", "random, mean", "lowest", "highest", "random of the same layers"],
+            ablated,
+        )
         + f"\n\nGradient: {result['gradient_is']}. As multiples of that at the last token:\n\n"
         + table(["", "5 back", "10 back", "20 back", "at the word in the gap", "its rank"], gradients)
     )
@@ -486,9 +493,9 @@ BETWEEN: dict[str, Page] = {
     "prompts": [
         Table(
             "rows",
-            "%",
+            "%: mean (range)",
             {
-                key.replace("_", ", "): f"{{{key}!i}}"
+                key.replace("_", ", "): f"{{{key}!g:.1f}}"
                 for key in ("right", "right_calibrated", "ranked", "questions", "questions_calibrated")
             },
         )

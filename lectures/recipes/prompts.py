@@ -3,7 +3,7 @@
 `four_ways` compares four ways to use a pretrained model; there the prompt holds eight of the 64 examples. Here SmolLM2
 reads the same examples and the same tests once more:
 
-    wherefore art thou sad -> question      8 or all 64 of them, as text that a language model continues,
+    wherefore art thou sad -> question      none, 8 or all 64 of them, as text that a language model continues,
     thou art sad ->                         or as a user's message that the tuned model answers
 
 The model is biased towards one of the two words, whatever the sentence says. Calibration (Zhao et al. 2021, "Calibrate
@@ -86,7 +86,8 @@ def cook(run: Run) -> None:
     tests = half_each(test, run.size(TESTS, 4), 0)
     shots, n = run.size(SHOTS, 2), run.size(EXAMPLES, 8)
     writer = load_smollm2()
-    rows: dict[str, list[dict[str, Any]]] = {}
+    alone = run.kept("textnoexamples", partial(prompted, *writer, [], tests, False))
+    rows: dict[str, list[dict[str, Any]]] = {"text, no examples": [alone]}
     for seed in range(run.size(SEEDS, 2)):
         examples = half_each(learn, n, seed)
         for name, shown, chat in (
@@ -102,7 +103,8 @@ def cook(run: Run) -> None:
         {
             "question": "What does a prompt need: more examples, the chat form, or only that its bias is subtracted?",
             "how": f"the examples, tests and prompt of four_ways, % of {len(tests)} sentences; one value per seed, which"
-            " has other examples; calibrated: the mean margin of three sentences without content is subtracted;"
+            " has other examples (without examples nothing is drawn, and there is one value); calibrated: the mean"
+            " margin of three sentences without content is subtracted;"
             " ranked: % of pairs of a question and a statement in which the question has the larger margin",
             "rows": found,
             "what_it_shows": said(found, "{row}: {right!m:.1f} % right, calibrated {right_calibrated!m:.1f} %"),
