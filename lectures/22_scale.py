@@ -262,18 +262,18 @@ naive = next(
     p.loss for p in largest if p.D == held_out.D
 )  # the largest of the ladder, as much text
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
 # | forecast | fitted up to 38,176<!--[[chosen[0]:,]]--> parameters | fitted on the whole ladder |
 # |---|---|---|
 # | Hoffmann's form | +2.1<!--[[miss["Hoffmann", chosen[0]]:+.1f]]--> % | +2.6<!--[[miss["Hoffmann", chosen[-1]]:+.1f]]--> % |
 # | Kaplan's form | −10.0<!--[[miss["Kaplan", chosen[0]]:+.1f]]--> % | −3.2<!--[[miss["Kaplan", chosen[-1]]:+.1f]]--> % |
 # | no law: “as good as the largest model of the ladder on the same text” | | +0.0<!--[[100 * (naive / held_out.loss - 1):+.1f]]--> % |
 #
-# <details><summary><b>What to notice</b></summary>
-#
 # - The held-out model has 1.671<!--[[held_out.loss:.3f]]--> nats. Of the six<!--[[words(len(told))]]--> intervals four<!--[[words(len(inside))]]--> contain it.
 # - Hoffmann's form does not err less when it has seen larger models<!--[[? miss["Hoffmann", chosen[-1]] > miss["Hoffmann", chosen[0]]]]-->.
 # - The forecast without a law is better than both. So a model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> brought nothing, which no law says. One reason may be ours: the held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own.
-# - `python -m lectures.recipes held_out` gives it its own rate; this has not been run. Until then the test cannot tell a wrong law from a badly trained model.
+# - `python -m lectures.recipes held_out` gives it its own rate; its result is not stored yet. Until then the test cannot tell a wrong law from a badly trained model.
 # - Seeds of one point differ by 1.0<!--[[100 * noise:.1f]]--> % (standard deviation), but the points scatter around Hoffmann's form by 1.6<!--[[100 * scatter["Hoffmann"]:.1f]]--> % and around Kaplan's by 2.8<!--[[100 * scatter["Kaplan"]:.1f]]--> %. So more seeds alone would not make these forms fit.
 # </details>
 #
@@ -339,7 +339,7 @@ show.predict(
 widgets.race_playground(ladder)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Curves of equal compute.** Now all sizes at one budget. Each curve connects models with the same $6ND$. The bottom of the curve is the best size, and the bottoms of all curves give $a$ without any formula for the loss (Hoffmann's second method).
+# **Curves of equal compute.** Now we compare all sizes at one budget. Each curve connects models with the same $6ND$. The bottom of the curve is the best size, and the bottoms of all curves give $a$ without any formula for the loss (Hoffmann's second method).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 equal = [float(b) for b in budgets if any(p.compute <= b for p in ladder)]
@@ -446,13 +446,13 @@ raised = {
 # <details><summary><b>What holds at our scale, and what we cannot tell</b></summary>
 #
 # - No change moves the exponent so far that the two intervals have nothing in common<!--[[? not disjoint]]-->.
-# - **The right sign.** Kaplan's form raises the exponent by 0.15<!--[[raised["Kaplan's form"]:.2f]]-->. To leave out the operations of scores and attention raises it by 0.07<!--[[raised["operations counted"]:.2f]]-->, to leave out the embeddings by 0.03<!--[[raised["embeddings counted"]:.2f]]-->.
-# - **The wrong sign.** The long warm-up *lowers* it by 0.17<!--[[-raised["… warm-up of 300 steps"]:.2f]]-->, and so does reading losses inside one cosine, by 0.04<!--[[-raised["inside one cosine"]:.2f]]-->.
-# - With the rate of the smallest model for all there is no exponent to speak of<!--[[? "… rate of the smallest" not in lawful]]-->: at 524,288<!--[[one_rate[0].D:,]]--> characters the largest of these models has a higher loss than the smallest<!--[[? one_rate[-1].loss > one_rate[0].loss]]-->. With the rate of the largest it rises by 0.03<!--[[raised["… rate of the largest"]:.2f]]-->.
+# - **The right sign.** Kaplan's form raises the exponent by 0.15<!--[[raised["Kaplan's form"]:.2f]]-->. Leaving out the operations of scores and attention raises it by 0.07<!--[[raised["operations counted"]:.2f]]-->, and leaving out the embeddings by 0.03<!--[[raised["embeddings counted"]:.2f]]-->.
+# - **The wrong sign.** The long warm-up *lowers* it by 0.17<!--[[-raised["… warm-up of 300 steps"]:.2f]]-->, and reading losses inside one cosine lowers it by 0.04<!--[[-raised["inside one cosine"]:.2f]]-->.
+# - With the rate of the smallest model for all there is no exponent to speak of<!--[[? "… rate of the smallest" not in lawful]]-->: at 524,288<!--[[one_rate[0].D:,]]--> characters the largest of these models has a higher loss than the smallest<!--[[? one_rate[-1].loss > one_rate[0].loss]]-->. With the rate of the largest for all it rises by 0.03<!--[[raised["… rate of the largest"]:.2f]]-->.
 # - The lengths matter as much as any of these. Fit the same four sizes on their four shortest runs and on four longer ones: 0.33<!--[[rivals["4 sizes × 4 lengths"][1]:.2f]]--> and 0.59<!--[[rivals["4 sizes × 4 longer"][1]:.2f]]-->. These intervals overlap as well<!--[[? rivals["4 sizes × 4 lengths"][2] > rivals["4 sizes × 4 longer"][0]]]-->: sixteen points are few for five constants.
 # </details>
 #
-# **At our scale the exponent is too uncertain to say which cause made 0.73 out of 0.50.** "Not told apart" is not "no effect".
+# **At our scale the exponent is too uncertain to say which cause turns 0.50 into 0.73.** That is not to say that the causes have no effect.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask the room to rank the six candidates before the picture. The literature today: Porian et al. (2024) reproduce 0.73 and remove the causes in turn until 0.50 is left; matching the cosine to the run was not essential for them. What goes wrong: our picture is
@@ -488,7 +488,7 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In 7<!--[[len(less)]]--> of 8<!--[[len(flat)]]--> sizes the last eighth is flatter than the line through the ends of runs. So most of the flat tip is the cosine's.
+# - In 7<!--[[len(less)]]--> of 8<!--[[len(flat)]]--> sizes the last eighth is flatter than the line through the ends of runs. So the flat tip is mostly the cosine's.
 # - In the middle of its cosine a run is too high: half-way, the largest model has 1.3<!--[[midway:.1f]]--> % more loss than a run that was planned for that length. A curve of one run is no substitute for many runs.
 # - Do small models saturate at all? From the first pair of ends to the last, the steepness of the smallest model falls from 0.05<!--[[next(iter(fall.values()))[0]:.2f]]--> to 0.02<!--[[next(iter(fall.values()))[-1]:.2f]]-->. For the largest it only falls from 0.14<!--[[fall[largest[-1].N][0]:.2f]]--> to 0.12<!--[[fall[largest[-1].N][-1]:.2f]]-->.
 # </details>
@@ -501,7 +501,7 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. LSTMs at scale
 #
-# The course replaced recurrent networks by attention. Was it scale that decided? On One Billion Word (perplexity, lower is better):
+# This course replaced recurrent networks by attention. Was it scale that decided? Here are four models on One Billion Word (perplexity, lower is better):
 #
 # | model | parameters | perplexity | source |
 # |---|---|---|---|
@@ -582,7 +582,7 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 #
 # $$P(\text{exact match}) \approx p^L, \qquad \text{edit distance} \approx L (1 - p) .$$
 #
-# **Exact match** counts a sum only if all its digits are right. **Edit distance** counts the digits that must be inserted, deleted or replaced. A smooth $p$ gives a sharp first curve and a smooth second one. So the jump is a **mirage of the metric**.
+# **Exact match** counts a sum only if all its digits are right. **Edit distance** counts the digits that must be inserted, deleted or replaced. A smooth $p$ gives a sharp first curve and a smooth second one. Then the jump is a **mirage of the metric**.
 #
 # We trained models of nine<!--[[words(len(by_width))]]--> sizes, five<!--[[words(len(by_width[turning]))]]--> seeds each, on nothing but sums of three-digit numbers, and let them write 500 new ones.
 
@@ -622,7 +622,7 @@ before = max(w for w in by_width if w < turning)
 # <details><summary><b>How much of the jump does the metric explain?</b></summary>
 #
 # - *Below the threshold* the metric hides progress, as Schaeffer et al. say. From width 4<!--[[small]]--> to 6<!--[[before]]--> exact match stays below 2 %<!--[[? max(mean_of[small]["exact"], mean_of[before]["exact"]) < 0.02]]-->, while the loss falls from 1.33<!--[[mean_of[small]["loss"]:.2f]]--> to 1.19<!--[[mean_of[before]["loss"]:.2f]]--> and the edit distance as well<!--[[? mean_of[small]["edits"] > mean_of[before]["edits"] + 0.1]]-->.
-# - *At the threshold*, from width 6<!--[[before]]--> to 12<!--[[after]]-->, the loss falls from 1.19<!--[[mean_of[before]["loss"]:.2f]]--> to 0.06<!--[[mean_of[after]["loss"]:.2f]]-->. The jump is in the smooth metrics as well, so the metric does not explain it. Du et al. (2024) find such thresholds under smooth metrics too.
+# - *At the threshold*, from width 6<!--[[before]]--> to 12<!--[[after]]-->, the loss falls from 1.19<!--[[mean_of[before]["loss"]:.2f]]--> to 0.06<!--[[mean_of[after]["loss"]:.2f]]-->. The jump is in the smooth metrics as well, so the metric does not explain all of it. Du et al. (2024) find such thresholds under smooth metrics too.
 # - pᴸ is not exact match: at width 4<!--[[small]]--> it would give 6.4<!--[[100 * law[small]:.1f]]--> % instead of 0.8<!--[[100 * mean_of[small]["exact"]:.1f]]--> %. So the digits of a sum are not equally hard, not independent, or both.
 # - *Size or time?* Width 6<!--[[before]]-->, which cannot add after 1,500 steps, was trained for 6,000<!--[[mirage_longer["steps"]:,]]--> steps. One of three<!--[[words(len(longer))]]--> seeds then gets 99<!--[[longer[-1]:.0f]]--> % right, the others at most 10<!--[[longer[-2]:.0f]]--> %. "This model is too small for it" needs a longer training as a control.
 # - Slide L to 32 digits: with a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.
@@ -637,7 +637,7 @@ before = max(w for w in by_width if w < turning)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. Tasks in the prompt
 #
-# The most surprising ability of GPT-3 was **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification). With zero, one and few examples:
+# GPT-3 became known for **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification). With zero, one and few examples:
 #
 # | GPT-3, 175 billion | LAMBADA | TriviaQA | WebQ | HellaSwag | French to English, BLEU |
 # |---|---|---|---|---|---|
@@ -693,6 +693,8 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
 # | right, % | written: no example | two | eight | chosen among four: no example | two | eight |
 # |---|---|---|---|---|---|---|
 # | capitals | 0<!--[[100 * rows["capitals", "writing"][0]:.0f]]--> | 23<!--[[100 * rows["capitals", "writing"][2]:.0f]]--> | 57<!--[[100 * rows["capitals", "writing"][8]:.0f]]--> | 50<!--[[100 * rows["capitals", "choosing"][0]:.0f]]--> | 97<!--[[100 * rows["capitals", "choosing"][2]:.0f]]--> | 97<!--[[100 * rows["capitals", "choosing"][8]:.0f]]--> |
@@ -701,15 +703,13 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | languages | 0<!--[[100 * rows["languages", "writing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "writing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "writing"][8]:.0f]]--> | 53<!--[[100 * rows["languages", "choosing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "choosing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "choosing"][8]:.0f]]--> |
 # | sums | 0<!--[[100 * rows["sums", "writing"][0]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][2]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][8]:.0f]]--> | 33<!--[[100 * rows["sums", "choosing"][0]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][2]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][8]:.0f]]--> |
 #
-# <details><summary><b>What to notice</b></summary>
-#
-# - Without an example no answer is right, because the prompt does not say what the task is.
+# - Without an example the prompt does not say what the task is, and no answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
 # - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model are no law of prompting.
 # - Choosing shows progress where writing shows little, as with the metrics of section 8.
 # - There are 30 questions per point, so an interval is about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
-# **Here two examples told the model which task was meant. They did not teach it to add.**
+# **Here two examples told the model which task was meant. After eight it still could not add.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned (the format). Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*
@@ -723,10 +723,10 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | the best size for a budget | it grows with the budget; how fast depends on the method | 4, 5 |
 # | whether longer training helps | not from the flat tip of one run | 6 |
 # | which architecture will be ahead | the order changed during the training | 7 |
-# | which ability it will have | from the loss rather than from exact match; the threshold moved with the steps | 8 |
-# | what examples will bring | the task, not the skill, in one small model | 9 |
+# | which ability it will have | the loss showed progress that exact match hid; the threshold moved with the steps | 8 |
+# | what examples will bring | they named the task; more of them did not bring the skill, in one small model | 9 |
 #
-# **The loss can be predicted to some percent; the best size, the winner and the abilities only roughly or not at all.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
+# **Small models predicted the loss of a larger one to within some percent; the best size only roughly; the winner and the abilities not at all.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room name the forecast of this lecture that it would bet on. What goes wrong: "scaling laws are refuted". Our models are small and the largest was not tuned.*
@@ -761,7 +761,7 @@ def by_law(operations):
 print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes, or homework. A rule of the form c · C^a with a near 0.5 does well; Hoffmann's form was fitted to these very runs, so its loss is flattering. Beating it is possible, and then the question is whether it would on new data. What goes wrong: the rule is fitted to the printed mean until it knows the ladder by heart.*
+# *5 minutes, or homework. A rule of the form c · C^a with a near 0.5 does well; Hoffmann's form was fitted to these very runs, so its loss is flattering. Beating it is possible, and then the question is whether it would on new data. What goes wrong: students fit the rule to the printed mean until it knows the ladder by heart.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In the assignment [`exercises/scale_and_insight/scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you fit the laws yourself, and predict the held-out model with an interval.
