@@ -356,7 +356,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Tick *networks* without *skips*, then *skips* without *networks*. The paper says that skips prevent the collapse and networks slow it. Of our five sizes, networks slow it only at size 2<!--[[? slower == [2.0]]]-->. At size 4 the collapse is even faster with them<!--[[? relative(4.0, networks=True)[3] < relative(4.0)[3] - 3]]-->. Skips help at every size.
-# - Choose *residual ÷ size of X*. With skips and large weights the residual stays, and yet all tokens come to look alike, because what attention adds is nearly the same for all of them. "Prevents" is too strong for stacks of this kind. A norm in each sublayer, as in real models, is not in this picture.
+# - Choose *residual ÷ size of X*. With skips and large weights the residual stays, and yet all tokens come to look alike: the part that they share outgrows their differences. "Prevents" is too strong for stacks of this kind. A norm in each sublayer, as in real models, is not in this picture.
 # - Small weights collapse *faster*: their scores are nearly equal, so every row is nearly the plain mean.
 # - Slides often quote this result as "attention without feed-forward networks". Dong et al. removed the skips as well.
 # </details>
@@ -421,7 +421,7 @@ per_layer = 10 ** ((masked[0] - masked[-1]) / (len(masked) - 1))
 #
 # - **It is the mask.** With only a norm the decline is delayed by two layers and then just as steep. With a causal mask the residual falls by a factor of about 1.6<!--[[per_layer:.1f]]--> per layer (SmolLM2's without skips: 1.5<!--[[(cut[0] / cut[-1]) ** (1 / 30):.1f]]-->). The first token sees only itself, the second sees two, so the means are over *different* sets of tokens.
 #   Wu et al. (2024) prove that masked attention collapses exponentially, as we see here. Dong's doubly exponential rate is not that of causal models.
-# - As trained, both models keep their tokens apart to the end, but less so: in SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
+# - As trained, both models keep their tokens apart to the end. In SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
 # - **SmolLM2 without networks**, with skips: the residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. So in this trained model attention and skips alone bring the tokens together.
 # - **MiniLM without skips** has no mask, and it falls off a cliff: the decline steepens from layer to layer, until single precision ends near $10^{-7}$.
 # - Both are ablations of trained models on one text. They do not show where training without skips would end.
@@ -538,8 +538,8 @@ show.predict(
 #
 # - **Letters**: attention (19.4<!--[[means["letters"]["attention"]:.1f]]--> %) and MLP-Mixer (19.0<!--[[means["letters"]["MLP-Mixer"]:.1f]]--> %) lead<!--[[? sorted(means["letters"], key=means["letters"].get)[-2:] == ["MLP-Mixer", "attention"]]]-->. FNet has 14.9<!--[[means["letters"]["FNet"]:.1f]]--> %.
 # - A random matrix that is never trained has 14.6<!--[[means["letters"]["random mixing"]:.1f]]--> %, and no mixing 13.1<!--[[means["letters"]["no mixing"]:.1f]]--> %. In the paper FNet is far above random mixing. Here we cannot tell the two apart<!--[[? against(summary(right["letters"]["FNet"]), {"random": summary(right["letters"]["random mixing"])})["random"].p > 0.3]]-->.
-# - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. This is as in the paper.
-# - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and attention is no better than no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why; a rate of its own might
+# - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. In the paper attention on top helps as well.
+# - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and we cannot tell attention from no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why; a rate of its own might
 #   change it.
 # </details>
 #
@@ -556,7 +556,7 @@ show.predict(
 #
 # - **MLP-Mixer** has 87.94 % on ImageNet if it is pretrained on 300 million further images; the Vision Transformer has 88.55 %.
 # - Trained on ImageNet alone, a Mixer of size B/16 has 76.44 % and the Vision Transformer 79.67 %. The authors say that it overfits more.
-# - Neither is a language model: both read the whole text, so they cannot hide the future. MLP-Mixer's weights belong to positions, so its texts cannot be longer than in training. FNet has no weights and works at any length.
+# - Neither can be a language model as it is: both mix all positions, the future included. MLP-Mixer's weights belong to positions, so its texts cannot be longer than in training. FNet has no weights and works at any length.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -751,7 +751,7 @@ HTML(
 # - Without a mask the vector never moves, at any depth: the whole stack treats the other words as a set.
 # - With a causal mask, models use what they can tell of the order: Haviv et al. (2022) find that large ones without positional encodings learn where they are.
 # - In Wang et al. the loss is uneven: without positions CoLA, which asks whether a sentence is grammatical, falls from 60.2 to 39.0; MNLI, which asks whether one sentence follows from another, only from 84.8 to 80.1. Without a mask and positions a model sees a bag of words, and on MNLI that goes a long way.
-# - These models were trained without positions. Removing them from a trained model is a different experiment.
+# - These models were trained without positional encodings. Removing them from a trained model is a different experiment.
 # </details>
 #
 # **A causal mask and two layers notice some of the order; positional encodings still lower the loss.**
@@ -766,8 +766,8 @@ HTML(
 #
 # $$x \leftarrow \mathrm{LN}(\alpha\, x + f(x)), \qquad \alpha = (2N)^{1/4}, \qquad \beta = (8N)^{-1/4} \qquad \text{for } N \text{ layers of one stack.}$$
 #
-# Where do the powers come from? Each of the $2N$ sublayers may change the output in one step by about $2 \beta^2 / \alpha^2$: smaller first weights make the change smaller, and so does a heavier pathway. The sum over the stack is $2N \cdot 2 \beta^2 / \alpha^2$. With these
-# $\alpha$ and $\beta$ it is 1 for every $N$, so one step changes the output by an amount that does not grow with the depth.
+# Where do the powers come from? By the paper's bound, each of the $2N$ sublayers changes the output in one step by at most about $2 \beta^2 / \alpha^2$: smaller first weights make the change smaller, and so does a heavier pathway. The sum over the stack is $2N \cdot 2 \beta^2 / \alpha^2$. With these
+# $\alpha$ and $\beta$ it is 1 for every $N$, so the bound on one step does not grow with the depth.
 
 # %% slideshow={"slide_type": "fragment"}
 for N in (6, 24, 100, 1000):
@@ -863,7 +863,7 @@ show.predict(
 # - The paper trains 1,000 layers. On 7,482 translation directions its 200 layers beat 48 layers with nearly four times the parameters<!--[[? 3.5 < 12 / 3.2 < 4]]--> by 5 BLEU.
 # </details>
 #
-# **At 100 layers pre-norm starts to learn; plain post-norm did not, and DeepNorm did at the lower rate.**
+# **At 100 layers pre-norm started to learn, plain post-norm did not, and DeepNorm did at the lower rate.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Ask which of the three lines will be flat before you move the depth. Ask how a reader of the first 100 steps alone would judge DeepNorm. What goes wrong: "the gradient vanishes, so Adam cannot learn": Adam divides by the gradient's size. What matters is how far a step moves the output, and whether the moves of all layers agree.*
@@ -925,7 +925,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it</b></summary>
 #
-# - **The two axes are sound, the losses are not.** Like the orders of section 5, these nine rows were trained for 200 steps. Their means are all above the table of character pairs<!--[[? min(mean_of.values()) > floor_of_pairs]]-->, so their differences do not say what deeper, wider, shared or expert layers are worth. The same command as in section 5 trains them longer.
+# - **Believe the costs, not the losses.** Like the orders of section 5, these nine rows were trained for 200 steps. Their means are all above the table of character pairs<!--[[? min(mean_of.values()) > floor_of_pairs]]-->, so their differences do not say what deeper, wider, shared or expert layers are worth. The same command as in section 5 trains them longer.
 # - **WideNet is several changes at once**, so the third group has its controls: a network as wide as the two experts that a token meets (equal operations), and a block with all the parameters of six (equal parameters). A comparison with the plain model alone cannot say which change helped.
 # - One block has a fifth<!--[[? abs(fraction - 20) < 2]]--> of the parameters of six and the same operations<!--[[? wide["one block"]["multiply_adds"] == wide["6 layers"]["multiply_adds"]]]-->.
 # - In the papers: Lan et al. (2020) share all layers of BERT and lose a little, with a fraction of the parameters. In Narang et al. (2021) all four shapes end within 0.02<!--[[max(abs(loss - theirs_depth["Vanilla Transformer"]) for loss in theirs_depth.values()):.2f]]--> of vanilla's final loss.
@@ -948,7 +948,7 @@ show.predict(
 # | the norm's position | | at 100 layers pre-norm starts; post-norm started only as DeepNorm with a low rate | 7 |
 # | different weights in each layer | | not decided by our runs | 8 |
 #
-# **In these tests the skips hold the stack up.** Without them the tokens grew alike in every stack that we tried, random or trained. In SmolLM2 the networks help to keep tokens apart. Whether a hundred layers started to learn depended on the norm's position, on DeepNorm's two factors and on the learning rate.
+# **In these tests the skips hold the stack up.** Without them the tokens grew alike in every stack that we tried, random or trained. In SmolLM2 the networks help to keep tokens apart. Whether a hundred layers started to learn depended on the norm's position, on DeepNorm's factors and on the learning rate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and let the room fill it in. What goes wrong: students read "not decided" as "does not matter".*
@@ -1013,7 +1013,7 @@ widgets.collapse_playground(
 # | α, β | α, β | DeepNorm's weight of the pathway, and factor of first weights |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *The notation is not projected; a minute suffices. What goes wrong: the residual of a matrix is taken for the residual pathway. They share only the word.*
+# *The notation is not projected; a minute suffices. What goes wrong: students take the residual of a matrix for the residual pathway. The two share only the word.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture

@@ -198,12 +198,12 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # *The first three channels of each layer in one network, and for each the eight windows of test digits that excite it most.*
 #
-# - **Pixel, stroke, part, digit.** Of ten test digits that excite a channel most, 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % have the same label in layer 1, and 70<!--[[100 * by_layer["trained"][2]:.0f]]--> % in layer 3. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
+# - **Pixel, stroke, part, digit.** Take the ten test digits that excite a channel most. In layer 1 the most common label is that of 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % of them, and in layer 3 of 70<!--[[100 * by_layer["trained"][2]:.0f]]--> %. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
 # - The control is the same networks before training: 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> % in layer 3. Ten digits at random: 27<!--[[100 * random_ten:.0f]]--> %.
 # - In networks for photographs the steps are edges and textures, then parts, then whole objects (Zeiler & Fergus 2014). How objects are *related*, as in "left of", is said in words: section 7.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. The Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32, and that from 90 million on the order is reversed.
+# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. The Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32, and that from 90 million on the order is reversed.
 #
 # Can we see this with 8 × 8 digits? Both networks have about 25,000 parameters and train for the same number of steps.
 
@@ -267,7 +267,7 @@ def closed(size):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Steps.** Three times the steps close three quarters<!--[[? abs(closed(most) - 0.75) < 0.05]]--> of the gap with all images, but only a quarter<!--[[? abs(closed(few) - 0.25) < 0.05]]--> of the gap with 100<!--[[few]]-->. There is no crossing at our size. The rates were
+# - **Steps.** Three times the steps close three quarters<!--[[? abs(closed(most) - 0.75) < 0.05]]--> of the gap with all images, but only a quarter<!--[[? abs(closed(few) - 0.25) < 0.05]]--> of the gap with 100<!--[[few]]-->. The order never reverses at our sizes. The rates were
 #   chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so a part of the gap may be a matter of tuning.
 # - **Pretraining on patches** lifts the Vision Transformer from 61<!--[[got("ViT", few):.0f]]--> to 68<!--[[got("ViT, pretrained", few):.0f]]--> % with 100 images. It has seen more images and trained for more steps, and this test cannot say which of the two helped.
 # - **Shifted images** made every network *worse*<!--[[? all(got(f"{row}, shifted images", size) < got(row, size) for row in ("CNN", "ViT", "ViT, pretrained") for size in sizes)]]-->, the Vision Transformer most (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images). We do not know why. A shift by one pixel changes the content of every patch of two; and 250 steps may be too few for harder images.
@@ -374,7 +374,7 @@ show.predict(
 #
 # - The grid is a choice. With it, four tokens make a sixteenth and 64 tokens a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
 # - A note that is held and a note that is struck again look alike, here as in the paper.
-# - The order matters too. The model hears the soprano of a moment before it writes the bass. That is what makes harmonising possible in section 6.
+# - The order of the voices matters. The model hears the soprano of a moment before it writes the bass. That is what makes harmonising possible in section 6.
 # - The encodings come with their authors' permission, and the package says that there may be restrictions on commercial use. We read them from the package and copy nothing.
 # </details>
 
@@ -475,7 +475,7 @@ trained_longer = card["figures"]["test"]
 # <details><summary><b>What to notice</b></summary>
 #
 # - The ranking comes entirely from the *held* pitches: there relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, sinusoids of 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches they are worse, each seed of theirs than every seed of the others<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
-# - The labels explain a part: with them sinusoids improve (1.48<!--[[nats(labelled):.2f]]-->) twice the steps improve them more (1.30<!--[[nats(twice):.2f]]-->), but relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
+# - The labels explain a part: with them sinusoids reach 1.48<!--[[nats(labelled):.2f]]-->, and with twice the steps 1.30<!--[[nats(twice):.2f]]-->. But relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
 # - **No short training beats counting.** A 7-gram model, six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps; it has 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is ahead on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
 # - The order is the paper's where both have the row. Of two learning rates the higher was better in every row<!--[[? {of["rate"] for of in rows.values()} == {0.005}]]-->, so a still higher one might help, and some rows more than others.
 # - The picture describes where heads look. We ablated none of them.
@@ -577,7 +577,7 @@ widgets.chorale_player(harmonies)
 # - In the paper, listeners compared piano music by three models and by composers, 180 times two pieces. They preferred relative attention to the plain Transformer, significantly. The LSTM was rated above the plain Transformer although its loss was worse.
 # </details>
 #
-# **In the paper the loss did not decide what sounded good.** Whether agreement with the original does, nobody has told us: we asked no listeners.
+# **In the paper the loss did not decide what sounded good.** Whether agreement with the original does, we cannot say: we asked no listeners.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes, with sound. Play the original last. What goes wrong: students hear wrong notes and blame the temperature; compare 0.5 and 1. Ask why putting in the soprano is not the same as conditioning on it: the earlier altos were sampled without knowing the later sopranos.*
@@ -633,7 +633,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A control.** If this attention follows the *symbol*, then the attention that the model pays to one picture should be of no use in another. So we take the weights from the next picture, and ask how much of them lies in this picture's box.
+# **A control.** If this attention follows the *symbol*, then the attention that the model pays to one picture should miss the symbols of another. So we take the weights from the next picture, and ask how much of them lies in this picture's box.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 blind = float(captions.without_looking(captions.touched(unseen)).mean())
@@ -653,7 +653,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **An intervention.** A map of attention is a description. To find out what a word *depends on*, erase one symbol and see how much ln P of the word falls. We do this for five seeds, and train the convolutional encoder once more with Xu et al.'s **doubly stochastic attention**, a penalty
+# **An intervention.** A map of attention only describes. To find out what a word *depends on*, we erase one symbol and see how far ln P of the word falls. We do this for five seeds, and train the convolutional encoder once more with Xu et al.'s **doubly stochastic attention**, a penalty
 # $\lambda \sum_j (1 - \sum_i \alpha_{ij})^2$ with $\lambda = 1$. It asks that the weights of each location, summed over the caption, come to about 1, so that no part of the picture is ignored.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -684,7 +684,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # **Before you believe a map of attention, score attention that does not look; to learn what a word depends on, intervene.**
 #
-# Many models of today read pictures and text together. CLIP (Radford et al. 2021) trains an encoder of each with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames: Venugopalan et al. (2015) read a vector per frame with one LSTM and write the caption with another. Chung et al. (2017) read lips: their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train neither.
+# Many models of today read pictures and text together. CLIP (Radford et al. 2021) trains an encoder of each with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames: Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips: their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train neither.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *18 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the article "an" needs to know: it must have looked already. Let the room propose controls before you show ours. What goes wrong: students take the map for an explanation. The intervention is the evidence; the map is a hint.*
