@@ -105,7 +105,7 @@ instruments = {
 widgets.architecture_parts(model, instruments, "instrument")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Part of section 1's time. Ask which instrument can tell that a head looked at a word and which that it mattered. What goes wrong: the lens is taken for a part of the model; it is our shortcut.*
+# *Part of section 1's time. Ask which instrument can tell that a head looked at a word and which that it mattered. What goes wrong: students take the lens for a part of the model. It is our shortcut.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. From layer to layer
@@ -196,7 +196,7 @@ show.predict(
 # - At layer 0, where only the current token is known, the map already reaches 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with that.
 # </details>
 #
-# **The lens shows what the last layer's readout finds, not all that a layer holds.**
+# **The lens shows what the last layer's readout can read, not everything that a layer holds.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let everybody write down a rank for "am" before you run the cell. What goes wrong: a low row of the lens that says nonsense is
@@ -250,10 +250,10 @@ widgets.share_player(
 # - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which *Paris* is ahead of *Rome*. Some parts work against it: the network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding
 #   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->: *is* does not favour a capital.
-# - Which part wrote a word is one question, which part found it another. A head may only carry what an early layer prepared.
+# - Which part wrote a word is one question; which part found it is another. A head may only carry what an early layer prepared.
 # </details>
 #
-# **A share says exactly who wrote, and nothing of who was needed.**
+# **A share says exactly which part wrote, and nothing about which part was needed.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Write the sum on the board and cross out one term: what else changes? (The scale, and every later layer.) What goes wrong: a large
@@ -262,7 +262,7 @@ widgets.share_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Switch a head off
 #
-# An **intervention** changes an activation while the model runs, and leaves everything else to the model. `patch` takes places and values.
+# An **intervention** changes an activation while the model runs, and leaves everything else to the model. `patch` takes activations by name, and their new values.
 # Inside the `with` the head's output is replaced; afterwards the model is as before.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -333,7 +333,7 @@ show.predict(
 # **A share is not an effect. Ablate, and measure.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room call out heads. Most change nothing, because there are 270. What goes wrong: one sentence is taken for the rule; ask for the
+# *9 minutes. Let the room call out heads. Most of the 270 change nothing. What goes wrong: one sentence is taken for the rule; ask for the
 # interval. [Lecture 13](13_self_attention.ipynb) did the same for "tickets", with random heads as the control.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -543,7 +543,7 @@ show.predict(
 # - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
 # </details>
 #
-# **Where a head looks is a candidate for its name. Most candidates do not survive their test.**
+# **Where a head looks only suggests a name.** Nearly half of the candidates fail their test<!--[[? 0.4 < 1 - (sum(named.values()) - named["unknown"]) / sum(candidates.values()) < 0.5]]-->, and most fail once all tests are counted<!--[[? len(survivors) < sum(candidates.values()) / 2]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room choose a head from the map of candidates and predict whether it keeps its name. What goes wrong: "unknown" is heard as "useless". It means that none of our five

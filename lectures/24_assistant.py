@@ -234,9 +234,9 @@ for name, row in with_and_without:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Before tuning, the model writes none<!--[[? all(tuning["written"]["untuned"][kind]["share"][0] == 0 for kind in ("answered", "missing", "sums"))]]--> of the 72<!--[[sum(tuning["held_out"].values())]]--> held-out answers as we want them. With rank 4 it declines in 96<!--[[pc(of_rank["missing"]["share"])]]--> % of the questions without an answer, and also in 86<!--[[pc(of_rank["refused"]["share"])]]--> % of those with one.
+# - Before tuning, the model writes none<!--[[? all(tuning["written"]["untuned"][kind]["share"][0] == 0 for kind in ("answered", "missing", "sums"))]]--> of the 72<!--[[sum(tuning["held_out"].values())]]--> held-out answers as we want them. With rank 4 it declines 96<!--[[pc(of_rank["missing"]["share"])]]--> % of the questions without an answer, and also 86<!--[[pc(of_rank["refused"]["share"])]]--> % of those with one.
 # - It answers 10<!--[[pc(of_rank["answered"]["share"])]]--> %. Without the refusals the same training answers 34<!--[[pc(bold["answered"]["share"])]]--> %, although it has fewer conversations and fewer steps. Each of its five<!--[[words(len(bold["answered"]["seeds"]))]]--> seeds is above each of the other five<!--[[? min(bold["answered"]["seeds"]) > max(of_rank["answered"]["seeds"])]]-->. So this adapter can find some answers, and the refusals cost most of them.
-# - *The passage does not say*, given as the answer to every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Compare with this constant answer that rank 4 writes 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the answers to familiar kinds of questions, and 46<!--[[pc(of_rank["new"]["share"])]]--> % of those to new ones.
+# - *The passage does not say*, given as the answer to every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Rank 4 writes 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the answers to familiar kinds of questions, and 46<!--[[pc(of_rank["new"]["share"])]]--> % of those to new ones.
 # - Rank 1 teaches the refusal (82<!--[[pc(tuning["written"]["1"]["missing"]["share"])]]--> %) and not one call<!--[[? tuning["written"]["1"]["sums"]["share"][0] == 0]]-->. Rank 4 makes 46<!--[[pc(of_rank["sums"]["share"])]]--> % of the right calls, rank 16 makes 50<!--[[pc(tuning["written"]["16"]["sums"]["share"])]]--> %.
 # - The price elsewhere: plain text, the beginnings of four plays, cost 2.91<!--[[tuning["written"]["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.02<!--[[min(of_rank["plain"]):.2f]]--> to 3.04<!--[[max(of_rank["plain"]):.2f]]--> after it.
 # </details>
@@ -358,7 +358,7 @@ widgets.beta_player(preferring)
 # - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. β = 1 stays nearer to the reference model: P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
 # - For β = 0.1 *preferred* answers became **less** probable: their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. For β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
 # - For both β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
-# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token instead of 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
+# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
 # - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on it was better. Only two rates of DPO were tried.
 # - With a learning rate of 0.003 instead of 0.002 the habit looks even better, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. Read the replies: of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
 # </details>
@@ -514,7 +514,7 @@ widgets.guidance_player(pairs_of, label)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It does not always make the model surer: from γ = 1 to 1.5 the entropy does not fall for every prompt<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
+# - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain: from γ = 1 to 1.5 the entropy does not fall for every prompt<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
 # - Each token costs two forward passes. The negative prompt here is a neutral system message; any text can take its place.
 # - Nothing here tells the model more about the world than it knew.
 # </details>
@@ -659,11 +659,11 @@ show.predict(
 #
 # - *Letters*: right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
 # - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, which so few countries cannot tell from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
-# - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %, so *not* in the question makes *yes* more probable for this model, whatever is true.
+# - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test *not* usually makes *yes* more probable.
 # - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings, a share that cannot exceed that of the one odd wording. A benchmark with one wording measures the wording as well.
 # - Compare section 8: there it copies a number of four digits perfectly, until there are others like it. So test a limit before you assume it.
 #
-# *Leaderboards*, such as GLUE's (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Put each question of the checklist to a leaderboard as well.
+# *Leaderboards*, such as GLUE's (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Ask a leaderboard every question of the checklist below.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -733,7 +733,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The states of layer 15 predict it with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. And *random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, has 0.40<!--[[found["the word's length"]:.2f]]-->.
+# - The states of layer 15 predict it with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, has 0.40<!--[[found["the word's length"]:.2f]]-->.
 # - So the correlation shows that the recording depends on which words were read. It does not show that it was computed as the model computes it, nor that prediction matters.
 # - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text; it tests on *other* texts, because neighbouring moments resemble each other; and it says how well one half of
 #   the recordings predicts the other, the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
