@@ -224,7 +224,7 @@ show.predict(
     choices={"it is 5 behind": -5, "they are equal": 0.5, "about 8": 8, "about 20": 20},
     answer=ahead("CNN", "ViT", few),
     unit=" points",
-    why=f"CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])} over five seeds.",
+    why="Five seeds each. With all images it is still ahead, by fewer points.",
     reveals=show.said(
         f"{few} images: CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])}; {int(most):,} images: CNN {percent(right['CNN'][most])}, ViT {percent(right['ViT'][most])}"
     ),

@@ -649,7 +649,7 @@ show.predict(
     "How many units does it take to move the nouns more than half of the way?",
     choices={"1": 1, "about 10": 10, "about 100": 100, "10,000 or more": 10_000},
     answer=enough,
-    why="One or ten units do little; about a hundred together, 0.2 % of all, move the nouns nearly all the way.",
+    why="A hundred are 0.2 % of all units.",
     reveals=units,
 )
 
@@ -678,7 +678,7 @@ show.predict(
 #
 # Meng et al. (2022) traced facts in GPT models: networks in middle layers, at the last token of the subject, restored the answer, and attention at the last
 # word fetched it. They called it **causal tracing**. Is it so in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
-# corrupted prompt has another country (Meng et al. corrupt by noise on the subject instead). We restore what attention or what the networks add, in windows of five layers, at the country or at *is*.
+# corrupted prompt has a different country (Meng et al. add noise to the subject instead). We restore what attention or what the networks add, in windows of five layers, at the country or at *is*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 index = facts["layers"].index(facts["strongest window"])
@@ -711,9 +711,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]--> at the country. In all three pairs of section 4 it restores everything as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. Without this thought the headline would be
+# - The network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]--> at the country. In all three pairs of section 4 it restores everything as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. If we forgot this, the headline would be
 #   "facts sit in the first network".
-# - Above layer 0 the picture of Meng et al. holds in part. In the strongest of all windows, networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
+# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0, networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
 # - The networks of a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of*: 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
 # - At *is*, the attention of a single layer, 23<!--[[at_is[0]]]-->, restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
@@ -743,10 +743,10 @@ show.predict(
 #
 # - **On the way.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
 # - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them more<!--[[? overlap]]-->.
-# - **Where it is stored** we cannot say. In the strongest window, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and those of a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
+# - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and those of a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
 # - **How you can tell**: read, then intervene, in both directions, with controls that share everything but the story.
 #
-# **A place that restores an answer is enough in this prompt. It is not therefore the place where the model keeps the fact.**
+# **A place that restores an answer is enough in this prompt. That does not make it the place where the model keeps the fact.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room answer the question of the first slide before you show this one. What goes wrong: "layer 23 knows the capitals". It carries what is there already.*

@@ -660,10 +660,10 @@ show.predict(
 # - *Letters*: right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
 # - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, which so few countries cannot tell from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
 # - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test *not* usually makes *yes* more probable.
-# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings, a share that cannot exceed that of the one odd wording. A benchmark with one wording measures the wording as well.
-# - Compare section 8: there it copies a number of four digits perfectly, until there are others like it. So test a limit before you assume it.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings, a share that cannot exceed that of the odd wording (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
+# - In section 8 it copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
 #
-# *Leaderboards*, such as GLUE's (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Ask a leaderboard every question of the checklist below.
+# *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Ask a leaderboard every question of the checklist below.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -685,7 +685,7 @@ show.predict(
 # ## 10. Models of the brain, and open questions
 #
 # People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. Several studies report that better language models predict them better (for example Schrimpf et al. 2021). What does such a
-# correlation show? We make a recording ourselves. It is the length of the words, smoothed over time, and noise. It contains *nothing* about meaning.
+# correlation show? We make a recording ourselves: the lengths of the words, smoothed over time, plus noise. It contains *nothing* about meaning.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 text = " ".join(row.ask.splitlines()[0] for row in conversations.training()[14:40])
@@ -739,7 +739,7 @@ show.predict(
 #   the recordings predicts the other, the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
 # </details>
 #
-# **A correlation with brain recordings is evidence only if random vectors and word lengths do clearly worse.**
+# **A correlation with a recording says little until you know what random vectors reach.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What is missing in Transformers?** asks the last slide of one of the five decks. Its list, with what this course can say:
