@@ -122,7 +122,7 @@ losing = {
 # - Its text grows as well, from 65,536<!--[[lowest[budgets[0]].D:,]]--> to 2,097,152<!--[[lowest[budgets[-1]].D:,]]--> characters.
 # </details>
 #
-# **With a larger budget, both the best model and its text become larger.**
+# **On our ladder a larger budget asks for both: a larger model and more text.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Play the game: the room names a size for three budgets, then tick the best. What goes wrong: "larger is better". At equal text it nearly always is; at equal compute it is not.*
@@ -134,7 +134,7 @@ losing = {
 #
 # $$L(N) = \Big(\frac{N_c}{N}\Big)^{0.076}, \qquad L(D) = \Big(\frac{D_c}{D}\Big)^{0.095}, \qquad N_c = 8.8 \cdot 10^{13}, \quad D_c = 5.4 \cdot 10^{13} .$$
 #
-# The logarithm of a power law is $\ln L = \alpha \ln N_c - \alpha \ln N$, a straight line if both axes are logarithmic. The exponent $\alpha$ is its slope. A formula that predicts the loss from $N$, $D$ or $C$ is a **scaling law**.
+# The logarithm of a power law is $\ln L = \alpha \ln N_c - \alpha \ln N$, a straight line of slope $-\alpha$ if both axes are logarithmic. A formula that predicts the loss from $N$, $D$ or $C$ is a **scaling law**.
 
 
 # %% slideshow={"slide_type": "fragment"}
