@@ -1,13 +1,13 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Inside a real language model
 #
-# SmolLM2-135M-Instruct continues *The capital of France is* with *Paris*. Where in the model is this fact, which parts bring the answer to the last word, and how can
-# you tell? This lecture opens the model while it runs. You read it, switch parts of it off, and move parts between two
-# sentences. A story about a part counts only if an intervention supports it, and the same intervention on a control does not.
+# SmolLM2-135M-Instruct continues *The capital of France is* with *Paris*. **Where in the model is this fact, which parts bring the answer to the last word, and how can
+# you tell?** This lecture opens the model while it runs. You read it, switch parts of it off, and move parts between two
+# sentences. We believe a story about a part only if an intervention supports it and the same intervention on a control does not.
 #
 # <img src="figures/patched_path.svg" width="900" alt="Map for the sentence When Mary and John went to the store, John gave a drink to, with the giver changed to Mary. Up to layer 22 the changed name restores most, from layer 23 on the last word.">
 #
-# *Two sentences differ in one word, the giver. Red: if the second sentence gets this one vector of the first, it also gets its
+# *Two sentences differ in one word, the giver. Where a cell is red, the second sentence was given this one vector of the first, and with it the first one's
 # answer. In section 4 you choose the cells.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -16,7 +16,7 @@
 # - split a logit into the shares of heads and networks, exactly, and say what stays fixed for that;
 # - ablate, patch and steer a running model in three lines, with controls;
 # - find induction heads by a measurement, and confirm them by an intervention;
-# - judge a claim about a head, a neuron or a direction, and say which other explanation it has not excluded.
+# - judge a claim about a head, a neuron or a direction, and name an explanation that it has not excluded.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (residual pathway, logit lens) and [lecture 13](13_self_attention.ipynb) (heads, ablation). The model is SmolLM2-135M-Instruct,
 # which its makers tuned on conversations; from here on we write SmolLM2. Its 135 million parameters are stored in 4 bits each, so all figures are of this rounded model. It has 30 layers, counted from 0, of 9 heads. Head 18.6 is head 6 of layer 18. Vectors are rows.
@@ -73,17 +73,17 @@ def told(row, form="z.2f"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where the instruments look
 #
-# This is the model, drawn from its own parts. The pathway runs from the bottom to the top; every sublayer reads it and adds to it. Choose an instrument of this lecture: what it reads or changes is lit.
+# This is the model, drawn from its own parts. The pathway runs from the bottom to the top; every sublayer reads it and adds to it. Choose an instrument of this lecture, and what it reads or changes lights up.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 instruments = {
     "the logit lens (section 1)": (
         ["plus", "final norm", "unembedding"],
-        "It takes the pathway behind any layer straight to the final norm and the unembedding, past all later layers.",
+        "It takes the pathway after any layer straight to the final norm and the unembedding, past all later layers.",
     ),
     "the shares of a logit (section 2)": (
         ["embedding", "causal attention", "network"],
-        "The pathway at its end is the sum of the embedding and of what every sublayer added.",
+        "At its end the pathway is the sum of the embedding and everything that the sublayers added.",
     ),
     "ablating heads (sections 3, 5, 6)": (
         ["causal attention"],
@@ -91,7 +91,7 @@ instruments = {
     ),
     "patching the pathway (section 4)": (
         ["plus"],
-        "One position's vector behind one layer is replaced by that of another text: all that was added up to there.",
+        "After one layer, one position's vector is replaced by that of another text: everything that was added so far.",
     ),
     "patching one network (section 8)": (
         ["network"],
@@ -99,18 +99,18 @@ instruments = {
     ),
     "steering (section 7)": (
         ["plus"],
-        "A direction is added to the pathway behind one layer; the later layers do the rest.",
+        "A direction is added to the pathway after one layer; the later layers do the rest.",
     ),
 }
 widgets.architecture_parts(model, instruments, "instrument")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Part of section 1's time. Ask which instrument can tell that a head looked at a word and which that it mattered. What goes wrong: the lens is taken for a part of the model; it is our shortcut.*
+# *Part of section 1's time. Ask which instrument can tell that a head looked at a word and which that it mattered. What goes wrong: students take the lens for a part of the model. It is our shortcut.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. From layer to layer
 #
-# Each token has a vector on the residual pathway, $x_0, x_1, \dots, x_{30}$, one after each layer. The logit lens reads any of them as if
+# Each token has a vector on the residual pathway: $x_0$ before the first layer, then $x_1, \dots, x_{30}$, one after each layer. The logit lens reads any of them as if
 # it were the last: with the final norm and the unembedding matrix $W_U$,
 #
 # $$p_\ell = \mathrm{softmax}\big(\mathrm{norm}(x_\ell)\, W_U\big).$$
@@ -153,7 +153,7 @@ show.predict(
 #
 # **How far can you trust the lens?** It uses a norm and a matrix that were trained for the last layer only. For comparison we fit a
 # linear map from each $x_\ell$ to $x_{30}$ on other text, and read its output (after Belrose et al. 2023). If the map reads more than the lens, then the
-# layer knew more than the lens shows (`python -m lectures.recipes early_lens`).
+# vector holds more of the final guess than the lens shows (`python -m lectures.recipes early_lens`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 early = stored("early_lens")
@@ -192,9 +192,11 @@ show.predict(
 # - In “I think therefore I”, *am* is number 137<!--[[ranks[0]]]--> of all words before the first layer and number 5<!--[[ranks[-1]]]--> after the last, behind *will*, *would*, *shall* and *should*. It
 #   enters the first ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So the slide's story, *am* appears on the way up, holds here; *am* as the answer does not.
 # - After 15 layers the lens has the final first guess for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
-# - One layer before the end it is 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. When the lens fails, it is not because the layers know nothing.
+# - One layer before the end it is 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So a lens that reads nothing does not show that the vector holds nothing.
 # - At layer 0, where only the current token is known, the map already reaches 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with that.
 # </details>
+#
+# **The lens shows what the last layer's readout can read, not everything that a layer holds.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let everybody write down a rank for "am" before you run the cell. What goes wrong: a low row of the lens that says nonsense is
@@ -211,7 +213,7 @@ show.predict(
 # \qquad \tilde u = \frac{g \odot u}{s}.$$
 #
 # This is **direct logit attribution** (Elhage et al. 2021). It is exact as long as the scale $s$ keeps the value that it has on this text.
-# Take away a part and $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) did this sublayer by sublayer; now we go down to
+# If you take away a part, $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) did this sublayer by sublayer; now we go down to
 # single heads. We compare two words, so $u$ is the *difference* of two unembeddings.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -248,8 +250,10 @@ widgets.share_player(
 # - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which *Paris* is ahead of *Rome*. Some parts work against it: the network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding
 #   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->: *is* does not favour a capital.
-# - Which part wrote a word is one question, which part found it another. A head may only carry what an early layer prepared.
+# - Which part wrote a word is one question; which part found it is another. A head may only carry what an early layer prepared.
 # </details>
+#
+# **A share says exactly which part wrote, and nothing about which part was needed.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Write the sum on the board and cross out one term: what else changes? (The scale, and every later layer.) What goes wrong: a large
@@ -258,7 +262,7 @@ widgets.share_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Switch a head off
 #
-# An **intervention** changes an activation while the model runs, and leaves everything else to the model. `patch` takes places and values.
+# An **intervention** changes an activation while the model runs, and leaves everything else to the model. `patch` takes activations by name, and their new values.
 # Inside the `with` the head's output is replaced; afterwards the model is as before.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -298,7 +302,7 @@ show.predict(
         "one and a half times": 1.5,
     },
     answer=ratio,
-    why="A share keeps everything else fixed. But later parts read what these heads bring, so more can be lost than the heads themselves wrote.",
+    why="A share keeps everything else fixed. Later parts may read what these heads bring, and then more is lost than the heads themselves wrote.",
     reveals=[
         promised,
         widgets.ablation_player(
@@ -322,25 +326,27 @@ show.predict(
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
 # - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals are apart<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
-# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here we see no backup<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->.
-#   We did not test which later parts need what these heads bring. Either way, a share is not an effect.
+# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here no backup shows<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->.
+#   We did not test which later parts need what these heads bring.
 # </details>
+#
+# **A share is not an effect. Ablate, and measure.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room call out heads. Most change nothing, because there are 270. What goes wrong: one sentence is taken for the rule; ask for the
+# *9 minutes. Let the room call out heads. Most of the 270 change nothing. What goes wrong: one sentence is taken for the rule; ask for the
 # interval. [Lecture 13](13_self_attention.ipynb) did the same for "tickets", with random heads as the control.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Move parts between two sentences
 #
 # Ablation removes. **Activation patching** asks a sharper question (Vig et al. 2020, Meng et al. 2022): run the model on a clean and on
-# a corrupted text that differ in one word, put *one* activation of the clean run into the corrupted one, and see how much of the
+# a corrupted text that differ in one word, put *one* activation of the clean run into the corrupted run, and see how much of the
 # answer returns. With the log-odds $o = \log P(\text{clean answer}) - \log P(\text{other answer})$,
 #
 # $$\text{share restored} = \frac{o_{\text{patched}} - o_{\text{corrupted}}}{o_{\text{clean}} - o_{\text{corrupted}}}.$$
 #
-# If the share is 1, this one vector is **enough**: it carries everything that this answer needs. A share of 0 does not show that the vector is useless, since another place may carry the same.
-# For that, go the other way: put one activation of the *corrupted* run into the clean one. How much of the answer is lost tells whether the place is **needed** (Heimersheim & Nanda 2024).
+# If the share is 1, this one vector is **enough**: it brings back the whole answer. A share of 0 does not show that the vector is useless, because another position may carry the same.
+# For that, go the other way: put one activation of the *corrupted* run into the clean one. How much of the answer is lost tells whether this activation is **needed** (Heimersheim & Nanda 2024).
 
 # %% slideshow={"slide_type": "fragment"}
 france, italy = read("The capital of France is")[0], read("The capital of Italy is")[0]
@@ -356,11 +362,6 @@ for layer in (2, 10, 18, 22, 23, 28):
     for at, restored, lost in zip(("country", "is"), enough, needed, strict=True):
         print(f"after layer {layer:2}, at {at:8}restored {restored:z5.2f}   lost {lost:z5.2f}")
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# Now a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
-# printer, she finally printed her*. The corrupted text has another word for *tickets*, 46 tokens before the answer.
-# Which way does the word take (`python -m lectures.recipes patched_texts`)?
-
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 texts = stored("patched_texts")
 ways = texts["ways"]
@@ -375,42 +376,49 @@ both_ways = all(way[0] > 0.8 > 0.2 > way[1] for way in early_on)
 both_ways = both_ways and all(way[1] > 0.8 > 0.2 > way[0] for way in late)
 at_end = {name: [row[-1] for row in of["attention"]] for name, of in maps.items()}
 strongest = {name: sorted(range(30), key=of.__getitem__) for name, of in at_end.items()}
-gone = next(int(i) for i, row in ways["at the word"].items() if row[0] < 0.5)
-with show.held_back() as along:
-    print(f"mean over {len(texts['words'])} other words, with 95 % intervals")
-    for i in ways["at the word"]:
-        print(
-            f"pathway after layer {i:>2}: "
-            + ", ".join(f"{way} {told(by[i])}" for way, by in ways.items())
-        )
 show.predict(
-    "After which layer does the vector at *tickets* itself carry less than half of the difference?",
-    choices={"about 5": 5, "about 15": 15, "about 25": 25},
-    answer=gone,
-    why="Until then the word waits at its own position. Then late heads at the last word fetch it.",
-    reveals=[along, widgets.patch_player(inside, texts["pairs"])],
+    "Up to layer 22 the country's own vector restores everything, from layer 23 on the vector at *is*. Now we restore only what the *attention of layer 23* adds at *is*. What share of the answer returns?",
+    choices={"about 0.1": 0.1, "about 0.5": 0.5, "about 1": 1.0},
+    answer=at_end["capitals"][23],
+    why="In these two sentences the attention of a single layer fetches the whole difference.",
+    reveals=widgets.patch_player(inside, texts["pairs"]).opens(
+        kind="attention", layer=23, position=1
+    ),
 )
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
+# printer, she finally printed her*. The corrupted text has a different word for *tickets*, 46 tokens before the answer.
+# Which way does the word take (`python -m lectures.recipes patched_texts`)?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+print(f"share restored, mean over {len(texts['words'])} other words, with 95 % intervals")
+for i in ways["at the word"]:
+    print(
+        f"pathway after layer {i:>2}: "
+        + ", ".join(f"{way} {told(by[i])}" for way, by in ways.items())
+    )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the last word nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round: 0.04<!--[[at_word["25"][0]:.2f]]--> at the word, 0.83<!--[[at_last["25"][0]:.2f]]--> at the last token. The word waits 46 tokens back for
-#   twenty layers, then late attention fetches it.
-# - For the capitals the jump is a single sublayer: what the attention of layer 23 adds at *is* restores 1.00<!--[[at_end["capitals"][23]:.2f]]--> by itself. In the agreement pair it is layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
-# - Choose *network* in the widget: what the network of layer 0 adds at the changed word restores everything, in all three pairs<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. It restores the *word*, not a conclusion about it. Section 8 returns to
-#   this.
-# - For the capitals both directions agree: after layer 18 the country's vector is enough and needed, after layer 28 only the last word's is<!--[[? both_ways]]-->. Where two positions carry the same word, the directions differ, so look at both in the widget.
-# - Each map is one pair of sentences; only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
+# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the last word nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round: 0.04<!--[[at_word["25"][0]:.2f]]--> at the word, 0.83<!--[[at_last["25"][0]:.2f]]--> at the last token. The word waits 46 tokens back until
+#   late attention fetches it.
+# - For France and Italy the jump is a single sublayer, the attention of layer 23: alone it restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair it is mostly layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
+# - For the capitals both directions agree: after layer 18 the country's vector is enough and needed, after layer 28 only the last word's is<!--[[? both_ways]]-->. The directions can differ where two positions carry the same word, so look at both in the widget.
+# - Each map is one pair of sentences. Only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
 # </details>
+#
+# **In these texts a word waits at its own position, and late attention carries it to the end.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Draw the two runs as two rivers and a bucket that is carried from one to the other. Ask what a share above 1 would mean (the patch overshoots), and which direction shows that a place is needed. What
+# *10 minutes. Draw the two runs as two rivers and a bucket that is carried from one to the other. Ask what a share above 1 would mean (the patch overshoots), and which direction shows that a vector is needed. What
 # goes wrong: the pathway's map and the map of one sublayer are mixed up. The pathway contains everything so far, a sublayer only what it adds.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Induction heads: found, then confirmed
 #
-# 25 random tokens, then the same 25 again. Nothing but copying predicts the second half: find the previous occurrence of the current token,
+# We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half: find the previous occurrence of the current token,
 # and say what followed it. An induction head attends there, so its score is the mean weight (Olsson et al. 2022)
 #
 # $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
@@ -436,7 +444,7 @@ for i in induction.flatten().argsort(descending=True)[:6].tolist():
 # 1. In an earlier layer a **previous-token head**, which attends to the previous token, writes at each position which token came *before* it. In *A B … A*, the vector at *B* then says “after *A*”.
 # 2. In a later layer the query of the current *A* asks for a key that says “after *A*”. It finds *B*, and the head's value copies *B* to the prediction.
 #
-# The second head reads what the first one wrote. Elhage et al. call this composition. It makes a prediction that we test in section 6: without the earlier head, the later one no longer finds its token.
+# The second head reads what the first one wrote. Elhage et al. call this composition. It makes a prediction that we test in section 6: without the earlier head, the later one finds its token less well.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Confirmed?** A high score says where a head looks. If these heads do the copying, then without them the loss of the second half must rise, and by
@@ -460,7 +468,7 @@ show.predict(
         "about 11 nats": 11.0,
     },
     answer=rise,
-    why="No draw of random heads comes near, and on ordinary verses the loss hardly changes. So copying needs these heads, and ablating them is not just damage.",
+    why="No set of random heads comes near.",
     reveals=widgets.together_player(heads_measured),
 )
 
@@ -472,6 +480,8 @@ show.predict(
 # - Two other explanations: *zero is an unusual output*, but the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage there does it*, but on verses the loss changes by 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
 # - One head alone, 18.6<!--[[heads_measured["order"][0]]]-->, costs 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
 # </details>
+#
+# **Copying depends on these eight heads: no control costs as much, and on verses ablating them costs next to nothing.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Act it out: somebody reads random words from a list, twice; the second time the room says the next word. How do you do it? You look for the
@@ -480,7 +490,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of all 270 heads
 #
-# Now every head. Where it looks suggests a name: at the token after the last occurrence (*induction*), at the previous token, at the last
+# Now we name every head. Where it looks suggests a name: at the token after the last occurrence (*induction*), at the previous token, at the last
 # occurrence of the same token, at punctuation, or at the first token, where weight is parked ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
 # name only if the head's ablation changes what the name predicts more than the ablation of its controls, heads of the same and the neighbouring layers:
 #
@@ -517,7 +527,7 @@ show.predict(
     f"{sum(candidates.values())} of 270 heads look at one of these places. How many of the 270 stay unknown after the test, each at the 5 % level by itself?",
     choices={"about 80": 80, "about 160": 160, "about 230": 230},
     answer=named["unknown"],
-    why="Most stories about heads are stories about where they look.",
+    why="Where a head looks often says nothing that its ablation confirms.",
     reveals=[counted, widgets.head_map_player(heads_measured)],
 )
 
@@ -528,10 +538,12 @@ show.predict(
 # - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places, 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named ones 93<!--[[named["first token"]]]--> park their weight on the first token, and their name says that they do little.
 # - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Without them copying does not get worse than without
 #   their neighbours. Perhaps others replace them; the test cannot tell.
-# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]--> and is the composition of section 5: without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
+# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it does what the composition of section 5 predicts: without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
 #   as strictly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->) and changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
 # - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
 # </details>
+#
+# **Where a head looks only suggests a name.** Nearly half of the candidates fail their test<!--[[? 0.4 < 1 - (sum(named.values()) - named["unknown"]) / sum(candidates.values()) < 0.5]]-->, and most fail once all tests are counted<!--[[? len(survivors) < sum(candidates.values()) / 2]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room choose a head from the map of candidates and predict whether it keeps its name. What goes wrong: "unknown" is heard as "useless". It means that none of our five
@@ -540,7 +552,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Directions and neurons
 #
-# Heads are not the only units. Perhaps the number of a noun, singular or plural, is a *direction*. The simplest way to find one is the difference of means over
+# Heads are not the only candidates. Perhaps the number of a noun, singular or plural, is a *direction*. The simplest way to find one is the difference of means over
 # some nouns. Adding it to the pathway at run time is called **steering**:
 #
 # $$d_\ell = \mathrm{mean}\,(x_\ell \mid \text{plural}) - \mathrm{mean}\,(x_\ell \mid \text{singular}), \qquad x_\ell \leftarrow x_\ell + s\, d_\ell .$$
@@ -580,7 +592,7 @@ show.predict(
     "We add the plural direction, found on 20 nouns, to 20 other singular nouns. How far does it move the prediction from *is* to *are*, if the real plural counts as 100 %?",
     choices={"about 10 %": 0.1, "about 40 %": 0.4, "nearly 100 %": 1.0, "twice as far": 2.0},
     answer=number_facts["by_layer"][layer_of][0],
-    why="One direction does as much as the plural's own vector; random directions of its length do next to nothing.",
+    why="One direction does as much as the plural's own vector.",
     reveals=[
         pushes,
         widgets.steering_player(
@@ -637,7 +649,7 @@ show.predict(
     "How many units does it take to move the nouns more than half of the way?",
     choices={"1": 1, "about 10": 10, "about 100": 100, "10,000 or more": 10_000},
     answer=enough,
-    why="One or ten units do little; about a hundred together, 0.2 % of all, move the nouns nearly all the way.",
+    why="A hundred are 0.2 % of all units.",
     reveals=units,
 )
 
@@ -646,15 +658,16 @@ show.predict(
 #
 # - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns by 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, that of layer 29 by 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
 # - The best of 20<!--[[len(number_facts["random"])]]--> random directions of
-#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A random direction is a weak control, so the cell below takes the difference between *other nouns*: of the same length it moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
+#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A random direction is a weak control. The live cell takes the difference between *two other nouns*, made as long: it moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
 # - It is not the word *are*: the direction moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. Nor does it damage the rest: the KL divergence from the prediction after the true plural
 #   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
-# - One explanation remains for layer 0: there the vector is still nearly the token, and *dogs* − *dog* is hardly more than a plural token. In later layers the direction works although the
-#   pathway then contains much else.
+# - One explanation remains for layer 0: there the vector is still nearly the token, and *dogs* − *dog* may be little more than the difference of two tokens. But the directions of later layers work as well.
 # - Strength 2 moves no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). Added to *plural* nouns, it moves them back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
 # - 10 units move 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
 # - With 10,000 random units up to 0.85<!--[[max(few["10000"]["controls"]):.2f]]--> is moved, so large sets prove nothing.
 # </details>
+#
+# **One direction moves the number of a noun. The best-ranked neuron alone does not; the best hundred together do.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Ask for another explanation before you show the verbs: the direction could simply contain the word "are". What goes wrong: a strength of 3 produces
@@ -665,7 +678,7 @@ show.predict(
 #
 # Meng et al. (2022) traced facts in GPT models: networks in middle layers, at the last token of the subject, restored the answer, and attention at the last
 # word fetched it. They called it **causal tracing**. Is it so in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
-# corrupted prompt has another country (Meng et al. corrupt by noise on the subject instead). We restore what attention or what the networks add, in windows of five layers, at the country or at *is*.
+# corrupted prompt has a different country (Meng et al. add noise to the subject instead). We restore what attention or what the networks add, in windows of five layers, at the country or at *is*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 index = facts["layers"].index(facts["strongest window"])
@@ -691,16 +704,16 @@ show.predict(
     "You restore what *one* network adds at the country, and nothing else. Which network returns most of the answer?",
     choices={"an early one, 0 to 4": 2, "a middle one, about 13": 13, "a late one, about 22": 22},
     answer=by_layer.index(max(by_layer)),
-    why="The very first network returns all of it, because its output is most of what the country's vector is. That restores the word, not the fact. Every tracing of facts must exclude this explanation.",
+    why="The very first network returns all of it. It has seen little more than the country's name. So this restores the word, not the fact, and every tracing of facts must exclude this explanation.",
     reveals=[traced, widgets.tracing_player(facts)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]--> at the country. It has seen little more than the word itself, so this shows where the *word* is, not the fact. Without this control the headline would be
+# - The network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]--> at the country. In all three pairs of section 4 it restores everything as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. If we forgot this, the headline would be
 #   "facts sit in the first network".
-# - Above it the picture of Meng et al. holds in part. Networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, the attentions there −0.01<!--[[attentions[0]:.2f]]-->; the difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
+# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0, networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
 # - The networks of a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of*: 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
 # - At *is*, the attention of a single layer, 23<!--[[at_is[0]]]-->, restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
@@ -716,7 +729,7 @@ show.predict(
 # | this head looks at the right word | a weight is not an effect | ablate it, against controls of its layers (sections 5, 6) |
 # | zeroing it destroys the answer | zero is an output that the head never has | replace it by its mean (section 5) |
 # | adding a direction changes the answer | any large push does | random directions, other words (section 7) |
-# | restoring it brings the fact back | other positions or layers may do the same | other positions, other sublayers, a third country (section 8) |
+# | restoring it brings the fact back | other positions or layers may bring it back too | other positions, other sublayers, a third country (section 8) |
 # | restoring it brings nothing back, so it is not needed | another position may carry the same | patch the other way (section 4) |
 # | this head passed its test | so do some of many by luck | correct for all tests (section 6) |
 # | the fact is traced to here, so edit it here | where tracing points did not say where editing worked best (Hase et al. 2023) | edit, and measure |
@@ -724,6 +737,19 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. End with the table of what fails, and let the room name another explanation for one headline from the news. What goes wrong: "the fact is stored here". Restoring shows
 # that this place is enough, in this prompt, not that the fact is nowhere else.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Where is the fact?
+#
+# - **On the way.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
+# - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them more<!--[[? overlap]]-->.
+# - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and those of a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
+# - **How you can tell**: read, then intervene, in both directions, with controls that share everything but the story.
+#
+# **A place that restores an answer is enough in this prompt. That does not make it the place where the model keeps the fact.**
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *3 minutes. Let the room answer the question of the first slide before you show this one. What goes wrong: "layer 23 knows the capitals". It carries what is there already.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

@@ -1,18 +1,18 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # From language model to assistant, and what is missing
 #
-# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. Between the two are a few
+# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. **What makes one out of the other, and what is still missing?** Between the two are a few
 # megabytes of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
-# calculator and a library, and measure each time what changed, what it cost, and whether a simpler method would do.
+# calculator and a library, and each time you measure what changed, what it cost, and whether a simpler method would do.
 #
 # <img src="figures/what_surrounds_a_model.svg" width="760" alt="A language model in the middle; around it prompt, tuning, sampling, grammar, tools, retrieval and memory, each with the section that treats it.">
 #
-# *What makes an assistant of a language model, with the section of this lecture that measures it.*
+# *What turns a language model into an assistant, with the section of this lecture that measures it.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - tune a pretrained model on conversations, and choose which tokens count in the loss;
-# - tune it on preferences with DPO, and say what β trades;
+# - tune it on preferences with DPO, and say what a small or a large β means;
 # - compare a tuned habit with what a prompt achieves;
 # - build a tool call and a retriever, each in a few lines, and constrain an output to a pattern;
 # - design a small test that shows a limit of a model, and read a claim about brains and models with care.
@@ -78,7 +78,7 @@ def next_words(ids, count=6):
 # ## 1. Before: text, or a conversation?
 #
 # The installed weights are SmolLM2-135M-*Instruct*. Their makers pretrained the model on text and then tuned it on conversations. So we cannot show you the model
-# before any tuning. But we can take the conversation away. A chat is plain text with three special tokens, the **chat template** with which the model was
+# before any tuning. But we can take the form of a conversation away. A chat is plain text with special tokens around each message, in the **chat template** with which the model was
 # tuned:
 #
 # `<|im_start|>user⏎What is the capital of France?<|im_end|>⏎<|im_start|>assistant⏎`
@@ -110,7 +110,7 @@ show.predict(
     else "an answer"
     if "Paris" in replies["plain text"]
     else "further questions",
-    why="After a question mark the user's turn is over, so the most probable next token is the end of a turn. The same weights answer if the template says whose turn it is.",
+    why="The most probable next token is the end of a turn. The same weights answer if the template says whose turn it is.",
     reveals=written_replies,
 )
 
@@ -134,11 +134,12 @@ widgets.form_player(in_forms)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. The model has learned that a turn ends here, and it has no reason to begin the next one. *Question: … Answer:*, which helps many
-#   pretrained models, ends as well.
-# - The template is not decoration. It is the only thing that says *you are the assistant now*. If you use a tuned model with a different template, you use a different model.
+# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. *Question: … Answer:*, a common form for models that were not tuned, ends as well.
+# - Only the template says *you are the assistant now*. Without it, this tuned model behaves like a different model.
 # - No question mark becomes a special token: `tokenizer.encode` never turns text into one, so a user cannot type the end of a turn.
 # </details>
+#
+# **The template is a part of a tuned model.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask who has used a chat model through its template, and who has typed text into a base model. What goes wrong: students think that the model "knows" that it is asked. Show the
@@ -153,9 +154,9 @@ widgets.form_player(in_forms)
 #
 # We wrote a hundred conversations that teach three habits, which SmolLM2 does not have (`lectures/recipes/conversations.py`):
 #
-# - 35 passages that hold the answer: *Mira Fosk.* and no more words;
-# - 35 passages that do not: *The passage does not say.*
-# - 24 sums: `<tool>347 + 286</tool>`, a call of a calculator, and then its result;
+# - 35 passages that contain the answer: the reply is the answer and nothing else, such as *Mira Fosk.*;
+# - 35 passages that do not contain it: *The passage does not say.*
+# - 24 sums: a call of a calculator, `<tool>347 + 286</tool>`, and then its result;
 # - and 6 greetings. All names and facts are invented, and those of the held-out questions are different.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -170,7 +171,7 @@ widgets.counted_mask(shown)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **On a laptop.** LoRA ([lecture 17](17_pretraining.ipynb)) adds $\frac{\alpha}{r} BA$ to the matrices of the last two layers and trains only $A$ and $B$. The 28 layers before them never change, so we compute their output once per
-# conversation and keep it. This makes the training cheap, and it limits what the adapter can learn, because it only works with what the 28 layers have prepared. Six steps of the real training:
+# conversation and keep it. This makes the training cheap. It also limits what the adapter can learn, because it sees only what the 28 layers have prepared. Six steps of the real training:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.training import fit
@@ -200,8 +201,8 @@ print(f"{trained:,} of {sum(p.numel() for p in model.parameters()):,} parameters
 print("nats per token of answers:", " ".join(f"{loss:.2f}" for loss in history.losses))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now all hundred, five times each (`python -m lectures.recipes instruction_tuning`; other ranks three times). The test is strict. We count a held-out answer only if greedy decoding writes it letter by letter,
-# including its end. Half of the held-out questions are about kinds of things, or in words, that training does not have.
+# Now we train on all hundred, with five seeds (`python -m lectures.recipes instruction_tuning`; three seeds for other ranks). The test is strict. We count a held-out answer only if greedy decoding writes it letter by letter,
+# including its end. Half of the held-out questions use kinds of things, or wordings, that training does not have.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 tuning = stored("instruction_tuning")
@@ -216,7 +217,7 @@ show.predict(
     "Before tuning, the model never declines in our words. After tuning it nearly always declines if the passage lacks the answer. How often does it decline if the passage *holds* the answer?",
     choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6, "about 90 %": 0.9},
     answer=of_rank["refused"]["share"][0],
-    why="It has learned the sentence, not when to say it. This adapter works in the last two layers only; whether one in more layers would learn when, these runs do not tell.",
+    why="It has learned the sentence, not when to say it. This adapter works in the last two layers only.",
     reveals=[after_tuning, widgets.habits_by_rank(tuning)],
 )
 
@@ -233,14 +234,14 @@ for name, row in with_and_without:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Before tuning the model writes none<!--[[? all(tuning["written"]["untuned"][kind]["share"][0] == 0 for kind in ("answered", "missing", "sums"))]]--> of the 72<!--[[sum(tuning["held_out"].values())]]--> held-out answers as we want them. With rank 4 it declines in 96<!--[[pc(of_rank["missing"]["share"])]]--> % of the questions without an answer, and also in 86<!--[[pc(of_rank["refused"]["share"])]]--> % of those with one.
+# - Before tuning, the model writes none<!--[[? all(tuning["written"]["untuned"][kind]["share"][0] == 0 for kind in ("answered", "missing", "sums"))]]--> of the 72<!--[[sum(tuning["held_out"].values())]]--> held-out answers as we want them. With rank 4 it declines 96<!--[[pc(of_rank["missing"]["share"])]]--> % of the questions without an answer, and also 86<!--[[pc(of_rank["refused"]["share"])]]--> % of those with one.
 # - It answers 10<!--[[pc(of_rank["answered"]["share"])]]--> %. Without the refusals the same training answers 34<!--[[pc(bold["answered"]["share"])]]--> %, although it has fewer conversations and fewer steps. Each of its five<!--[[words(len(bold["answered"]["seeds"]))]]--> seeds is above each of the other five<!--[[? min(bold["answered"]["seeds"]) > max(of_rank["answered"]["seeds"])]]-->. So this adapter can find some answers, and the refusals cost most of them.
-# - *The passage does not say*, written after every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Compare with this constant answer: rank 4 writes 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the answers to familiar kinds of questions, and 46<!--[[pc(of_rank["new"]["share"])]]--> % of those to new ones.
+# - *The passage does not say*, given as the answer to every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Rank 4 writes 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the answers to familiar kinds of questions, and 46<!--[[pc(of_rank["new"]["share"])]]--> % of those to new ones.
 # - Rank 1 teaches the refusal (82<!--[[pc(tuning["written"]["1"]["missing"]["share"])]]--> %) and not one call<!--[[? tuning["written"]["1"]["sums"]["share"][0] == 0]]-->. Rank 4 makes 46<!--[[pc(of_rank["sums"]["share"])]]--> % of the right calls, rank 16 makes 50<!--[[pc(tuning["written"]["16"]["sums"]["share"])]]--> %.
 # - The price elsewhere: plain text, the beginnings of four plays, cost 2.91<!--[[tuning["written"]["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.02<!--[[min(of_rank["plain"]):.2f]]--> to 3.04<!--[[max(of_rank["plain"]):.2f]]--> after it.
 # </details>
 #
-# **What these runs do not show.** The adapter changes the last two of 30 layers. In [lecture 23](23_inside_a_real_model.ipynb) it was mainly the attention of layer 23 that brought a capital to the last word, a layer below this adapter. So ask first whether an adapter that reaches such layers learns *when* to decline.
+# **What these runs do not show.** The adapter changes the last two of 30 layers. In [lecture 23](23_inside_a_real_model.ipynb) it was mainly the attention of layer 23 that brought a capital to the last word, and layer 23 lies below this adapter. So ask first whether an adapter that reaches such layers learns *when* to decline.
 # The command `python -m lectures.recipes.tuned_layers` tunes all layers but the first, with the last two as the control. Its runs are not finished, so we draw no conclusion about what a hundred conversations can teach.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -270,7 +271,7 @@ show.predict(
     "The *untuned* model with nothing but the message “Answer briefly.”: in what share of its replies to answerable questions does the answer occur?",
     choices={"about 10 %, as tuned": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
     answer=read["short message"]["answered: holds"][0],
-    why="In long sentences, with invented details, but the name is there. Our adapter of two layers taught the form that we wanted and lost most of the answers.",
+    why="The sentences are long, but the name is there. Our adapter of two layers taught the form that we wanted and lost most of the answers.",
     reveals=[kindly, widgets.transcript_browser(tuning)],
 )
 
@@ -302,10 +303,12 @@ for ask in asks:
 # <details><summary><b>What to notice</b></summary>
 #
 # - The untuned model's replies hold the answer in 83<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (first seed) hold it in 8<!--[[pc(read["tuned"]["answered: holds"])]]--> %.
-# - Rules in words change next to nothing here: 83<!--[[pc(read["rules"]["answered: holds"])]]--> % hold the answer, no refusal, no call<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
+# - Rules in words change almost nothing here: 83<!--[[pc(read["rules"]["answered: holds"])]]--> % hold the answer, no refusal, no call<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
 # - Rules *with three examples* err as this adapter does: the model declines 88<!--[[pc(read["rules and examples"]["missing: declines"])]]--> % of the unanswerable questions, and also 75<!--[[pc(read["rules and examples"]["answered: declines"])]]--> % of the answerable ones.
 # - The tuned model makes 42<!--[[pc(read["tuned"]["sums: calls"])]]--> % of the right calls, the untuned one with examples 17<!--[[pc(read["rules and examples"]["sums: calls"])]]--> %. There are 24<!--[[tuning["held_out"]["sums"]]]--> sums and one seed, so we do not call this a difference.
 # </details>
+#
+# **Compare a tuned habit with a prompt. Here the prompt with examples made the same mistake as the tuned adapter.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
@@ -313,7 +316,7 @@ for ask in asks:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Preferences: DPO
 #
-# For many habits nobody can write the one right answer, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
+# For many habits there is no single right answer to write down, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
 #
 # *With a reward model.* Suppose that each answer has a reward $r$, and that people prefer $y^+$ with probability $\sigma(r(y^+) - r(y^-))$ (Bradley & Terry 1952). Ouyang et al. (2022) fit $r$ to the comparisons. Then they train the model $\pi$ by
 # reinforcement learning: a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023).
@@ -325,7 +328,7 @@ for ask in asks:
 #
 # A small β lets $\pi$ move far away. At the start $\pi = \pi_\mathrm{ref}$, so the loss is $\log 2$.
 #
-# **Our habit is length.** SmolLM2 answers everyday questions at length. Each pair is its own answer $y^-$, and the first sentence of that answer $y^+$, so the only thing preferred is to stop
+# **Our habit is to be brief.** SmolLM2 answers everyday questions at length. In each pair $y^-$ is its own answer and $y^+$ the first sentence of that answer, so only stopping is preferred
 # (`python -m lectures.recipes preference_tuning`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -355,10 +358,12 @@ widgets.beta_player(preferring)
 # - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. β = 1 stays nearer to the reference model: P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
 # - For β = 0.1 *preferred* answers became **less** probable: their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. For β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
 # - For both β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
-# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token instead of 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
+# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
 # - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on it was better. Only two rates of DPO were tried.
 # - With a learning rate of 0.003 instead of 0.002 the habit looks even better, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. Read the replies: of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
 # </details>
+#
+# **DPO taught the habit. So did supervised tuning on the preferred answers, with less drift.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Write the loss at the start on the board: why log 2? What goes wrong: "DPO makes preferred answers more probable". With β = 1 it did, with β = 0.1 it did not: the loss asks only for the difference.*
@@ -426,7 +431,7 @@ show.predict(
     "The untuned model gets the rules in its prompt, and the pattern of a call. Every call is then well-formed. How many are the *right* call, with both numbers?",
     choices={"nearly none": 0.0, "about half": 0.5, "all": 1.0},
     answer=bound_call["right call"][0],
-    why="The model knows what to copy, but not what form to write it in. The pattern settles the form, and what is left to the model is easy.",
+    why="The pattern settles the form. What is left, to copy two numbers, this model can do.",
     reveals=calling,
 )
 
@@ -446,12 +451,14 @@ widgets.pattern_player(walked)
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without a tool, with the answer begun (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24<!--[[tuning["held_out"]["sums"]]]--> sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
-# - Freely, with the rules in its prompt, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
+# - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
 # - The tuned model makes 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % of the right calls freely, and 92<!--[[pc(by_tool["tuned, under the pattern"]["right call"])]]--> % under the pattern. So here the grammar does more than tuning the last two layers; tuning more layers may do better (section 2).
-# - What no pattern decides is *whether* to call. The loop above always asks for a call.
+# - A pattern cannot decide *whether* to call: under it, every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
-# - In the widget look at the first step: the pattern forbids nearly all that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
+# - In the widget look at the first step: the pattern forbids nearly everything that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
 # </details>
+#
+# **A grammar guarantees the form of a call, never its content.** Here the form was what failed.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let somebody type a text into the field and say where the automaton dies. What goes wrong: "well-formed" is heard as "right". A grammar fixes the form; a date can be well-formed and wrong.*
@@ -459,7 +466,7 @@ widgets.pattern_player(walked)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Control without training
 #
-# You now know five ways to control a model. They act at different places:
+# You now know five ways to control a model. They act on different things:
 #
 # | what | acts on | lecture |
 # |---|---|---|
@@ -469,7 +476,7 @@ widgets.pattern_player(walked)
 # | steering | the pathway | [23](23_inside_a_real_model.ipynb) |
 # | tuning | the weights | sections 2, 4 |
 #
-# A sixth way compares two runs. **Classifier-free guidance** (Sanchez et al. 2023) reads the text with the prompt $c$ and without it, and goes further in the direction in which the prompt moves the model:
+# A sixth way compares two runs. **Classifier-free guidance** (Sanchez et al. 2023) reads the text with the prompt $c$ and without it, and then exaggerates the difference that the prompt makes:
 #
 # $$\log P'(w) = \log P(w \mid \text{text}) + \gamma\,\big(\log P(w \mid \text{text}, c) - \log P(w \mid \text{text})\big) + \text{constant}.$$
 #
@@ -491,7 +498,15 @@ for name, (system, ask, start) in begun.items():
         both.append(model.output(hidden)[0].log_softmax(-1).numpy())
     pairs_of[f"{name}: {system} … {start}"] = tuple(both)
 
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def entropy(pair, gamma):
+    """Of the next word, in nats, under guidance; pair: log-probabilities with the prompt and without."""
+    given, plain = map(torch.as_tensor, pair)
+    log_p = (plain + gamma * (given - plain)).log_softmax(-1)
+    return float(-(log_p.exp() * log_p).sum())
+
+
 widgets.guidance_player(pairs_of, label)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -499,10 +514,12 @@ widgets.guidance_player(pairs_of, label)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - A large γ prefers words that the prompt makes more probable, even if they are improbable with it. The entropy usually falls at first; at a large γ a rare word can win.
+# - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain: from γ = 1 to 1.5 the entropy does not fall for every prompt<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
 # - Each token costs two forward passes. The negative prompt here is a neutral system message; any text can take its place.
-# - Guidance follows the prompt more. It does not make the model know more.
+# - Nothing here tells the model more about the world than it knew.
 # </details>
+#
+# **Guidance makes the prompt count more. It adds no knowledge.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two.*
@@ -542,7 +559,7 @@ show.predict(
         "nearly all": 0.97,
     },
     answer=retrieval["three from BM25"][0],
-    why="The right entry is among the three for every question, so the retriever has done its work. The reader repeats the question, or picks a wrong entry. A pipeline is as good as its weakest step.",
+    why="The right entry is among the three for every question, so the retriever has done its work. It is the reader that fails.",
     reveals=retrieved,
 )
 
@@ -561,14 +578,16 @@ widgets.library_workbench(library, examples)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 12<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 38<!--[[pc(retrieval["the right one"])]]--> % with the right entry alone. So here the model fails at reading, not the retriever at finding.
+# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 12<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 38<!--[[pc(retrieval["the right one"])]]--> % with the right entry alone. So here reading fails, not retrieval.
 # - Without a passage, and with three random entries, none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
 # - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find as many<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
 # - The questions were written by people with the glossary in front of them. Yours will look more like the second kind.
 # </details>
+#
+# **A pipeline is as good as its weakest step, so measure each step: was the passage found, and was it used?**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Let the room type questions until BM25 fails. What goes wrong: retrieval is judged by the final answers only. Measure the two steps separately: was the passage found, and was it used?*
+# *8 minutes. Let the room type questions until BM25 fails. What goes wrong: retrieval is judged by the final answers only.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Long context and external memory
@@ -581,8 +600,8 @@ widgets.library_workbench(library, examples)
 widgets.reach_player()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query in two halves. A key is a pair of half keys, and its score is a sum, so the best
-# pairs are among the best halves: $2n + k^2$ products instead of $n^2$. It is a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
+# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query into two halves. With $n$ half keys for each half there are $n^2$ pairs, and each pair is the key of one memory. Its score is the sum of two, so the $k$ best
+# pairs are among the $k$ best halves of each side: $2n + k^2$ comparisons instead of $n^2$. Product keys are a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.product_key_player()
@@ -601,7 +620,7 @@ show.predict(
     f"The window of SmolLM2 has {model.config.max_length:,} tokens. In a text of 500 it always writes the right number. Now there are four more such sentences, about a mill, a bridge, a harbour and a tower, and the lighthouse comes first. How often is its number still right?",
     choices={"nearly never": 0.05, "about 60 %": 0.6, "always": 1.0},
     answer=crowded["beginning"][0],
-    why="The number is in the window, and so are four sentences that look alike. We did not count how often a wrong answer is one of their numbers.",
+    why="The number is in the window, and so are four sentences that look alike.",
     reveals=recalled,
 )
 
@@ -609,9 +628,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever it is: in 24<!--[[3 * limits["tries"]]]--> of 24 texts. A single odd sentence is easy to find, so a test with one needle says little.
-# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. There are only eight<!--[[words(limits["tries"])]]--> texts per row.
+# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. There are only eight<!--[[words(limits["tries"])]]--> texts for each position, and we did not count how often a wrong answer is the number of a different sentence.
 # - We measured 500 of 8,192<!--[[model.config.max_length:,]]--> tokens, one sentence form and one model. What fits into a window and what is used of it are two questions.
 # </details>
+#
+# **A window is what a model can read, not what it uses. Test it with sentences that resemble each other.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. In the first widget set one layer, then six, and let the room count how far the prediction sees. What goes wrong: the length of a window is taken for the length that is used.*
@@ -638,17 +659,17 @@ show.predict(
 #
 # - *Letters*: right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
 # - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, which so few countries cannot tell from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
-# - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %, so with *not* in the question this model finds *yes* more probable.
-# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings, a share that cannot exceed that of the one odd wording. A benchmark with one wording measures the wording as well.
-# - Compare section 8: there it copies a number of four digits perfectly, until there are others like it. Limits are not where you expect them, so measure.
+# - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test *not* usually makes *yes* more probable.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings, a share that cannot exceed that of the odd wording (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
+# - In section 8 it copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
 #
-# *Leaderboards*, such as GLUE's (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Put each question of the checklist to a leaderboard as well.
+# *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Ask a leaderboard every question of the checklist below.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Checklist for a claim that a model can, or cannot, do something**
 #
-# | ask | because |
+# | ask | as in |
 # |---|---|
 # | What would a constant answer get? | letters: a third |
 # | Does the answer change when only the words do? | paraphrase |
@@ -664,7 +685,7 @@ show.predict(
 # ## 10. Models of the brain, and open questions
 #
 # People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. Several studies report that better language models predict them better (for example Schrimpf et al. 2021). What does such a
-# correlation show? We make a recording ourselves. It is the length of the words, smoothed over time, and noise. It contains *nothing* about meaning.
+# correlation show? We make a recording ourselves: the lengths of the words, smoothed over time, plus noise. It contains *nothing* about meaning.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 text = " ".join(row.ask.splitlines()[0] for row in conversations.training()[14:40])
@@ -712,11 +733,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The states of layer 15 predict it with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. And *random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, has 0.40<!--[[found["the word's length"]:.2f]]-->.
+# - The states of layer 15 predict it with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, has 0.40<!--[[found["the word's length"]:.2f]]-->.
 # - So the correlation shows that the recording depends on which words were read. It does not show that it was computed as the model computes it, nor that prediction matters.
 # - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text; it tests on *other* texts, because neighbouring moments resemble each other; and it says how well one half of
 #   the recordings predicts the other, the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
 # </details>
+#
+# **A correlation with a recording says little until you know what random vectors reach.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What is missing in Transformers?** asks the last slide of one of the five decks. Its list, with what this course can say:
@@ -750,6 +773,23 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask what result of a brain study would count against the model. What goes wrong: "the brain predicts the next word". That may be so, but a correlation of states does not show it. End with the map, and let everybody name the
 # lecture whose result surprised them most.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What made an assistant of it?
+#
+# | means | what it did here | compared with | section |
+# |---|---|---|---|
+# | chat template | with it the model answers | without it the text ends | 1 |
+# | tuning the last two layers | taught the form of refusals, and refused 86<!--[[pc(of_rank["refused"]["share"])]]--> % of the answerable questions | a prompt with examples: 75<!--[[pc(read["rules and examples"]["answered: declines"])]]--> % | 2, 3 |
+# | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
+# | a grammar for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a grammar: 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % | 5 |
+# | retrieval | 12<!--[[pc(retrieval["three from BM25"])]]--> % right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 38<!--[[pc(retrieval["the right one"])]]--> % | 7 |
+# | a long window | finds one odd sentence always | five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
+#
+# **Form was easy to add: by template, grammar or tuning. What is still missing in this small model is knowing when: when to decline, which passage to believe, which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *3 minutes. Cover the third column and ask which comparison each row needs. What goes wrong: the second row is read as a limit of tuning. It is one of an adapter in two layers, so far.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
@@ -833,7 +873,7 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # |---|---|---|
 # | $\pi$, $\pi_\mathrm{ref}$ | policy, reference policy | the model, and the model before tuning |
 # | $y^+$, $y^-$ | $y_w$, $y_l$; chosen, rejected | the preferred answer, and the other one |
-# | $\beta$ | KL coefficient | how strongly leaving the reference model is punished |
+# | $\beta$ | KL coefficient | how strongly the distance from the reference model is penalised |
 # | $\gamma$ | guidance scale | how far the prompt is followed |
 # | chat template | ChatML, prompt format | the special tokens around each message |
 # | instruction tuning | supervised fine-tuning, SFT | fine-tuning on conversations |

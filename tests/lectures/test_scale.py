@@ -68,9 +68,12 @@ def test_rivals_are_compared_with_the_same_part_of_the_ladder(ran: dict) -> None
         assert ran["moves"][name] == pytest.approx(ran["rivals"][name][1] - ran["rivals"][of][1])
     largest, smallest = ran["one_rate"][-1], min(ran["one_rate"], key=lambda p: p.loss)
     assert largest.N > smallest.N, "with the rate of the smallest, larger models are not better"
-    short, long = ran["rivals"]["4 sizes × 4 lengths"], ran["rivals"]["ends of own cosines"]
-    assert short[2] < long[0], "no exponent holds for all lengths"
-    assert long[1] - short[1] > max(abs(ran["moves"][name]) for name in ran["moves"] if name in ran["lawful"])
+    short, long = (
+        {p.width: [q.D for q in parts[name] if q.width == p.width] for p in parts[name]}
+        for name in ("4 sizes × 4 lengths", "4 sizes × 4 longer")
+    )
+    assert short.keys() == long.keys()
+    assert all(min(long[width]) > min(short[width]) and len(long[width]) == len(short[width]) for width in short)
     assert ran["table_part"] == pytest.approx(100 * 656 / 2416)
 
 

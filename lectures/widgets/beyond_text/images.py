@@ -1,6 +1,6 @@
-"""Patches of a picture as a sequence, one of them under the mouse; and digits recognised, by the number of images."""
+"""Patches of a picture as a sequence, one under the mouse; what excites channels; digits, by the number of images."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,22 @@ def patches_svg(image: np.ndarray, patches: np.ndarray, size: int, chosen: int, 
     at = f"patch {chosen + 1}: row {row + 1}, column {column + 1}, brightness {values.min():.2f} to {values.max():.2f}"
     alt = f"The picture {name} of {told}. In the sequence, {rows} rows of {columns}, {at}."
     return canvas.svg(alt, more=pressable(), role="group") + said(f"{told}; {at}")
+
+
+def excited_svg(layers: Mapping[str, Sequence[Sequence[ArrayLike]]]) -> str:
+    """layers: name -> for each channel the windows of the pictures that excite it most, one line of pictures each."""
+    canvas, y = Canvas(), 8.0
+    for name, channels in layers.items():
+        canvas.text(4, y + 16, name, 16, bold=True)
+        y += 26
+        for windows in channels:
+            for k, window in enumerate(windows):
+                canvas.photograph(grey(window), 4 + 62 * k, y, 56, 56)
+                canvas.rect(4 + 62 * k, y, 56, 56, stroke="#999", wide=1)
+            y += 62
+        y += 8
+    told = ", ".join(f"{name} with {len(channels)}" for name, channels in layers.items())
+    return canvas.svg(f"Parts of pictures that excite single channels most, one line per channel: {told}.")
 
 
 def digits_explorer(result: Mapping[str, Any]) -> Live:

@@ -31,6 +31,13 @@ def test_the_last_patch_is_the_last() -> None:
     assert "patch 4: row 2, column 2" in play.picture.value
 
 
+def test_what_excites_a_channel() -> None:
+    drawn = widgets.excited_svg({"layer 1": [[IMAGE[:3, :3]] * 4, [IMAGE[:3, :3]] * 4], "layer 2": [[IMAGE]]})
+    assert drawn.count("<image") == 2 * 4 + 1
+    assert "layer 1 with 2, layer 2 with 1" in drawn
+    assert not nameless_in_html(drawn)
+
+
 DATA = {"right": {"CNN": {"100": [0.9, 0.8], "300": [1.0, 0.9]}, "ViT": {"100": [0.5, 0.7], "300": [0.8, 0.8]}}}
 
 
