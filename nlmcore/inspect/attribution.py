@@ -91,7 +91,7 @@ def sizes(model: Any, tokens: Int[Tensor, "1 time"]) -> Sizes:
         model.hidden_states(tokens)
     length = torch.stack([x[0][0].norm(dim=-1) for x in after])  # (layer, time)
     weights = torch.stack([tape[f"{name}.attention"][0] for name in names])
-    brought, heads = [], []
+    brought, heads = list[Tensor](), list[Tensor]()
     for layer, alpha, seen in zip(model.layers, weights, projected, strict=True):
         block = layer.attention
         v = seen[0][0, :, -block.n_kv_heads * block.d_head :].unflatten(-1, (-1, block.d_head))

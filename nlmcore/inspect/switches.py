@@ -37,7 +37,9 @@ def ablation(model: Any, parts: Iterable[Part]) -> dict[Any, Change]:
             found[Place(f"layers.{layer}.feed_forward")] = 0
         else:
             heads[layer] += head(model, f"layers.{layer}.attention", number).features or ()
-    return found | {Place(f"layers.{i}.attention.output", "input", tuple(of)): 0 for i, of in heads.items()}
+    for layer, features in heads.items():
+        found[Place(f"layers.{layer}.attention.output", "input", tuple(features))] = 0
+    return found
 
 
 class Switches:

@@ -15,7 +15,7 @@ TEXT = TOKENS[:1]
 
 @pytest.fixture(params=["pre", "Llama"])
 def model(request: pytest.FixtureRequest) -> TransformerLM:
-    return lively(TransformerLM(config_of("pre", **(LLAMA if request.param == "Llama" else {}))))
+    return lively(TransformerLM(config_of("pre", **(LLAMA if request.param == "Llama" else {"n_layers": 3}))))
 
 
 @torch.no_grad()
@@ -33,6 +33,16 @@ def test_a_walk_of_switches_is_as_good_as_beginning_anew(model: TransformerLM) -
         off ^= {(choose.randrange(layers), choose.choice([None, *range(heads)]))}
         assert torch.allclose(switches.off(off), on_the_whole(model, off), atol=1e-9)
     assert torch.allclose(switches.off([]), on_the_whole(model, set()), atol=1e-9)
+
+
+def test_what_is_below_the_switch_is_not_computed_again(model: TransformerLM) -> None:
+    switches = Switches(model, TEXT)
+    with outputs(model, "layers.0") as below, outputs(model, "layers.1") as at:
+        switches.off({(1, 0), (2, None)})
+        switches.off({(2, None)})
+        assert (len(below), len(at)) == (0, 2)
+        switches.off({(2, None)})
+        assert len(at) == 2, "nothing has changed"
 
 
 def test_each_part_alone_in_one_batch(model: TransformerLM) -> None:
