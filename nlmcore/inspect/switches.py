@@ -52,7 +52,7 @@ class Switches:
     def __init__(self, model: Any, tokens: Int[Tensor, "1 time"]) -> None:
         self.model, self.parts = model, frozenset[Part]()
         with ExitStack() as stack:
-            places = [Place("layers.0", "input"), *(f"layers.{i}" for i in range(len(model.layers)))]
+            places = [Place("layers.0", "input"), *(Place(f"layers.{i}") for i in range(len(model.layers)))]
             seen = [stack.enter_context(outputs(model, place)) for place in places]
             model.hidden_states(tokens)
         self.depths: list[Tensor] = [x[0] for x in seen]
