@@ -29,7 +29,7 @@
 # beside it. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *If you are short of time, skip sections 2 and 7. Open the widget of section 3 early and let the room call out heads.*
+# *If you are short of time, skip sections 2 and 7. Take your time with the model that opens: let the room call out layers, then heads.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from statistics import fmean
@@ -69,6 +69,28 @@ def told(row, form="z.2f"):
     low, high = rest if len(rest) == 2 else (mean - rest[0], mean + rest[0])
     return f"{mean:{form}} ({low:{form}} to {high:{form}})"
 
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The model at work
+#
+# SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines are what heads bring from
+# earlier tokens, knots what networks add. Press a layer, and it adds nothing: what becomes of *Paris*? Then press single heads, the dots on the left.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.living(
+    model,
+    tokenizer,
+    "The capital of France is",
+    "When Mary and John went to the store, John gave a drink to",
+    "one two three four one two three",
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** How many of the 270 heads move *Paris* if one alone is off? Guess, then let the picture try each part. Do the same for *Mary*.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Part of section 1's time. Let the room call out layers first: nearly all of them matter. Then single heads: hardly any does. What goes wrong: a head that looks at France, or adds much, is taken for the one that
+# knows the answer. Press it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where the instruments look
@@ -305,15 +327,13 @@ show.predict(
     why="A share keeps everything else fixed. Later parts may read what these heads bring, and then more is lost than the heads themselves wrote.",
     reveals=[
         promised,
-        widgets.ablation_player(
-            inside,
-            [
-                "The capital of France is",
-                "When Mary and John went to the store, John gave a drink to",
-                "one two three four one two three",
-            ],
-            layer=int(attention.split(".")[1]),
-            number=int(number),
+        widgets.living(
+            model,
+            tokenizer,
+            "The capital of France is",
+            "When Mary and John went to the store, John gave a drink to",
+            "one two three four one two three",
+            at=f"{attention.split('.')[1]}.{number}",
         ),
     ],
 )

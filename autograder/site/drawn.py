@@ -18,7 +18,7 @@ from typing import Any
 import ipywidgets
 from ipywidgets.widgets import widget as registry
 
-from autograder.site.packed import packed
+from autograder.site.packed import packed, script
 from lectures.show import Live, Prediction
 from lectures.show.question import marked
 
@@ -253,6 +253,8 @@ class Gathered:
         if isinstance(widget, Live):
             more = (part for part in widget.children[1:] if part is not widget.picture)
             return self._live(widget) + "".join(map(self.html_of, more))
+        if hasattr(widget, "stored"):
+            return self._stored(widget)
         if isinstance(widget, Prediction):
             return self._prediction(widget)
         if isinstance(widget, (ipywidgets.HTML, ipywidgets.HTMLMath)):
@@ -267,8 +269,8 @@ class Gathered:
         made = drawn(live, self.plan)
         told = described(live, made)
         number = len(self.report)
-        script = packed(made.tree, made.options, made.pictures)
-        self.scripts[str(number)] = script
+        states = packed(made.tree, made.options, made.pictures)
+        self.scripts[str(number)] = states
         self.report.append(
             {
                 "controls": [f"{c['label']} {c['kind']} {len(c['options'])}" for c in told["controls"]],
@@ -276,16 +278,25 @@ class Gathered:
                 "moved": made.plan.moved,
                 "of": len(told["controls"]),
                 "coarse": told["coarse"],
-                "bytes": len(script),
+                "bytes": len(states),
                 "characters": sum(map(len, made.pictures)),
             }
         )
-        told["bytes"] = len(script)
+        told["bytes"] = len(states)
         data = html.escape(json.dumps(told, ensure_ascii=False))
         return (
             f'<div class="nlm-live" data-states="{number}" data-told="{data}"><div class="nlm-controls"></div>'
             f'<div class="widget-html-content">{live.picture.value}</div></div>'
         )
+
+    def _stored(self, widget: Any) -> str:
+        """A widget that draws itself (`lectures.widgets.living`), from the answers that it has stored."""
+        number, content = str(len(self.report)), widget.stored()
+        self.scripts[number] = script(content)
+        told = {"controls": [f"sentence {len(content)}"], "states": sum(len(one["every"]) for one in content)}
+        size = {"bytes": len(self.scripts[number]), "characters": len(self.scripts[number])}
+        self.report.append(told | size | {"moved": 1, "of": 2, "coarse": False})
+        return str(widget.html(states=number))
 
     def _prediction(self, asked: Prediction) -> str:
         options = "".join(f"<li>{marked(option)}</li>" for option in asked.kind.options)

@@ -117,6 +117,8 @@ FILES = (
     *("fonts/text.woff2", "fonts/text-italic.woff2", "fonts/controls.woff2", "fonts/OFL.txt"),
     *("site.js", "models.js", "try.js", "front.js", "beat.js"),
 )
+LIVING = ("living.js", "living.css")
+"""A drawn model with its stored answers, on the pages that have one; in notebooks it is the same file."""
 LOST = "There is no such page"
 NOT_FOUND = f"""<h1>{LOST}</h1>
 <p>It may have moved. Go to the <a href="index.html">list of lectures</a>, or <a href="search.html">search</a>.</p>"""
@@ -251,7 +253,8 @@ class Site:
         if language != "en":
             sheet.translate(translation(self.root, self.root / source, language))
         body = tried.linked(sheet.body(cells), Path(source).stem, "../" * to.count("/"))
-        self.page(to, body, writer.headings, before, after, language, spoken, slides=sheet.slides)
+        drawn = LIVING[:1] if "nlm-living" in body else ()
+        self.page(to, body, writer.headings, before, after, language, spoken, drawn, slides=sheet.slides)
         shutil.rmtree(self.out / beside, ignore_errors=True)
         for number, content in {**scripts, **sheet.translated}.items():
             write_whole(self.out / beside / f"{number}.js", content)
@@ -285,6 +288,8 @@ class Site:
         for name in FILES:
             (self.out / name).parent.mkdir(exist_ok=True)
             shutil.copy(templates.FOLDER / name, self.out / name)
+        for name in LIVING:
+            shutil.copy(self.root / "lectures" / "widgets" / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
             drawn = (self.root / name).read_bytes()

@@ -1,7 +1,8 @@
 """Widgets that answer every key press: one module per lecture, over `lectures.show` and `nlmcore`.
 
 A module has the lecture's widgets, and above or below each the picture that only it draws. `transformers` has those
-that several lectures on Transformers share.
+that several lectures on Transformers share. `living` is one drawn model for any notebook; what it draws is in `living.js`
+and `living.css`, also for pages without Python.
 """
 
 # ruff: noqa: F403
@@ -18,6 +19,7 @@ from lectures.widgets.encoder_decoder_transformers import *
 from lectures.widgets.gates import *
 from lectures.widgets.inside_a_real_model import *
 from lectures.widgets.language_models import *
+from lectures.widgets.living import *
 from lectures.widgets.positions import *
 from lectures.widgets.pretraining import *
 from lectures.widgets.recurrent_networks import *

@@ -9,14 +9,14 @@ ablate a part, s changes, and so do all other terms. Departs from the paper: not
 """
 
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.inspect.places import Place
-from nlmcore.inspect.recording import outputs, pathway
+from nlmcore.inspect.recording import capture, outputs, pathway
 from nlmcore.norms import RMSNorm
 
 
@@ -63,3 +63,44 @@ def direct_logits(
     if getattr(norm, "bias", None) is not None:
         parts["final_norm.bias"] = (direction * model.final_norm.bias).sum(-1).expand(tokens.shape)
     return parts
+
+
+class Sizes(NamedTuple):
+    """What parts add to the pathway, as a share of its length ‖x_i‖ after their layer; and where heads look."""
+
+    weights: Float[Tensor, "layer head query key"]
+    brought: Float[Tensor, "layer head query key"]
+    heads: Float[Tensor, "layer head time"]
+    networks: Float[Tensor, "layer time"]
+
+
+@torch.no_grad()
+def sizes(model: Any, tokens: Int[Tensor, "1 time"]) -> Sizes:
+    """How much every head brings from every token to every other one, ‖α_ij v_j W^O_k‖ / ‖x_i‖, and every network adds.
+
+    A weight alone does not tell: where a head parks it, v_j W^O_k is small (Kobayashi et al. 2020, Attention is Not
+    Only a Weight). x_i is the pathway after the layer.
+    """
+    names = [f"layers.{i}" for i in range(len(model.layers))]
+    with ExitStack() as stack:
+        tape = stack.enter_context(capture(model))
+        after, added, projected = (
+            [stack.enter_context(outputs(model, f"{name}{part}")) for name in names]
+            for part in ("", ".feed_forward", ".attention.projection")
+        )
+        model.hidden_states(tokens)
+    length = torch.stack([x[0][0].norm(dim=-1) for x in after])  # (layer, time)
+    weights = torch.stack([tape[f"{name}.attention"][0] for name in names])
+    brought, heads = list[Tensor](), list[Tensor]()
+    for layer, alpha, seen in zip(model.layers, weights, projected, strict=True):
+        block = layer.attention
+        v = seen[0][0, :, -block.n_kv_heads * block.d_head :].unflatten(-1, (-1, block.d_head))
+        v = v.repeat_interleave(block.n_heads // block.n_kv_heads, dim=1).transpose(0, 1)  # (head, key, d_head)
+        W = block.output.weight.unflatten(1, (-1, block.d_head)).permute(1, 2, 0)  # (head, d_head, d_model)
+        written = v @ W  # v_j W^O_k, (head, key, d_model)
+        brought.append(alpha * written.norm(dim=-1)[:, None])
+        heads.append((alpha @ written).norm(dim=-1))
+    networks = torch.stack([y[0][0].norm(dim=-1) for y in added]) / length
+    return Sizes(
+        weights, torch.stack(brought) / length[:, None, :, None], torch.stack(heads) / length[:, None], networks
+    )

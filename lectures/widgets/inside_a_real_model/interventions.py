@@ -1,4 +1,4 @@
-"""Widgets that run the model at every key press: lens with ranks, shares of heads, ablation, patching, steering."""
+"""Widgets that run the model at every key press: lens with ranks, shares of heads, patching, steering."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -13,9 +13,9 @@ from lectures.show import (
 from lectures.show.plot import Look
 from lectures.show.svg import ORANGE
 from lectures.widgets.inside_a_real_model.reading import Inside, Read, grid_svg, next_words_svg
-from nlmcore.inspect import direct_logits, head
+from nlmcore.inspect import direct_logits
 
-__all__ = ["ablation_player", "lens_of_ranks", "parts_of", "patch_player", "share_player", "steering_player"]
+__all__ = ["lens_of_ranks", "parts_of", "patch_player", "share_player", "steering_player"]
 
 Change = Callable[[Tensor, Tensor, float], Tensor]
 """(activation at the last token, direction, strength) -> new activation"""
@@ -141,41 +141,6 @@ def share_player(inside: Inside, cases: Sequence[tuple[str, str, str]]) -> Live:
         against=field("against", "empty: all words", width="250px"),
         layer=slider(0, 0, inside.layers - 1, 1, "layer", "320px"),
         row=slider(0, 0, inside.heads, 1, f"head ({inside.heads}: network)", "320px"),
-    )
-
-
-# --- ablate a head -------------------------------------------------------------------------------
-
-
-def ablation_player(inside: Inside, sentences: Sequence[str], layer: int = 0, number: int = 0) -> Live:
-    """One head: what it reads from the last token, and the next words with it and without it."""
-
-    def draw(sentence: str, typed: str, layer: int, number: int, by: str) -> str:
-        read = inside.read(typed or sentence)
-        place = head(inside.model, f"layers.{layer}.attention", number)
-        change: Any = 0 if by == "zero" else lambda z: z.mean(1, keepdim=True).expand_as(z)
-        after = inside.changed(read, layer, {place: change})
-        kl = float((read.log_p.exp() * (read.log_p - after)).sum())
-        looks = bar_list_svg(
-            read.weights[layer, number, -1].numpy(), [f"{piece} " for piece in read.pieces], title=f"{layer}.{number} reads",
-            reach=1.0, width=300,
-        )  # fmt: skip
-        words = next_words_svg(
-            inside, read.log_p, after, title="next word", names=("whole model", f"without {layer}.{number}")
-        )
-        best = int(read.log_p.argmax())
-        p, q = float(read.log_p[best].exp()), float(after[best].exp())
-        return beside(looks, words) + said(
-            f"{inside.name(best)!r} from {p:z.3f} to {q:z.3f}; KL divergence {kl:z.3f} nats"
-        )
-
-    return live(
-        draw,
-        rows=[["sentence", "typed"], ["layer", "number", "by"]],
-        **_sentence(sentences),
-        layer=slider(layer, 0, inside.layers - 1, 1, "layer", "320px"),
-        number=slider(number, 0, inside.heads - 1, 1, "head", "280px"),
-        by=choice([("by zero", "zero"), ("by its mean here", "mean")], "ablate"),
     )
 
 

@@ -84,7 +84,7 @@
     const ratio = (high + 0.05) / (low + 0.05);
     if (ratio >= enough - 0.005) continue;
     const pair = [ink, ground].map(colour => `rgb(${colour.slice(0, 3).map(Math.round)})`).join(' on ');
-    if (!faults.has(pair)) faults.set(pair, `${ratio.toFixed(2)}: ${pair}: “${words.data.trim().slice(0, 60)}” in ${node.tagName} of ${(node.closest('[aria-label]')?.getAttribute('aria-label') || node.className || '').slice(0, 60)}`);
+    if (!faults.has(pair)) faults.set(pair, `${ratio.toFixed(2)}: ${pair}: “${words.data.trim().slice(0, 60)}” in ${node.tagName} of ${(node.closest('[aria-label]')?.getAttribute('aria-label') || node.getAttribute('class') || '').slice(0, 60)}`);
   }
   return [...faults.values()];
 }

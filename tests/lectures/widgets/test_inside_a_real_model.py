@@ -57,16 +57,6 @@ def test_shares_add_up_to_the_difference_of_two_logits(inside: widgets.Inside) -
     assert f"together {wanted:+.2f}" not in said(play)
 
 
-def test_a_head_is_ablated_by_zero_or_by_its_mean(inside: widgets.Inside) -> None:
-    play = widgets.ablation_player(inside, [TEXT], 17, 3)
-    by_zero = said(play)
-    assert "from 0.773 to" in by_zero
-    play.controls["by"].value = "mean"
-    assert said(play) != by_zero
-    play.controls["typed"].value = "word " * 40
-    assert "this text has 4" in play.picture.value
-
-
 @pytest.mark.parametrize("kind", ["pathway", "attention", "network"])
 def test_a_cell_computed_now_is_the_stored_one(inside: widgets.Inside, kind: str) -> None:
     pairs = stored("patched_texts")["pairs"]

@@ -1,0 +1,195 @@
+"""The living model: one drawn language model whose parts a reader switches off while it reads a sentence.
+
+    widgets.living(model, tokenizer, "The capital of France is")
+
+`living.js` draws and listens. It asks here what a switch does (`Machine`): a line of JSON in a hidden field there, one
+in a hidden place back. A page without Python has `stored` answers, one part off at a time.
+"""
+
+import base64
+import html
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import torch
+from torch import Tensor
+
+from nlmcore.inspect import Part, Sizes, Switches, sizes
+
+__all__ = ["Living", "living"]
+
+SCRIPT = Path(__file__).with_suffix(".js")
+STYLE = Path(__file__).with_suffix(".css")
+LONGEST = 24
+SHOWN, LINES = 10, 700
+"""How many next words an answer has, and how many lines from word to word are drawn: the strongest."""
+
+
+class Machine:
+    """One sentence in a model, and the messages about it. A part is "18.6", a head, or with the number after the last
+    head, a network."""
+
+    def __init__(self, model: Any, tokenizer: Any, text: str) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.layers, self.heads = len(model.layers), model.config.n_heads
+        self.begin(tokenizer.encode(text))
+
+    def begin(self, ids: Sequence[int]) -> None:
+        """Raises ValueError, in words, for a sentence that is too short or too long."""
+        if not 2 <= len(ids) <= LONGEST:
+            raise ValueError(f"The picture has room for 2 to {LONGEST} tokens; this sentence has {len(ids)}.")
+        self.ids = list(ids)
+        self.switches = Switches(self.model, torch.tensor([self.ids]))
+        self.whole = self.switches.off([])
+
+    def sheet(self) -> dict[str, Any]:
+        """What the picture of a sentence is drawn from."""
+        found: Sizes = sizes(self.model, torch.tensor([self.ids]))
+        brought = found.brought.tril(-1)
+        values, at = brought.flatten().topk(min(LINES, brought.numel()))
+        places = np.stack(np.unravel_index(at.numpy(), brought.shape), axis=1).tolist()
+        return {
+            "text": self.tokenizer.decode(self.ids),
+            "tokens": [self.name(i) for i in self.ids],
+            "layers": self.layers,
+            "heads": self.heads,
+            "weights": _bytes(found.weights),
+            "lines": [[*of, round(w, 3)] for of, w in zip(places, values.tolist(), strict=True) if w > 0],
+            "adds": [[round(float(x), 3) for x in row] for row in found.heads[..., -1]],
+            "networks": [[round(float(x), 2) for x in row] for row in found.networks],
+            "next": self.next(self.whole),
+        }
+
+    def asked(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a message of the page. With a new text, or one more token, comes a new sheet."""
+        told: dict[str, Any] = {}
+        if "text" in message or "write" in message:
+            more = [*self.ids, int(message["write"])] if "write" in message else self.tokenizer.encode(message["text"])
+            self.begin(more)
+            told["sheet"] = self.sheet()
+        if "each" in message:
+            alone = self.switches.each(message["each"])
+            return told | {"each": self.tops(alone), "next": self.next(alone[-1])}
+        told["next"] = self.next(self.switches.off(map(self.part, message.get("off", []))))
+        if "look" in message:
+            layer, head = map(int, message["look"].split("."))
+            told["weights"] = _bytes(self.switches.weights(layer)[head])
+        return told
+
+    def part(self, name: str) -> Part:
+        layer, number = map(int, name.split("."))
+        return layer, None if number == self.heads else number
+
+    def name(self, token: int) -> str:
+        return str(self.tokenizer.decode([token])).replace("\n", "↵")
+
+    def next(self, log_p: Tensor) -> list[list[Any]]:
+        """[token, its words, probability]: the likeliest now, and those that are likeliest with everything on."""
+        ids = dict.fromkeys([*log_p.topk(SHOWN).indices.tolist(), *self.whole.topk(3).indices.tolist()])
+        return [[i, self.name(i), round(float(log_p[i].exp()), 4)] for i in ids]
+
+    def tops(self, rows: Tensor) -> list[float]:
+        """The probability of the word that is likeliest with everything on."""
+        return [round(p, 4) for p in rows[:, self.whole.argmax()].exp().tolist()]
+
+
+def _bytes(weights: Tensor) -> str:
+    """Attention (…, query, key) as bytes, its lower triangle only, in base64."""
+    values = weights.numpy()
+    lower = np.tril_indices(values.shape[-1])
+    return base64.b64encode(np.rint(255 * values[..., lower[0], lower[1]]).astype(np.uint8).tobytes()).decode()
+
+
+@lru_cache(maxsize=16)
+def _stored(model: Any, tokenizer: Any, text: str) -> dict[str, Any]:
+    """A sheet with its answers for each part alone, and for each layer."""
+    machine = Machine(model, tokenizer, text)
+    words: dict[int, str] = {}
+    every: dict[str, list[list[float]]] = {}
+    for layer in range(machine.layers):
+        *parts, whole = map(machine.next, machine.switches.each(layer))
+        for name, found in [*((f"{layer}.{k}", part) for k, part in enumerate(parts)), (f"{layer}", whole)]:
+            words |= {i: word for i, word, _ in found}
+            every[name] = [[i, p] for i, _, p in found]
+    return {**machine.sheet(), "words": words, "every": every}
+
+
+class Living(ipywidgets.VBox):
+    """The picture, the field in which the page asks, and the place where it is told."""
+
+    def __init__(self, model: Any, tokenizer: Any, sentences: Sequence[str], at: str = "") -> None:
+        self.model, self.tokenizer, self.sentences, self.at = model, tokenizer, list(sentences), at
+        self.machine = Machine(model, tokenizer, self.sentences[0])
+        self.first = self.machine.sheet()
+        boot = (
+            "if(!window.nlmLiving){const s=document.createElement('script');"
+            "s.textContent=this.parentElement.querySelector('script').textContent;document.head.append(s)}"
+            "window.nlmLiving.live(this.parentElement)"
+        )
+        script = f'<script type="text/plain">{SCRIPT.read_text(encoding="utf-8")}</script>'  # it does not run by itself
+        self.picture = ipywidgets.HTML(script + self.html(boot))
+        self.asks = ipywidgets.Text(continuous_update=True)
+        self.tells = ipywidgets.HTML(_hidden({"n": 0, "sheet": self.first, "next": self.first["next"]}))
+        for part, name in ((self.asks, "nlm-living-asks"), (self.tells, "nlm-living-tells")):
+            part.add_class(name)
+            part.layout.display = "none"
+        super().__init__([self.picture, self.asks, self.tells])
+        self.add_class("nlm-living-box")
+        self.asks.observe(self._asked, names="value")
+
+    def _asked(self, change: Mapping[str, Any]) -> None:
+        message = json.loads(change["new"] or "{}")
+        if not message:
+            return
+        try:
+            told = self.machine.asked(message)
+        except ValueError as error:
+            told = {"error": str(error)}
+        self.tells.value = _hidden({"n": message["n"], **told})
+
+    def html(self, boot: str = "", states: str = "") -> str:
+        """The place of the picture. Until the script draws it, and without it, the next words as a table.
+
+        boot: what draws it in a notebook, as soon as its style is there. states: where a page has its stored answers.
+        """
+        rows = "".join(
+            f"<tr><th>{html.escape(word)}</th><td>{p:.3f}</td></tr>" for _, word, p in self.first["next"][:5]
+        )
+        place = f' data-states="{states}"' if states else ""
+        told = {"sentences": self.sentences, "at": self.at}
+        style = f'<style onload="{html.escape(boot)}">{STYLE.read_text(encoding="utf-8")}</style>' if boot else ""
+        return (
+            f'{style}<div class="nlm-living"{place}'
+            f' data-told="{html.escape(json.dumps(told, ensure_ascii=False))}"><p>{html.escape(self.first["text"])} …</p>'
+            f"<table><caption>The next token, with its probability</caption>{rows}</table></div>"
+        )
+
+    def stored(self) -> list[dict[str, Any]]:
+        """For a page without Python: the sentences, each part of them off alone."""
+        return [_stored(self.model, self.tokenizer, text) for text in self.sentences]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        data = super()._repr_mimebundle_(**kwargs)
+        if isinstance(data, dict):
+            data["text/html"] = self.html()  # what is shown where no kernel runs
+        return data
+
+
+def _hidden(message: Mapping[str, Any]) -> str:
+    return f"<span hidden>{html.escape(json.dumps(message, ensure_ascii=False), quote=False)}</span>"
+
+
+def living(model: Any, tokenizer: Any, *sentences: str, at: str = "") -> Living:
+    """A decoder at work on a sentence: press a layer, a head or a network, and it is off.
+
+    sentences: the first is shown, the others can be chosen, and any can be typed (2 to 24 tokens). at: the part that is
+    looked at first, "23" for a layer or "23.4" for a head. Raises ValueError if there is no sentence.
+    """
+    if not sentences:
+        raise ValueError("living needs a sentence: living(model, tokenizer, 'The capital of France is')")
+    return Living(model, tokenizer, sentences, at)

@@ -1,0 +1,107 @@
+"""A text in a model whose heads and networks are switched off, one set after another.
+
+    switches = Switches(model, tokens)
+    switches.off({(18, 6), (21, None)})     log-probabilities of the next token without head 18.6 and network 21
+    switches.off({(18, 6)})                 ... and with the network on again
+
+Off means that the part adds zero, by `patch`. The pathway after every layer is kept as it is *now*, so that a switch
+computes only the layers from the lowest one that changed: what is below has not heard of it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from nlmcore.inspect.patching import Change, patch
+from nlmcore.inspect.places import Place, head
+from nlmcore.inspect.recording import capture, outputs
+
+Part = tuple[int, int | None]
+"""(layer, head), or (layer, None): the feed-forward network of that layer."""
+
+
+def ablation(model: Any, parts: Iterable[Part]) -> dict[Any, Change]:
+    """What `patch` needs to switch these parts off: one place a layer, however many of its heads are off.
+
+    Raises ValueError for a part that the model does not have.
+    """
+    heads: dict[int, list[int]] = defaultdict(list)
+    found: dict[Any, Change] = {}
+    for layer, number in sorted(parts, key=str):
+        if number is None:
+            found[Place(f"layers.{layer}.feed_forward")] = 0
+        else:
+            heads[layer] += head(model, f"layers.{layer}.attention", number).features or ()
+    for layer, features in heads.items():
+        found[Place(f"layers.{layer}.attention.output", "input", tuple(features))] = 0
+    return found
+
+
+class Switches:
+    """One text; `parts` are off now, and `depths` is the pathway after 0, 1, … layers, (1, time, d_model) each.
+
+    model: a decoder with `layers`, each of them with an `attention` and a `feed_forward`.
+    """
+
+    @torch.no_grad()
+    def __init__(self, model: Any, tokens: Int[Tensor, "1 time"]) -> None:
+        self.model, self.parts = model, frozenset[Part]()
+        with ExitStack() as stack:
+            places = [Place("layers.0", "input"), *(Place(f"layers.{i}") for i in range(len(model.layers)))]
+            seen = [stack.enter_context(outputs(model, place)) for place in places]
+            model.hidden_states(tokens)
+        self.depths: list[Tensor] = [x[0] for x in seen]
+        self.whole = tuple(self.depths)
+
+    @torch.no_grad()
+    def off(self, parts: Iterable[Part]) -> Float[Tensor, " vocab"]:
+        """Exactly these parts are off from now on; log-probabilities of the next token."""
+        wanted = frozenset(parts)
+        if changed := wanted ^ self.parts:
+            first = min(layer for layer, _ in changed)
+            above = ablation(self.model, {part for part in wanted if part[0] >= first})
+            self.depths[first + 1 :] = self._from(first, self.depths[first], above)
+            self.parts = wanted
+        return self._next(self.depths[-1])[0]
+
+    @torch.no_grad()
+    def each(self, layer: int) -> Float[Tensor, "part vocab"]:
+        """Log-probabilities of the next token without one part: each head of this layer, its network, the whole layer.
+
+        All at once, as a batch of texts that differ in what is off, on a model where everything else is on.
+        """
+        block = self.model.layers[layer].attention
+        count, wide = block.n_heads, block.d_head
+        keep = torch.ones(count + 2, count + 1)  # (part that is off, head or network)
+        keep.fill_diagonal_(0)
+        keep[-1] = 0
+        heads, network = keep[:, None, :count].repeat_interleave(wide, -1), keep[:, -1:, None]
+        changes: dict[Any, Change] = {
+            Place(f"layers.{layer}.attention.output", "input"): lambda z: z * heads,
+            f"layers.{layer}.feed_forward": lambda y: y * network,
+        }
+        return self._next(self._from(layer, self.whole[layer].expand(count + 2, -1, -1), changes)[-1])
+
+    @torch.no_grad()
+    def weights(self, layer: int) -> Float[Tensor, "head query key"]:
+        """Where the heads of a layer look now, with what is off below."""
+        with capture(self.model) as tape:
+            self.model.layers[layer](self.depths[layer])
+        return tape[f"layers.{layer}.attention"][0]
+
+    def _from(self, first: int, x: Tensor, changes: dict[Any, Change]) -> list[Tensor]:
+        """The pathway after this layer and each later one."""
+        found = []
+        with patch(self.model, changes):
+            for layer in self.model.layers[first:]:
+                x, _ = layer(x)
+                found.append(x)
+        return found
+
+    def _next(self, x: Tensor) -> Tensor:
+        return self.model.output(self.model.final_norm(x[:, -1])).log_softmax(-1)

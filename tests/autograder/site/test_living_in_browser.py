@@ -1,0 +1,116 @@
+"""The living model on a page without Python: by keyboard, in words, on a phone, with the answers that were stored."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.site import publish, tried
+from autograder.site.drawn import Gathered
+from autograder.site.sheet import LIVE
+from lectures import widgets
+from lectures.trained import checkpoint
+from tests.autograder.site.browsing import across, contrast, unfold, violations
+from tests.autograder.site.conftest import ROOT
+from tests.lab import PATIENCE
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def model() -> widgets.Living:
+    network, tokenizer, _ = checkpoint("char_gpt")
+    return widgets.living(network, tokenizer, "ROMEO.", "my lord", at="2.3")
+
+
+@pytest.fixture(scope="module")
+def site(model: widgets.Living, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out, gathered = tmp_path_factory.mktemp("living"), Gathered()
+    made = {"a": gathered.html_of(model)}
+    cells = [
+        {"cell_type": "markdown", "source": "# A model\n\nIt can be pressed.", "metadata": {}},
+        {
+            "cell_type": "code",
+            "source": "model",
+            "metadata": {},
+            "outputs": [{"output_type": "display_data", "data": {LIVE: {"model_id": "a"}}}],
+        },
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tried, "scripts", lambda root, cache: {})
+        pages = publish.Site(ROOT, out, {})
+        pages.notebook("lectures/01_small.py", "small.html", cells, {"html": made, "scripts": gathered.scripts})
+        pages.finish()
+    return out
+
+
+@pytest.fixture
+def page(site: Path, opened: Any) -> Any:
+    page = opened(site / "small.html")
+    page.locator(".nlm-living .board button").first.wait_for(timeout=40_000 * PATIENCE)
+    return page
+
+
+def says(page: Any, words: str) -> None:
+    page.wait_for_function(
+        "words => document.querySelector('.nlm-living .says').textContent.includes(words)",
+        arg=words,
+        timeout=20_000 * PATIENCE,
+    )
+
+
+def test_by_keyboard_alone_a_part_is_off_and_on_again(page: Any, model: widgets.Living) -> None:
+    (top, word, p), every = model.first["next"][0], model.stored()[0]["every"]
+    says(page, f"Next comes “{word.strip() or '␣'}”, {p:.3f}")
+    cell = page.locator(".board [tabindex='0']")
+    assert cell.get_attribute("data-part") == "2.3"
+    assert "looks at" in cell.get_attribute("aria-label")
+    cell.focus()
+    page.keyboard.press("Enter")
+    now = next(q for i, q in every["2.3"] if i == top)
+    says(page, f"Without head 2.3: “{word.strip() or '␣'}” from {p:.3f} to {now:.3f}")
+    assert "off" in page.evaluate("document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.dataset.part") == "3.2"
+    page.keyboard.press("l")
+    says(page, "Without layer 3")
+    assert page.locator(".wefts path.off").count() > 0
+    page.keyboard.press("Escape")
+    says(page, "Everything is on")
+    page.keyboard.press("End")
+    page.keyboard.press(" ")
+    says(page, "Without network 3")
+
+
+def test_its_table_and_the_trial_of_each_part_say_the_same(page: Any, model: widgets.Living) -> None:
+    sheet = model.stored()[0]
+    top, p = sheet["next"][0][0], sheet["next"][0][2]
+    alone = {name: next(q for i, q in rows if i == top) for name, rows in sheet["every"].items()}
+    moved = sum(abs(q - p) > 0.1 for name, q in alone.items() if "." not in name)
+    page.get_by_role("button", name="Try each part alone").press("Enter")
+    says(page, f"Each alone: {moved} of {sheet['layers']} layers")
+    page.locator(".nlm-living summary").press("Enter")
+    rows = page.locator(".nlm-living details table").last.locator("tbody tr")
+    assert rows.count() == sheet["layers"]
+    assert rows.last.locator("td").last.inner_text() == f"{alone['0']:.3f}"
+    assert not violations(page)
+    assert not contrast(page)
+
+
+def test_another_sentence_has_its_own_threads(page: Any, model: widgets.Living) -> None:
+    page.get_by_label("Sentence").select_option("my lord")
+    says(page, f"{model.stored()[1]['next'][0][2]:.3f}")
+    assert page.locator(".nlm-living .token").count() == len("my lord")
+
+
+def test_on_a_phone_a_layer_has_buttons_for_a_finger(site: Path, opened: Any) -> None:
+    page = opened(site / "small.html", width=390, height=844, scheme="dark")
+    page.locator(".nlm-living .strip button").first.wait_for(timeout=40_000 * PATIENCE)
+    boxes = [button.bounding_box() for button in page.locator(".strip button").all()]
+    assert min(box["height"] for box in boxes) >= 44
+    page.locator(".strip [data-part='2.1']").click()
+    says(page, "Without head 2.1")
+    assert page.locator(".strip [data-part='2.1']").get_attribute("aria-pressed") == "true"
+    unfold(page)
+    assert not across(page)

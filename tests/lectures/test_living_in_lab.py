@@ -1,0 +1,50 @@
+"""The living model in JupyterLab: the kernel answers what is pressed, written and typed."""
+
+import nbformat
+import pytest
+
+from tests.lab import PATIENCE, Desk, run_all_cells
+
+SOURCE = """\
+from lectures import widgets
+from lectures.trained import checkpoint
+
+model, tokenizer, _ = checkpoint("char_gpt")
+widgets.living(model, tokenizer, "ROMEO.", at="2.3")"""
+SAYS = "words => document.querySelector('.nlm-living .says')?.textContent.includes(words)"
+TOKENS = "count => document.querySelectorAll('.nlm-living .token').length === count"
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.alone
+def test_the_kernel_answers_the_picture(desk: Desk) -> None:
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SOURCE)], metadata={"kernelspec": kernel})
+    nbformat.write(notebook, desk.work / "00_living.ipynb")
+    with desk.notebook("00_living.ipynb", {"width": 1366, "height": 768}) as page:
+
+        def waits(what: str, arg: str | int) -> None:
+            page.wait_for_function(what, arg=arg, timeout=20_000 * PATIENCE)
+
+        run_all_cells(page)
+        waits(SAYS, "Everything is on")
+        page.locator(".nlm-living [data-part='2.3'][tabindex='0']").focus()
+        page.keyboard.press("Enter")
+        waits(SAYS, "Without head 2.3:")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Enter")
+        waits(SAYS, "Without head 2.3, head 3.3:")
+        page.keyboard.press(" ")
+        waits(TOKENS, len("ROMEO.") + 1)
+        waits(SAYS, "Without head 2.3, head 3.3:")
+        page.keyboard.press("Escape")
+        waits(SAYS, "Everything is on")
+        own = page.get_by_label("Your own sentence")
+        own.fill("a" * 40)
+        own.press("Enter")
+        waits(SAYS, "this sentence has 40")
+        own.fill("my lord")
+        own.press("Enter")
+        waits(TOKENS, len("my lord"))
+        assert not desk.heard

@@ -1,0 +1,105 @@
+"""The living model tells what an intervention on the whole model gives, and its stored answers are the same."""
+
+import base64
+import html
+import json
+import re
+from typing import Any
+
+import pytest
+import torch
+
+from lectures import widgets
+from lectures.trained import checkpoint
+from lectures.widgets.living import LONGEST
+from nlmcore.inspect import capture, head, patch
+from nlmcore.pretrained import smollm2
+from tests.pictures import nameless_in_html
+
+TEXT = "The capital of France is"
+
+
+@pytest.fixture
+def small() -> widgets.Living:
+    model, tokenizer, _ = checkpoint("char_gpt")
+    return widgets.living(model, tokenizer, "ROMEO.", "my lord")
+
+
+def ask(play: widgets.Living, **message: Any) -> dict[str, Any]:
+    """As the page asks: through the hidden field, and back through the hidden place."""
+    play.asks.value = json.dumps(message)
+    told: dict[str, Any] = json.loads(html.unescape(re.sub("</?span[^>]*>", "", play.tells.value)))
+    assert told.pop("n") == message["n"]
+    return told
+
+
+@torch.no_grad()
+def expected(play: widgets.Living, off: list[str]) -> torch.Tensor:
+    """Probabilities of the next token, every part off by itself on a whole forward pass."""
+    model, machine = play.model, play.machine
+    parts = [tuple(map(int, name.split("."))) for name in off]
+    places: list[Any] = [
+        f"layers.{i}.feed_forward" if k == machine.heads else head(model, f"layers.{i}.attention", k) for i, k in parts
+    ]
+    with patch(model, dict.fromkeys(places, 0)):
+        return model(torch.tensor([machine.ids]))[0][0, -1].softmax(-1)
+
+
+def same(told: dict[str, Any], p: torch.Tensor) -> bool:
+    return (
+        all(abs(each - float(p[i])) <= 1e-4 for i, _, each in told["next"])
+        and int(p.argmax()) == max(told["next"], key=lambda row: row[2])[0]
+    )
+
+
+def test_smollm2_answers_as_when_it_is_patched_and_read_anew() -> None:
+    play = widgets.living(*smollm2(), TEXT)
+    off: list[str] = []
+    for n, name in enumerate(["18.9", "3.2", "23.4"]):
+        off.append(name)
+        assert same(ask(play, n=n, off=off), expected(play, off))
+    assert same(ask(play, n=9, off=off[1:]), expected(play, off[1:]))
+    told = ask(play, n=10, off=["3.2"], look="23.4")
+    with (
+        torch.no_grad(),
+        patch(play.model, {head(play.model, "layers.3.attention", 2): 0}),
+        capture(play.model) as tape,
+    ):
+        play.model(torch.tensor([play.machine.ids]))
+    last = list(base64.b64decode(told["weights"]))[-5:]
+    assert last == pytest.approx((255 * tape["layers.23.attention"][0, 4, -1]).tolist(), abs=1)
+
+
+def test_what_is_stored_is_what_would_be_told(small: widgets.Living) -> None:
+    romeo, lord = small.stored()
+    layers, heads = len(small.model.layers), small.machine.heads
+    assert len(romeo["every"]) == layers * (heads + 2)
+    assert romeo["next"] == small.first["next"]
+    for name, off in (("1.0", ["1.0"]), (f"0.{heads}", [f"0.{heads}"]), ("2", [f"2.{k}" for k in range(heads + 1)])):
+        told = ask(small, n=1, off=off)
+        assert same(told, expected(small, off))
+        assert [[i, p] for i, _, p in told["next"]] == romeo["every"][name]
+    told = ask(small, n=2, each=1)
+    assert told["each"][0] == next(p for i, p in romeo["every"]["1.0"] if i == romeo["next"][0][0])
+    assert ask(small, n=3, text="my lord")["sheet"]["next"] == lord["next"]
+
+
+def test_it_writes_on_with_what_is_off(small: widgets.Living) -> None:
+    token = ask(small, n=1, off=["0.0"])["next"][0][0]
+    told = ask(small, n=2, write=token, off=["0.0"])
+    assert told["sheet"]["tokens"][-1] == small.tokenizer.decode([token]).replace("\n", "↵")
+    assert same(told, expected(small, ["0.0"]))
+    assert not same({"next": told["sheet"]["next"]}, expected(small, ["0.0"])), "the sheet is of the whole model"
+    before = list(small.machine.ids)
+    assert f"2 to {LONGEST} tokens" in ask(small, n=3, text="a" * 40, off=[])["error"]
+    assert small.machine.ids == before
+    assert same(ask(small, n=4, off=[]), expected(small, [])), "it goes on"
+
+
+def test_without_a_script_there_are_words(small: widgets.Living) -> None:
+    page = small._repr_mimebundle_()["text/html"]
+    assert "ROMEO." in page
+    assert f"{small.first['next'][0][2]:.3f}" in page
+    assert not nameless_in_html(small.picture.value)
+    with pytest.raises(ValueError, match="needs a sentence"):
+        widgets.living(small.model, small.tokenizer)
