@@ -455,7 +455,12 @@ rates = {f"learning rate {rate:g}": by_rate[rate] for rate in sorted(by_rate) if
 by_control = dict(sorted(by_control.items(), key=lambda item: fmean(item[1])))
 known = {f"vanilla (learning rate {RATE:g})": by_rate[RATE], **rates, **by_control}
 known["another text's source"] = [another]
-hurt = ["one layer", "no positions in the encoder", "an eighth of the width", "no cross-attention"]
+hurt = [
+    "one layer",
+    "no positions in the encoder",
+    "an eighth of the width",
+    "no cross-attention",
+]
 show.predict(
     f"Vanilla's loss is {vanilla_loss:.2f} nats. Order these changes by the loss they lead to, lowest first: one layer instead of four on each side, no positions in the encoder, width 6 instead of 48, no cross-attention.",
     order=hurt,
@@ -534,7 +539,11 @@ early_loss, late_loss = (fmean(base[steps]) for steps in (LENGTHS[0], STEPS))
 turning = gaps["Dynamic convolution"]
 show.predict(
     f"After 600 steps dynamic convolution is {-fmean(turning[600]):.2f} nats better than vanilla, whose loss is then {early_loss:.2f}, in each of the {SEEDS} seeds. Where is it after 5,400 steps?",
-    choices=["as far ahead, in nats", "ahead by less, with the same share of the loss", "level or behind"],
+    choices=[
+        "as far ahead, in nats",
+        "ahead by less, with the same share of the loss",
+        "level or behind",
+    ],
     answer="level or behind",
     why="The difference of many standard errors was real, and it was one of *speed*: dynamic convolution learns sooner which symbol answers which. Vanilla catches up.",
     reveals=widgets.lengths_playground(gaps, {steps: fmean(of) for steps, of in base.items()}),

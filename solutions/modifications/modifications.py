@@ -798,7 +798,9 @@ if ready:
     t, freedom, p = welch(losses(my_row, STEPS), losses(VANILLA, STEPS))
     print(f"Welch at {STEPS:,} steps: t = {t:.2f} with {freedom:.1f} degrees of freedom, p = {p:.2g} alone")
     size = runs[my_row][0]["parameters"] / runs[VANILLA][0]["parameters"]
-    print(f"\nparameters: {size:.2f} times vanilla's in ours, {THEIRS[my_row]['parameters'] / THEIRS[VANILLA]['parameters']:.2f} in theirs")
+    print(
+        f"\nparameters: {size:.2f} times vanilla's in ours, {THEIRS[my_row]['parameters'] / THEIRS[VANILLA]['parameters']:.2f} in theirs"
+    )
     final = {row: fmean(losses(row, STEPS)) for row in runs}
     _, rho = rank_correlation([THEIRS[row]["final"] for row in final], list(final.values()))
     print(f"rank correlation of the final losses of {len(final)} rows: {float(rho):.2f}")
