@@ -230,7 +230,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. A *hidden* neuron this far out hardly learns, because its gradient is
+# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. A *hidden* neuron this far out hardly learns, because each of its updates is
 # multiplied by its slope. (At the output the loss cancels this factor; section 7 derives it.) When many sigmoids follow each other,
 # such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
 # </details>

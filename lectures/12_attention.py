@@ -170,7 +170,7 @@ show.predict(
 # | mean | $\frac1n \sum_j h_j$ | nothing |
 # | last state | $h_n$ | nothing |
 # | fixed weights | $h_1 W_1 + h_2 W_2 + \dots + h_n W_n$ | one matrix for each *position* |
-# | a learned query | $\sum_j \alpha_j h_j$, with $\alpha_j \propto \exp(q \cdot h_j)$ | one vector $q$ |
+# | a learned **query** | $\sum_j \alpha_j h_j$, with $\alpha_j \propto \exp(q \cdot h_j)$ | one vector $q$ |
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -285,10 +285,10 @@ show.predict(
 #   \qquad s_i = f(s_{i-1},\, y_{i-1},\, c_i).$$
 #
 # The decoder computes its next state $s_i$ from its previous state, the previous word $y_{i-1}$, and this context. One learned query is not
-# enough, because the question changes from word to word. So the decoder's previous state *is* the query. It gets a score $e_{ij} = g(s_{i-1}, h_j)$ with each
+# enough, because the question changes from word to word. So the decoder's previous state *is* the query. It gets a **score** $e_{ij} = g(s_{i-1}, h_j)$ with each
 # encoder state, and the scores of all states together give the weights.
 #
-# A query from one text that reads another is called *cross-attention*; in *self-attention* (section 4) both come from one text. Authors differ in the details. The query may be $s_{i-1}$,
+# A query from one text that reads another is called *cross-attention*; in **self-attention** (section 4) both come from one text. Authors differ in the details. The query may be $s_{i-1}$,
 # $s_i$, or the embedding $e(w)$ of the previous word. The next word may be predicted from $s_i$, as $\mathrm{softmax}(\mathrm{MLP}(s_i))$, or from $s_i$ and $c_i$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}

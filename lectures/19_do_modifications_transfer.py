@@ -558,7 +558,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why a row may still fail to transfer.** A failed replication has other explanations, and each must be tested before anyone believes it. Ours passed three tests: the source is used, known effects are seen, and the runs are long enough for one lead to vanish. These are left:
+# **Why a row may still fail to transfer.** A **failed replication** has other explanations, and each must be tested before anyone believes it. Ours passed three tests: the source is used, known effects are seen, and the runs are long enough for one lead to vanish. These are left:
 #
 # - **the learning rate** is tuned on vanilla alone; another row may need a different one;
 # - **the end**: 5,400 steps may still be a beginning, and the authors trained a hundred times longer<!--[[? 90 < 524_288 / STEPS < 110]]-->;

@@ -66,7 +66,8 @@ class Skip(nn.Module):
 
 def with_skips(plain: nn.Sequential) -> nn.Sequential:
     """The same layers in the same order; each norm, ReLU and matrix adds to its input instead of replacing it."""
-    first, hidden, last = plain[:3], plain[3:-3], plain[-3:]
+    layers = list(plain)
+    first, hidden, last = layers[:3], layers[3:-3], layers[-3:]
     return nn.Sequential(*first, *(Skip(*hidden[i : i + 3]) for i in range(0, len(hidden), 3)), *last)
 
 
