@@ -62,7 +62,7 @@ def timeline() -> str:
         for j, line in enumerate(lines):
             y = middle - 14 - 18 * (len(lines) - 1 - j) if above else middle + 26 + 18 * j
             canvas.text(x, y, line, 14, "middle")
-    canvas.notes(["orange: models that count   blue: neural networks"], 14)
+    canvas.notes(["orange: models that count; blue: neural networks"], 14)
     told = ". ".join(
         f"{year}: {', '.join(part for part in parts if part)}" for year, *parts in MILESTONES
     )

@@ -33,9 +33,9 @@ def word_map() -> str:
 
 def two_directions() -> str:
     """Skip-gram predicts the neighbours from the word, CBOW the word from the mean of its neighbours."""
-    words, wide, high = ("my", "kingdom", "for", "a", "horse"), 68, 30
+    words, wide, high = ("my", "kingdom", "for", "a", "horse"), 82, 30
     canvas = Canvas()
-    for name, left in (("skip-gram", 0), ("CBOW", 400)):
+    for name, left in (("skip-gram", 0), ("CBOW", 460)):
         canvas.text(left, 20, name, 17, bold=True)
         centres = [left + wide * i + wide / 2 for i in range(len(words))]
         for i, (x, word) in enumerate(zip(centres, words, strict=True)):
@@ -53,7 +53,7 @@ def two_directions() -> str:
             canvas.circle(centres[2], 112, 5, BLUE)
             canvas.line((centres[2], 106), (centres[2], 74), GREY, 2, arrow=True)
             canvas.text(centres[2] + 12, 104, "mean", 14)
-    canvas.notes(["blue: what is read   orange: what is predicted"], 14)
+    canvas.notes(["blue: what is read; orange: what is predicted"], 14)
     return canvas.svg(
         "The sentence my kingdom for a horse, twice. Skip-gram: four arrows lead from the middle word, for, to its "
         "neighbours. CBOW: four lines lead from the neighbours to their mean, and an arrow from the mean to the middle word."
