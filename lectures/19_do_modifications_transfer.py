@@ -35,10 +35,10 @@ from functools import lru_cache
 from statistics import fmean, stdev
 
 import numpy as np
-from IPython.display import HTML
+from IPython.display import HTML, display
 
 from lectures import show, stored, stored_runs, widgets
-from lectures.recipes.narang import LENGTHS, RATE, SEEDS, STEPS, THEIRS, VANILLA, ours
+from lectures.recipes.narang import FEW, LENGTHS, RATE, SEEDS, STEPS, THEIRS, VANILLA, ours
 from nlmcore.metrics.significance import Sample, critical, paired, rank_correlation, welch
 
 runs = ours()  # row -> our trainings of it, one for each seed
@@ -329,17 +329,13 @@ show.predict(
 kept = rank_correlation([(of["early"], of["final"]) for of in THEIRS.values()])
 close = [row for row in THEIRS if abs(final[row] - final[VANILLA]) <= 0.05]
 kept_close = rank_correlation([(THEIRS[row]["early"], final[row]) for row in close])
-show.predict(
-    "What is the rank correlation of their early and final loss, over the 52 rows?",
-    choices={"about 0.2": 0.2, "about 0.5": 0.5, "about 0.75": 0.75, "about 0.95": 0.95},
-    answer=kept["rho"],
-    why="After an eighth of the training the order is nearly settled. This is what makes small experiments worthwhile, as far as it holds.",
-    reveals=[
+display(
+    HTML(
         show.said(
             f"ρ = {kept['rho']:.2f} (95 % interval {kept['low']:.2f} to {kept['high']:.2f}); of the {kept_close['pairs']} rows within 0.05 of vanilla {kept_close['rho']:.2f} ({kept_close['low']:.2f} to {kept_close['high']:.2f})"
-        ),
-        widgets.scatter_playground(columns, "early loss, theirs", "final loss, theirs"),
-    ],
+        )
+    ),
+    widgets.scatter_playground(columns, "early loss, theirs", "final loss, theirs"),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -441,7 +437,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Second: can the set-up see what everybody knows?** Before any row was trained, code checked that the source is used, that the learning rate has worse ones on both sides, and that four changes hurt which must hurt:
+# **Second: can the set-up see what everybody knows?** Before any row was trained, code checked that the source is used, that the learning rate has worse ones on both sides, and that five changes hurt which must hurt:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 floor = fmean(map(min, stored("transfer/floors").values()))
@@ -455,19 +451,7 @@ rates = {f"learning rate {rate:g}": by_rate[rate] for rate in sorted(by_rate) if
 by_control = dict(sorted(by_control.items(), key=lambda item: fmean(item[1])))
 known = {f"vanilla (learning rate {RATE:g})": by_rate[RATE], **rates, **by_control}
 known["another text's source"] = [another]
-hurt = [
-    "one layer",
-    "no positions in the encoder",
-    "an eighth of the width",
-    "no cross-attention",
-]
-show.predict(
-    f"Vanilla's loss is {vanilla_loss:.2f} nats. Order these changes by the loss they lead to, lowest first: one layer instead of four on each side, no positions in the encoder, width 6 instead of 48, no cross-attention.",
-    order=hurt,
-    answer=sorted(hurt, key=lambda name: fmean(by_control[name])),
-    why="Without cross-attention the model sees no source at all. Even one layer of full width is close to four: the tasks are small.",
-    reveals=HTML(widgets.checks_svg(known, floor, "our vanilla, and what must be worse")),
-)
+HTML(widgets.checks_svg(known, floor, "our vanilla, and what must be worse"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -482,7 +466,7 @@ show.predict(
 #
 # $$e_{rs} = x_{rs} - \bar x_r - \bar x_s + \bar x, \qquad \sigma^2 = \frac{\sum_{rs} e_{rs}^2}{(R-1)(S-1)}, \qquad t = \frac{\bar x_r - \bar x_{\mathrm{vanilla}}}{\sigma \sqrt{2/S}} .$$
 #
-# A row that spreads more than three times as much as the median row keeps its own deviation.
+# A row that spreads more than three times as much as the median row keeps its own deviation. So far we have trained vanilla and three<!--[[words(len(names))]]--> of the nine<!--[[words(planned)]]--> rows that we plan:
 
 # %% slideshow={"slide_type": "fragment"}
 names = [row for row in runs if row != VANILLA]
@@ -494,26 +478,31 @@ print(f"between the seeds of one row {unpaired:.4f} nats; left after pairing {la
 print(f"found with probability 0.8 after Holm's correction for {len(tests)} rows: {smallest:.4f}")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-verdicts = {
-    word: [row for row in names if widgets.direction(tests[row]) == word]
-    for word in ("better", "unclear", "worse")
+signs = {
+    row: {
+        math.copysign(1, ours_ - base_)
+        for ours_, base_ in zip(losses[row], losses[VANILLA], strict=True)
+    }
+    for row in names
 }
-agree = [row for row in names if (tests[row].difference < 0) == (final[row] < final[VANILLA])]
-by_seed = np.mean(list(losses.values()), axis=0)
-show.predict(
-    f"We trained {len(names)} rows of their table. In how many has the difference from vanilla the same sign as in the paper's final loss?",
-    within=0,
-    answer=len(agree),
-    why="A common sign is the weakest form of agreement: by chance every second row has it. Which of the differences are real is another question, and so is how large they are.",
-    reveals=widgets.forest_playground(columns, "final loss, ours"),
-)
+agree = [row for row in names if signs[row] == {math.copysign(1, final[row] - final[VANILLA])}]
+planned = len(FEW) - 1  # without vanilla
+by_task = {
+    row: {
+        task: fmean(run["dev"][task]["loss"] for run in runs[row])
+        for task in ("sounds", "spelling")
+    }
+    for row in (VANILLA, "Dynamic convolution")
+}
+widgets.forest_playground(columns, "final loss, ours")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A seed decides which batches are read, and it moves all rows together: its mean over the rows ranges over 0.004<!--[[float(np.ptp(by_seed)):.3f]]--> nats, more than what separates many rows. The differences *within* a seed spread less, so three pairs tell more than two samples of three<!--[[? layout.sd < unpaired]]-->.
-# - GeGLU is better than vanilla after the correction, as in the paper<!--[[? "GeGLU" in verdicts["better"]]]-->; ELU is worse, as there<!--[[? "ELU" in verdicts["worse"]]]-->.
-# - "Unclear" means a difference that these seeds cannot tell from noise. The paper's final losses have one seed each, so nothing there can be tested.
+# - In every seed the three rows differ from vanilla in the paper's direction<!--[[? agree == names == ["ELU", "GeGLU", "Dynamic convolution"]]]-->: ELU by +0.010<!--[[tests["ELU"].difference:+.3f]]--> nats, dynamic convolution by +0.006<!--[[tests["Dynamic convolution"].difference:+.3f]]-->, GeGLU by −0.007<!--[[f"{tests['GeGLU'].difference:+.3f}".replace("-", "−")]]-->.
+# - All three are near the smallest difference that three seeds find. Corrected for three tests they just pass; the largest p is 0.048<!--[[max(test.corrected for test in tests.values()):.3f]]-->. Corrected for the nine<!--[[words(planned)]]--> that are planned, none passes yet<!--[[? planned * min(test.p for test in tests.values()) > 0.05]]-->. More seeds will decide, not words.
+# - A mean hides its parts. Dynamic convolution pronounces as well as vanilla (0.300<!--[[by_task["Dynamic convolution"]["sounds"]:.3f]]--> nats), so its disadvantage comes from spelling: 0.284<!--[[by_task["Dynamic convolution"]["spelling"]:.3f]]--> nats against 0.264<!--[[by_task[VANILLA]["spelling"]:.3f]]-->. Why, we have not tested.
+# - Pairs help if a seed moves all rows alike. Here they gain nothing: the deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -546,15 +535,17 @@ show.predict(
     ],
     answer="level or behind",
     why="The difference of many standard errors was real, and it was one of *speed*: dynamic convolution learns sooner which symbol answers which. Vanilla catches up.",
-    reveals=widgets.lengths_playground(gaps, {steps: fmean(of) for steps, of in base.items()}),
+    reveals=widgets.lengths_playground(
+        gaps, {steps: fmean(of) for steps, of in base.items()}
+    ).opens(longest=STEPS),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Dynamic convolution leads by 27 28%<!--[[-fmean(turning[600]) / early_loss:.0%]]--> of vanilla's loss after 600 steps, and is behind in every seed after 5,400<!--[[? max(turning[600]) < 0 < min(turning[5400])]]-->, as in the paper. A difference that is large, paired and corrected can still be one of speed. Why this row starts faster we have not tested.
-# - GeGLU's lead also shrinks, from 0.16<!--[[-fmean(gaps["GeGLU"][600]):.2f]]--> to 0.009<!--[[-fmean(gaps["GeGLU"][5400]):.3f]]--> nats, but it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
-# - Long runs are worth more than many: the deviation between vanilla's seeds falls from 0.021<!--[[stdev(base[600]):.3f]]--> nats after 600 steps to 0.0021<!--[[stdev(base[5400]):.4f]]--> after 5,400.
+# - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. A large, paired difference can be one of speed.
+# - *Why* it learns sooner we have not tested. The answers follow their sources from left to right, so a window around the position may be a good start.
+# - Noise also falls with the steps: the deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. So one long run can tell more than several short ones.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -577,7 +568,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Believe a difference when what is compared is used, when known effects are seen, when the seeds can tell it from noise, and when longer training does not turn it.** In the paper's table 7<!--[[len(real)]]--> of 51 modifications are better than vanilla after the correction; a gated feed-forward network is better there and here.
+# **Believe a difference when what is compared is used, when known effects are seen, when the seeds can tell it from noise, and when longer training does not turn it.** In the paper's table 7<!--[[len(real)]]--> of 51 modifications are better than vanilla after the correction; a gated feed-forward network is better there and, as far as three seeds can tell, here.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Let the room see only the 600 steps and bet. Then ask which explanation it would test first with one more day of two cores. What goes wrong: students call tuning unfair. Tuning vanilla alone is the test of a drop-in replacement; tuning each

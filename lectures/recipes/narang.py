@@ -14,6 +14,11 @@ VANILLA = "Vanilla Transformer"
 RATE, STEPS, SEEDS = 5.6e-3, 5_400, 3
 """Of our runs: the common learning rate, and the full length."""
 LENGTHS = (STEPS // 9, STEPS // 3)
+FEW = (
+    *(VANILLA, "GeGLU", "SwiGLU", "ELU", "RMS Norm", "Rezero", "Synthesizer (random)", "Switch Transformer"),
+    *("Dynamic convolution", "Funnel Transformer"),
+)
+"""Rows that come first, and are also trained for fewer steps."""
 COLUMNS = ("parameters", "operations", "steps_per_second", "early", "sd", "final", "superglue", "xsum", "webq", "ende")
 
 _TABLE = """

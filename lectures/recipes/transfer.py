@@ -48,7 +48,7 @@ from torch import Tensor, nn
 
 from lectures.recipes import resumable
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.narang import LENGTHS, RATE, SEEDS, STEPS, THEIRS, VANILLA
+from lectures.recipes.narang import FEW, LENGTHS, RATE, SEEDS, STEPS, THEIRS, VANILLA
 from lectures.recipes.pairs import BOS, Ids, as_source, as_target, draw_many, english, german, load_dictionary
 from lectures.recipes.resumable import descent, file_of, read, unused
 from lectures.recipes.run import parameters, write_json
@@ -62,11 +62,6 @@ BETA_2, BALANCE = 0.98, 0.01
 RATES = (2.8e-3, 4e-3, 8e-3, 1.12e-2)
 """Around `RATE`; two seeds each. The last was added when 8e-3 turned out to be the best of the first four."""
 CONTROLS = ("no cross-attention", "no positions in the encoder", "one layer", "an eighth of the width", "3 x the rate")
-FEW = (
-    *(VANILLA, "GeGLU", "SwiGLU", "ELU", "RMS Norm", "Rezero", "Synthesizer (random)", "Switch Transformer"),
-    *("Dynamic convolution", "Funnel Transformer"),
-)
-"""Rows that are also trained for fewer steps."""
 DEV, TEST = 645, 1_000
 """Pairs of each task that are looked at."""
 FLOORS = file_of("transfer", "floors")
