@@ -246,7 +246,9 @@ def wrong_share(epsilon, delta, t):
 # %% [markdown]
 # ### 2d. An experiment: what does its own output cost? [[sequences.own_letters, 40 minutes, hard]]
 #
-# Is there an exposure bias, and does training on mixed inputs reduce it? Measure it with a decoder whose training is one line of linear algebra.
+# How many more errors does a decoder make when it reads its own letters, and does training on mixed inputs help? Measure it with a decoder whose
+# training is one line of linear algebra. (The difference alone is not exposure bias: true letters also tell a decoder what its own cannot, as
+# section 4 of the lecture *Training a generator* shows.)
 #
 # `cheques` spells out 300 numbers, made from a **seed**, and keeps 14 letters of each. Half of them are smudged: a random letter has taken their place. A decoder
 # restores the text from left to right. At each position it reads the smudged letter and the two letters *before* it, as they were restored. `fit` makes
