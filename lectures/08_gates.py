@@ -705,9 +705,8 @@ def loss_without(unit=None):
         ablated.recurrent.cells[0].weight_hh[:, unit] = 0
         ablated.output.weight[:, unit] = 0
     logits, _ = ablated(rows[:, :-1])
-    loss = torch.nn.functional.cross_entropy(
-        logits.transpose(1, 2), rows[:, 1:], reduction="none"
-    )
+    scores = logits.transpose(1, 2)
+    loss = torch.nn.functional.cross_entropy(scores, rows[:, 1:], reduction="none")
     return np.array([loss[breaks].mean(), loss[~breaks].mean()])
 
 

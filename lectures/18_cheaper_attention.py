@@ -772,7 +772,7 @@ widgets.pattern_playground(ours, 48, size=6, layers=4, yours=dict.fromkeys(ours,
 # *5 minutes, or homework. The pattern given reaches everything in two layers with 441<!--[[int(my_pattern(48, 6).sum())]]--> pairs, more than allowed; a larger size, or powers of two as distances, stay below. What goes wrong: a position that does not see itself.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`exercises/efficient_attention/efficient_attention.ipynb`](../exercises/efficient_attention/efficient_attention.ipynb) you build the patterns,
+# In the assignment [`efficient_attention.ipynb`](../exercises/efficient_attention/efficient_attention.ipynb) you build the patterns,
 # Linformer and the cache yourself, and SmolLM2 writes through your cache, with sinks and without.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

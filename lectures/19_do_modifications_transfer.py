@@ -464,9 +464,9 @@ HTML(widgets.checks_svg(known, floor, "our vanilla, and what must be worse"))
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Third: how small a difference can we find?** Three seeds are few. But all rows share them, so one deviation can be estimated from all rows together. Take from each loss the mean of its row and the mean of its seed; what is left is noise:
 #
-# $$e_{rs} = x_{rs} - \bar x_r - \bar x_s + \bar x, \qquad \sigma^2 = \frac{\sum_{rs} e_{rs}^2}{(R-1)(S-1)}, \qquad t = \frac{\bar x_r - \bar x_{\mathrm{vanilla}}}{\sigma \sqrt{2/S}} .$$
+# $$e_{rs} = x_{rs} - \bar x_r - \bar x_s + \bar x, \qquad v = \frac{\sum_{rs} e_{rs}^2}{(R-1)(S-1)}, \qquad t = \frac{\bar x_r - \bar x_{\mathrm{vanilla}}}{\sqrt{2 v/S}} .$$
 #
-# A row that spreads more than three times as much as the median row keeps its own deviation. So far we have trained vanilla and three<!--[[words(len(names))]]--> of the nine<!--[[words(planned)]]--> rows that we plan:
+# Here $R$ rows, vanilla among them, have $S$ seeds. A row that spreads more than three times as much as the median row keeps its own deviation. So far we have trained vanilla and three<!--[[words(len(names))]]--> of the nine<!--[[words(planned)]]--> rows that we plan:
 
 # %% slideshow={"slide_type": "fragment"}
 names = [row for row in runs if row != VANILLA]

@@ -767,7 +767,7 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # *5 minutes, or homework. A rule of the form c · C^a with a near 0.5 does well; Hoffmann's form was fitted to these very runs, so its loss is flattering. Beating it is possible, and then the question is whether it would on new data. What goes wrong: students fit the rule to the printed mean until it knows the ladder by heart.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`exercises/scale_and_insight/scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you fit the laws yourself, and predict the held-out model with an interval.
+# In the assignment [`scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you fit the laws yourself, and predict the held-out model with an interval.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

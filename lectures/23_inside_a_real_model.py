@@ -794,7 +794,7 @@ widgets.steering_player(
 # because every sublayer and the end begin with a norm.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`exercises/scale_and_insight/scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you
+# In the assignment [`scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you
 # build the lens, the ablation and the map of patches yourself, and open SmolLM2 with them.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -129,7 +129,14 @@ LECTURES = {
     "show": {"lectures.show", "lectures.predictions"},
     "widgets": {"lectures.show", "lectures.widgets", "nlmcore"},
     "prompting": {"lectures.prompting", "nlmcore"},
-    "recipes": {"lectures.recipes", "lectures.prompting", "lectures.trained", "lectures.FOLDER", "nlmcore"},
+    "recipes": {
+        "lectures.recipes",
+        "lectures.prompting",
+        "lectures.trained",
+        "lectures.FOLDER",
+        "lectures.stored_runs",
+        "nlmcore",
+    },
 }
 """What a room of `lectures` may import of ours."""
 
@@ -160,7 +167,7 @@ def texts() -> list[Path]:
 
 
 def test_notebooks_use_the_package_and_the_visible_check() -> None:
-    lectures = ("formulas", "show", "widgets", "prompting", "recipes", "stored", "trained")
+    lectures = ("formulas", "show", "widgets", "prompting", "recipes", "stored", "stored_runs", "trained")
     may = {"autograder.check", "autograder.race", *(f"lectures.{room}" for room in lectures)}
 
     def wrong(path: Path) -> set[str]:

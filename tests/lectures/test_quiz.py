@@ -10,10 +10,10 @@ from lectures import FOLDER, quiz
 from lectures.quiz import Question
 
 ASKED = [
-    Question("03, 1", "Lecture 3, A/B", "choice", "How many, $x^2$ & `y`?", "two", "As 1 < 2.", ("one", "two"), "two"),
-    Question("03, 2", "Lecture 3, A/B", "order", "Sort.", "b, c, a", "", ("a", "b", "c"), ["b", "c", "a"]),
-    Question("03, 3", "Lecture 3, A/B", "number", "How much?", "4", "", (), (2.0, 8.0)),
-    Question("04, 1", "Lecture 4, C", "open", "Why?", "*Because*"),
+    Question("03, 1", "On A/B", "choice", "How many, $x^2$ & `y`?", "two", "As 1 < 2.", ("one", "two"), "two"),
+    Question("03, 2", "On A/B", "order", "Sort.", "b, c, a", "", ("a", "b", "c"), ["b", "c", "a"]),
+    Question("03, 3", "On A/B", "number", "How much?", "4", "", (), (2.0, 8.0)),
+    Question("04, 1", "On C", "open", "Why?", "*Because*"),
 ]
 
 
@@ -21,7 +21,7 @@ def test_moodle() -> None:
     tree = ET.fromstring(quiz.moodle(ASKED))
     kinds = [item.get("type") for item in tree]
     assert kinds == ["category", "multichoice", "matching", "numerical", "category", "essay"]
-    assert tree[0].findtext("category/text") == "$course$/top/Lecture 3, A//B", "a slash would begin a subcategory"
+    assert tree[0].findtext("category/text") == "$course$/top/On A//B", "a slash would begin a subcategory"
     assert tree[1].findtext("questiontext/text") == r"<p>How many, \(x^2\) &amp; <code>y</code>?</p>"
     marks = {answer.findtext("text"): answer.get("fraction") for answer in tree[1].iter("answer")}
     assert marks == {"one": "0", "two": "100"}
