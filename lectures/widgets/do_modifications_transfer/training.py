@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from lectures.show import Axis, Canvas, Live, Look, Plot, live, looks, menu, said, stops
-from lectures.show.svg import BLUE, FAINT, GREY, ORANGE, label_width
+from lectures.show.svg import BLUE, GREY, ORANGE, label_width
 
 
 def checks_svg(known: Mapping[str, Sequence[float]], floor: float, title: str) -> str:
@@ -74,8 +74,8 @@ def lengths_svg(
         keys=keys,
     )
     plot.level(0, colour="#333")
-    canvas.text(plot.right - 8, plot.top + 20, "worse than vanilla ↑", 15, "end", fill=FAINT)
-    canvas.text(plot.right - 8, plot.bottom - 9, "better ↓", 15, "end", fill=FAINT)
+    canvas.text(plot.right - 8, plot.top + 20, "worse than vanilla ↑", 15, "end")
+    canvas.text(plot.right - 8, plot.bottom - 9, "better ↓", 15, "end")
     for name in [*(other for other in percent if other != row), row]:
         look = keys[row] if name == row else Look(GREY, wide=1.5)
         by = percent[name]
