@@ -77,13 +77,12 @@ def told(row, form="z.2f"):
 # earlier tokens, knots what networks add. Press a layer, and it adds nothing: what becomes of *Paris*? Then press single heads, the dots on the left.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-widgets.living(
-    model,
-    tokenizer,
+sentences = (
     "The capital of France is",
     "When Mary and John went to the store, John gave a drink to",
     "one two three four one two three",
 )
+widgets.living(model, tokenizer, *sentences)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **Ask yourself.** How many of the 270 heads move *Paris* if one alone is off? Guess, then let the picture try each part. Do the same for *Mary*.
@@ -327,14 +326,7 @@ show.predict(
     why="A share keeps everything else fixed. Later parts may read what these heads bring, and then more is lost than the heads themselves wrote.",
     reveals=[
         promised,
-        widgets.living(
-            model,
-            tokenizer,
-            "The capital of France is",
-            "When Mary and John went to the store, John gave a drink to",
-            "one two three four one two three",
-            at=f"{attention.split('.')[1]}.{number}",
-        ),
+        widgets.living(model, tokenizer, *sentences, at=f"{attention.split('.')[1]}.{number}"),
     ],
 )
 

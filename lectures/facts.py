@@ -22,7 +22,7 @@ from autograder.launcher.executed import execute
 from lectures import FOLDER
 
 ROOT = FOLDER.parent
-ENDED = "the figures of this lecture: "
+ENDED = "what this lecture has left: "
 
 
 def prose(source: str) -> list[str]:
@@ -53,19 +53,26 @@ def untrue(source: str, found: Mapping[str, str]) -> list[str]:
     ]
 
 
-def compute(source: str) -> tuple[dict[str, str], list[str]]:
-    """Run a lecture in a kernel and evaluate its expressions there, after the last cell."""
-    asked = figures.expressions(source)
+def left_by(source: str, module: str, call: str) -> Any:
+    """Run a lecture in a kernel; then, after its last cell, what this call of a module of `lectures` gives, as JSON does."""
     # names that no lecture gives to something of its own
     look = (
-        "import json as _json; from lectures import facts as _facts\n"
-        f"print({ENDED!r} + _json.dumps(_facts.values({asked!r}, globals())))"
+        f"import json as _json; from lectures import {module} as _asked\n"
+        f"print({ENDED!r} + _json.dumps(_asked.{call}))"
     )
     with tempfile.TemporaryDirectory() as nobody:
         predictions = Path(nobody) / "predictions.json"
         outputs = execute(text.from_text(source, ROOT), FOLDER, predictions, lambda: look)
     printed = "".join(output.get("text", "") for output in outputs)
-    found, wrong = json.loads(printed.partition(ENDED)[2])
+    return json.loads(printed.partition(ENDED)[2])
+
+
+def compute(source: str) -> tuple[dict[str, str], list[str]]:
+    """Run a lecture in a kernel and evaluate its expressions there, after the last cell."""
+    asked = figures.expressions(source)
+    found, wrong = left_by(
+        source, f"__import__('lectures.facts').facts.values({asked!r}, globals())"
+    )
     return found, wrong
 
 
@@ -79,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; say what differs")
     given = parser.parse_args(arguments)
     lectures = [
-        path for path in sorted(FOLDER.glob("[0-9]*_*.py")) if _is_asked(path, given.lecture)
+        path for path in sorted(FOLDER.glob("[0-9]*_*.py")) if is_asked(path, given.lecture)
     ]
     if given.lecture and not lectures:
         parser.error(
@@ -105,7 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed)
 
 
-def _is_asked(path: Path, names: list[str]) -> bool:
+def is_asked(path: Path, names: list[str]) -> bool:
+    """Whether a lecture is named, by its number or its topic; without names, each is."""
     number, _, topic = path.stem.partition("_")
     return not names or any(
         name in (topic, path.stem) or re.fullmatch(f"0*{int(number)}", name) for name in names

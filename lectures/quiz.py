@@ -11,10 +11,8 @@ the answer as a note for whoever marks them. A question may speak of a picture o
 
 import argparse
 import html
-import json
 import re
 import sys
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,22 +21,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from autograder.launcher import text
-from autograder.launcher.executed import execute
-
-from lectures import FOLDER
+from lectures import FOLDER, facts
 from lectures.show.question import marked
-
-ENDED = "the questions of this lecture: "
-ASKED = """
-import json as _json
-from lectures.show import Prediction as _Prediction
-print({ended!r} + _json.dumps([
-    {{"question": one.question, "kind": one.kind.name, "options": list(one.kind.options), "told": one.kind.told,
-      "right": one.kind.bounds if one.kind.name == "number" else one.kind.answer, "why": one.why}}
-    for one in _Prediction.made.values()
-]))
-"""
 
 
 @dataclass(frozen=True)
@@ -68,35 +52,36 @@ def inline(words: str) -> str:
 # --- what is asked --------------------------------------------------------------------------------------------
 
 
+def predictions() -> list[dict[str, Any]]:
+    """Those that this kernel has asked, as plain data."""
+    from lectures.show import Prediction
+
+    return [
+        {
+            "question": one.question,
+            "kind": one.kind.name,
+            "options": list(one.kind.options),
+            "told": one.kind.told,
+            "right": one.kind.bounds if one.kind.name == "number" else one.kind.answer,
+            "why": without_pointer(one.why),
+        }
+        for one in Prediction.made.values()
+    ]
+
+
 def questions(path: Path) -> list[Question]:
     """Of one lecture, in its order."""
-    notebook = text.from_text(path.read_text(encoding="utf-8"), FOLDER.parent)
-    with tempfile.TemporaryDirectory() as nobody:
-        outputs = execute(
-            notebook, FOLDER, Path(nobody) / "kept.json", lambda: ASKED.format(ended=ENDED)
-        )
-    asked = json.loads("".join(output.get("text", "") for output in outputs).partition(ENDED)[2])
-    words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    source, number = path.read_text(encoding="utf-8"), path.stem[:2]
+    words = "\n".join(facts.prose(source))
     title = re.search(r"^# (.+)$", words, re.M)
-    lecture = f"Lecture {int(path.stem[:2])}, {title[1] if title else path.stem}"
+    lecture = f"Lecture {int(number)}, {title[1] if title else path.stem}"
+    asked = facts.left_by(source, "quiz", "predictions()")
     found = [
-        Question(
-            f"{path.stem[:2]}, prediction {i}",
-            lecture,
-            **(one | {"options": tuple(one["options"])}),
-        )
-        for i, one in enumerate(asked, 1)
+        Question(f"{number}, prediction {i}", lecture, **one) for i, one in enumerate(asked, 1)
     ]
     for i, (question, answer) in enumerate(open_questions(words), 1):
-        found.append(
-            Question(
-                f"{path.stem[:2]}, check yourself {i}",
-                lecture,
-                "open",
-                question,
-                answer.rstrip("."),
-            )
-        )
+        name = f"{number}, check yourself {i}"
+        found.append(Question(name, lecture, "open", question, answer.rstrip(".")))
     return found
 
 
@@ -315,11 +300,7 @@ def main(arguments: list[str] | None = None) -> int:
     known = sorted(FOLDER.glob("[0-9]*_*.py"))
     asked: list[Question] = []
     for name in given.lecture:
-        paths = [
-            path
-            for path in known
-            if name.lstrip("0") == path.stem[:2].lstrip("0") or name in (path.stem, path.stem[3:])
-        ]
+        paths = [path for path in known if facts.is_asked(path, [name])]
         if not paths:
             parser.error(f"no lecture is called {name}: give its number (5 or 05) or its topic")
         print(f"running {paths[0].stem} …", file=sys.stderr)

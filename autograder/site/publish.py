@@ -462,7 +462,8 @@ def publish(place: Environment, rest: list[str]) -> int:
             site.notebook(source, site.pages.made[source], nbformat.read(path, as_version=4).cells)
     for source, to in LISTS.items():
         site.text(source, to)
-    site.package()
+    if not options.only or not (out / reference.PAGE).is_file():
+        site.package()
     site.finish()
     whole = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     say.line(f"{out}: {whole / 1e6:.1f} MB. Open {out / 'index.html'}.")

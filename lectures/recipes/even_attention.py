@@ -13,7 +13,7 @@ from nlmcore.seq2seq import Seq2Seq
 from nlmcore.seq2seq.attention import DotScore
 from torch import Tensor
 
-from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, pairs_to_train_on, quality, training_facts
+from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, pairs_to_train_on, quality, sizes, training_facts
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
 from lectures.recipes.pairs import PairBatches
@@ -41,15 +41,7 @@ def cook(run: Run) -> None:
     tests = numbers_to_test(run.size(200, 4))
     held = frozenset(n for numbers in tests.values() for n in numbers)
     source, target = number_tokenizers()
-    config: dict[str, Any] = {
-        "source_vocab_size": source.vocab_size,
-        "target_vocab_size": target.vocab_size,
-        "cell": "gru",
-        "d_embedding": 48,
-        "d_hidden": run.size(128, 8),
-        "context": "attention",
-        "bidirectional": True,
-    }
+    config = sizes(run, source, target) | {"context": "attention", "bidirectional": True}
     training = training_facts(steps, count, SHORT, LEARNING_RATE, WARM_UP)
     model: Any = run.build("mean", partial(translator, **config))
     run.fit_as("mean", model, PairBatches(pairs_to_train_on(count, SHORT, held), BATCH, run.seed_of("order")), training)

@@ -102,6 +102,17 @@ def cook(run: Run) -> None:
     )
 
 
+def sizes(run: Run, source: Any, target: Any) -> dict[str, Any]:
+    """Of every recurrent translator of numbers."""
+    return {
+        "source_vocab_size": source.vocab_size,
+        "target_vocab_size": target.vocab_size,
+        "cell": "gru",
+        "d_embedding": 48,
+        "d_hidden": run.size(128, 8),
+    }
+
+
 def train(
     run: Run, name: str, context: str, trained_to: int, held: frozenset[int]
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
@@ -109,16 +120,7 @@ def train(
     steps, count = run.size(2500, 3), run.size(20_000, 100)
     source, target = tokenizers()
     pairs = pairs_to_train_on(count, trained_to, held)
-    config: dict[str, Any] = {
-        "source_vocab_size": source.vocab_size,
-        "target_vocab_size": target.vocab_size,
-        "cell": "gru",
-        "d_embedding": 48,
-        "d_hidden": run.size(128, 8),
-        "context": context,
-        "score": "additive",
-        "bidirectional": True,
-    }
+    config = sizes(run, source, target) | {"context": context, "score": "additive", "bidirectional": True}
     training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
     model: Any = run.build(name, partial(Seq2Seq, **config))
     run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), training)

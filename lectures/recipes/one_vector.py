@@ -19,7 +19,7 @@ from nlmcore.metrics import edit_distance
 from nlmcore.seq2seq import Seq2Seq
 from torch import Tensor
 
-from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, pairs_to_train_on, quality, training_facts
+from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, pairs_to_train_on, quality, sizes, training_facts
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
 from lectures.recipes.pairs import PairBatches, as_source, draw_many, english, load_dictionary, translate
@@ -98,14 +98,7 @@ def cook(run: Run) -> None:
     held = frozenset(n for numbers in tests.values() for n in numbers)
     source, target = number_tokenizers()
     tokenizer = SourceAndTarget(source, target)
-    sizes = {"source_vocab_size": source.vocab_size, "target_vocab_size": target.vocab_size}
-    config: dict[str, Any] = {
-        **sizes,
-        "cell": "gru",
-        "d_embedding": 48,
-        "d_hidden": run.size(128, 8),
-        "context": "initial",
-    }
+    config = sizes(run, source, target) | {"context": "initial"}
     numbers = draw_many(7, run.size(400, 20), 3, SHORT)
     kinds: dict[str, list[dict[str, float]]] = {}
     for way, reverse in {"left to right": False, "right to left": True}.items():

@@ -29,6 +29,7 @@ from lectures.recipes.numbers import (
     pairs_to_train_on,
     quality,
     sample,
+    sizes,
     training_facts,
 )
 from lectures.recipes.numbers import test_numbers as numbers_to_test
@@ -76,23 +77,15 @@ def cook(run: Run) -> None:
     training = training_facts(steps, count, SHORT, LEARNING_RATE, WARM_UP)
     lines: dict[str, list[Line]] = {kind: [] for kind in KINDS}
     places: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
-    sizes: dict[str, int] = {}
+    parameters: dict[str, int] = {}
     for seed in range(seeds):
         for kind, (context, reverse) in KINDS.items():
             name = f"{context}-{'reversed' if reverse else 'forward'}-{seed}"
-            config: dict[str, Any] = {
-                "source_vocab_size": source.vocab_size,
-                "target_vocab_size": target.vocab_size,
-                "cell": "gru",
-                "d_embedding": 48,
-                "d_hidden": run.size(128, 8),
-                "context": context,
-                "reverse_source": reverse,
-            }
+            config = sizes(run, source, target) | {"context": context, "reverse_source": reverse}
             model: Any = run.build(name, partial(Seq2Seq, **config))
             batches = PairBatches(pairs, BATCH, run.seed_of(f"order {seed}"))
             run.fit_as(name, model, batches, training)
-            sizes[kind] = sum(p.numel() for p in model.parameters())
+            parameters[kind] = sum(p.numel() for p in model.parameters())
             model, tokenizer = model.eval(), SourceAndTarget(*tokenizers)
             kept = kind == KEPT and seed == 0
             if kept:
@@ -122,7 +115,7 @@ def cook(run: Run) -> None:
             "task": "numbers from English words into German words, greedy decoding; trained on sources of up to"
             f" {SHORT} words, GRUs of one direction, 128 wide",
             "training": training,
-            "parameters": sizes,
+            "parameters": parameters,
             "numbers_per_length": per_bucket,
             "exact_is": "share of numbers right in every word, one figure per seed",
             "exact": exact,
