@@ -424,7 +424,7 @@ show.predict(
     f"On held-out spans the earlier table's vanilla has a loss of {own_source['spans']:.2f} nats per token. How much does the loss rise when every target gets another text's source?",
     choices={"not at all": 0, "0.01": 0.01, "0.3": 0.3, "3": 3},
     answer=round(rises["spans"], 3),
-    why="The loss is the same whichever source the decoder gets. After so few steps it had not begun to read.",
+    why="The loss is the same whichever source the decoder gets. We do not know why: another row of that table, Fixup, used its source a little after as many steps.",
     reveals=source_told,
 )
 
@@ -534,7 +534,7 @@ show.predict(
         "level or behind",
     ],
     answer="level or behind",
-    why="The difference of many standard errors was real, and it was one of *speed*: dynamic convolution learns sooner which symbol answers which. Vanilla catches up.",
+    why="The difference was real, and it was one of *speed*: vanilla catches up and passes.",
     reveals=widgets.lengths_playground(
         gaps, {steps: fmean(of) for steps, of in base.items()}
     ).opens(longest=STEPS),
