@@ -212,7 +212,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A GPT in twenty lines
 #
-# A **block** is attention and a feed-forward network. Each reads the pathway through a norm and adds its output to it. A **stack** of blocks between an
+# A **block** is attention and a feed-forward network. Each reads the pathway through a norm and adds its output to the pathway. A **stack** of blocks between an
 # embedding table and its unembedding is a GPT. Positions act inside attention (rotary, [lecture 14](14_positions.ipynb)).
 
 
@@ -582,12 +582,12 @@ for initial, by in again.items():
 # - At 0.001 post-norm needs the warm-up. Its loss is 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it and 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about that of a model that knows only character frequencies (3.3<!--[[unigram:.1f]]-->).
 # - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
 # - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
-# - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->; with one, one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three does.
+# - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and only one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three learns with it.
 # - We do not know why post-norm fails here. Adam largely cancels the size of a gradient, so the law above alone does not explain it. With GPT-2's initial weights
 #   (section 3) post-norm mostly fails as well, and there the last layer's gradient does not depend on depth: from 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
 #
-# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** Why, we do not know.
+# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
@@ -848,7 +848,7 @@ small_step, large_step = timed[48, 64], timed[512, 64]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def timings():
-    print("Transformer's step, in steps of an LSTM with as many parameters (one core, 12 texts)")
+    print("time of the Transformer's step / LSTM's step, equal parameters (one core, 12 texts)")
     print(f"{'parameters':>12}{'64 tokens':>12}{'256 tokens':>12}")
     for width in (48, 128, 256, 512):
         row = timed[width, 64]
@@ -856,7 +856,7 @@ def timings():
 
 
 show.predict(
-    f"With {small_step['parameters']:,} parameters each, a training step of the Transformer takes {small_step['ratio']:.1f} times as long as one of the LSTM, on one core. How long does it take with 6 million parameters each?",
+    f"With {small_step['parameters']:,} parameters each, a training step of the Transformer takes {small_step['ratio']:.1f} times as long as one of the LSTM, on one core. How long does it take, compared with the LSTM's, with 6 million parameters each?",
     choices={
         "three to four times as long": 3.5,
         "still about twice as long": 2.0,

@@ -362,7 +362,7 @@ show.predict(
 # - **With 5,000 labels and enough steps pretraining brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there. More steps bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
 # - **With 50 labels** the masked model gains 4.2<!--[[pretrained["50"][0]:.1f]]--> points and the causal one 4.5<!--[[causal_too["50"][0]:.1f]]-->; only the latter holds<!--[[? holds["masked, without pretraining", "50"] > 0.05 > holds["causal, without pretraining", "50"]]]-->. Five seeds cannot say what helps there.
 # - **Masked or causal?** Every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the objectives apart.
-# - More steps on 500 labels harm the pretrained model. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> %, with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
+# - More steps on 500 labels harm the pretrained model. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
 # </details>
 #
 # **Pretraining helps with 500 labels. With 5,000, a longer training without it comes within 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all rows. The papers' models and texts are far larger.
@@ -422,7 +422,7 @@ with show.held_back() as causal_told:
             f"SmolLM2, layer {middle + 1}: {share_of('SmolLM2', f'whole, clue {clue}', middle)}"
         )
 show.predict(
-    "*The bank was covered with mud after the flood.* In sentences like this one the clue comes after the word. In how many of them does the vector of SmolLM2's middle layer give away the sense?",
+    "*The bank was covered with mud after the flood.* In sentences like this one the clue comes after the word. In what fraction of them does the vector of SmolLM2's middle layer give away the sense?",
     choices={"about half": 50, "about 75 %": 75, "nearly all": 97},
     answer=by_layer["SmolLM2", "whole, clue after"][middle],
     why="The vector was computed before the clue was read, and later tokens cannot change it. If the clue comes first, the same model is right nearly always.",
@@ -584,7 +584,7 @@ behind, behind_half = mean_interval(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as text or in the chat form. To **calibrate** a prompt (Zhao et al. 2021), ask the same about sentences without content, such as "N/A", and subtract the model's preference there. These are three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
+# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as text or in the chat form. To **calibrate** a prompt (Zhao et al. 2021), ask the same about sentences without content, such as "N/A", and subtract the model's preference there. The table has three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
 #
 # | prompt | right, % | calibrated, % | pairs ranked right, % |
 # |---|---|---|---|
