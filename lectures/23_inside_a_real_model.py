@@ -170,7 +170,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Type your own sentence, and a word to follow. Between which layers does the rank of this word improve most?
+# > **Ask yourself.** Type your own sentence, and a word that may follow it. Between which layers does the rank of this word improve most?
 #
 # **How far can you trust the lens?** It uses a norm and a matrix that were trained for the last layer only. For comparison we fit a
 # linear map from each $x_\ell$ to $x_{30}$ on other text, and read its output (after Belrose et al. 2023). If the map reads more than the lens, then the
@@ -399,7 +399,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
+# Now we take a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
 # printer, she finally printed her*. The corrupted text has a different word instead of *tickets*, 46 tokens before the answer.
 # Which path does the word take to the end (`python -m lectures.recipes patched_texts`)?
 
@@ -414,7 +414,7 @@ for i in ways["at the word"]:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back until
+# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back until
 #   late attention fetches it.
 # - For France and Italy a single sublayer makes the jump. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair the jump is mostly in layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
 # - For the capitals both directions agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the last word's is<!--[[? both_ways]]-->. The directions can differ where two positions carry the same word, so look at both in the widget.
