@@ -300,7 +300,7 @@ show.predict(
     answer=by_chance,
     why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. Here it is about eight questions.",
     reveals=[
-        show.said(f"By chance {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."),
+        show.said(f"Chance gives {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."),
         widgets.noise_playground(columns, questions),
     ],
 )
@@ -546,7 +546,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. A large, paired difference can be one of speed.
-# - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]-->, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
+# - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]--> %, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
 # - We have not tested *why* dynamic convolution learns sooner. The answers follow their sources from left to right, so a window around the position may be a good start.
 # - Noise also falls with the steps. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. So one long run can tell more than several short ones.
 # </details>
