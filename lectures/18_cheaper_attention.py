@@ -256,11 +256,11 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 # | SmolLM2, mean | 24<!--[[average["SmolLM2", "real", "squares"]:.0f]]--> | 83<!--[[average["SmolLM2", "shuffled", "squares"]:.0f]]--> | 6<!--[[average["SmolLM2", "mask", "squares"]:.0f]]--> |
 # | MiniLM, mean | 25<!--[[average["MiniLM", "real", "squares"]:.0f]]--> | 98<!--[[average["MiniLM", "shuffled", "squares"]:.0f]]--> | 1<!--[[average["MiniLM", "mask", "squares"]:.0f]]--> |
 #
-# - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from an exact *position* has a high rank, and a head that averages evenly over all has a low one.
+# - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from an exact *position* has a high rank, and a head that averages evenly over all keys has a low one.
 # - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
 # - The paper plots the *sum* instead of the squares. The sum tells the same story less clearly. SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny values add to a sum, but hardly to an error.
 # - The spread is wide. Measured by squares, 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
-# - **Does it matter for the output?** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
+# - **Does it matter for the output?** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter of the full rank. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
 # **Most heads of both models are closer to low rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has one as well. And to know the *best* approximation you must compute the matrix first.
@@ -303,7 +303,7 @@ with torch.no_grad():
 print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **So Linformer is for encoders.** And no text may be longer than its matrices.
+# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **So Linformer is for encoders.** And no text may be longer than its matrices allow.
 #
 # These are the paper's figures, from the time before the fused kernel (Wang et al. 2020, tables 2 and 3):
 #
@@ -448,7 +448,7 @@ show.predict(
 # | MB at 16,384 tokens | 139<!--[[layer["bytes"]["full, fused"]["16384"] / 1e6:.0f]]--> | 429<!--[[layer["bytes"]["Longformer"]["16384"] / 1e6:.0f]]--> | 907<!--[[layer["bytes"]["BigBird"]["16384"] / 1e6:.0f]]--> | 139<!--[[layer["bytes"]["Linformer"]["16384"] / 1e6:.0f]]--> |
 # | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
-# - **Where our sparse layers lose time.** On short texts the kernel is fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
+# - **Where our sparse layers lose time.** On short texts the kernel is fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
 # - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
 # - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
 # - We timed one core of a shared machine, with one text and no mask. On other machines the lines cross elsewhere.

@@ -300,7 +300,9 @@ show.predict(
     answer=by_chance,
     why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. Here it is about eight questions.",
     reveals=[
-        show.said(f"Chance gives {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."),
+        show.said(
+            f"Chance gives {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."
+        ),
         widgets.noise_playground(columns, questions),
     ],
 )

@@ -67,7 +67,7 @@ def percent(values):
 #
 # $$h^0 = [x_{\mathrm{class}};\; p_1 E;\; \dots;\; p_N E] + \text{positions} .$$
 #
-# A word's embedding is a one-hot vector times a matrix. A patch's embedding is its pixels times a matrix $E$. The **class token** $x_{\mathrm{class}}$ is one learned vector in front; its final state says what the picture shows. Everything after that is the encoder that we know.
+# A word's embedding is a one-hot vector times a matrix. A patch's embedding is its pixels times a matrix $E$. The **class token** $x_{\mathrm{class}}$ is one learned vector in front of the patches; its final state says what the picture shows. Everything after that is the encoder that we know.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.vision import VisionTransformer, to_patches
@@ -118,7 +118,7 @@ show.predict(
 #
 # $$y_o[r, c] = b_o + \sum_i \sum_{u, v} W_{oi}[u, v] \, x_i[r + u, c + v] .$$
 #
-# Each output map $o$ is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) averaged; ours keeps the largest. From layer to layer a value depends on a larger part of the picture. What does such a value respond to? We train three small networks on digits, and look for the test digits that excite a channel most.
+# Each output map $o$ is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) took the average; our networks keep the largest value. From layer to layer a value depends on a larger part of the picture. What does such a value respond to? We train three small networks on digits, and look for the test digits that excite a channel most.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 SEEN = ((1, 3), (2, 6))  # border and side of the square that a value of layer 1, 2 depends on
@@ -224,7 +224,7 @@ show.predict(
     choices={"it is 5 behind": -5, "they are equal": 0.5, "about 8": 8, "about 20": 20},
     answer=ahead("CNN", "ViT", few),
     unit=" points",
-    why="Five seeds each. With all images it is still ahead, by fewer points.",
+    why="These are means of five seeds. With all images the convolutional network is still ahead, by fewer points.",
     reveals=show.said(
         f"{few} images: CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])}; {int(most):,} images: CNN {percent(right['CNN'][most])}, ViT {percent(right['ViT'][most])}"
     ),
@@ -331,7 +331,7 @@ widgets.skew_player(skew)
 #
 # - Above the diagonal are keys of the future, which have no distance in the table. The values there belong to the next row. `skew` leaves them, `relative_shift` writes zeros, and the causal mask removes both.
 # - The saving is in memory. The time is still quadratic, and so are the $n \times n$ scores themselves, 17<!--[[length**2 * size_of_float / 1e6:.0f]]--> MB per head here.
-# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens, and that at 650 it was six times faster, although it multiplies as often.
+# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens, and that at 650 tokens skewing was six times faster, although it multiplies as often.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -676,7 +676,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 # <details><summary><b>What to notice</b></summary>
 #
 # - **The control refutes the score.** Attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %, as much as attention paid to this one, in both captioners<!--[[? all(of["in_box"] - of["another_picture"] < 0.02 for of in scored.values())]]-->. Attention fixed to one location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score says nothing about seeing.
-# - **The intervention does.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> %.
+# - **The intervention says more.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> %.
 # - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional seeds that get no caption right still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
 # - The convolutional encoder gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty, but enough to show what one seed hides.
 # - To score attention you need pictures in which the place does not give the answer away: smaller symbols, in a wider picture, anywhere. There one fixed location per noun scores 54<!--[[100 * float(captions.without_looking(captions.touched(scenes.scenes(400, 5, True, scenes.SCATTERED))).mean()):.0f]]--> %. `python -m lectures.recipes scattered` trains on such pictures.

@@ -94,7 +94,7 @@ show.predict(
     f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. Now you have about ten times the operations. Either the same model reads eight times the text, or you train a model 14 times as large on the same text. Which gives the lower loss?",
     choices=["the text", "the model", "about the same"],
     answer=say,
-    why="More text wins, although it costs fewer operations. The best size may be different again. Look for it in the game below.",
+    why="More text wins, although it costs fewer operations. The best size may lie elsewhere. Look for it in the game below.",
     reveals=ten_times,
 )
 
@@ -361,7 +361,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. Above them, the best of our models is the one with the longest training, so the true minimum may need still more text.
+# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For larger budgets, the best of our models is the one with the longest training, so the true minimum may need still more text.
 # - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so this number is not the paper's 20.
 # </details>
 #
@@ -374,7 +374,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?
 #
-# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50: make it three<!--[[words(round(10**0.5))]]--> times as large. What explains the difference? These are the candidates:
+# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. What explains the difference? These are the candidates:
 #
 # - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosines, where they are too high;
 # - **the count of parameters** (Pearce & Song 2024): without embeddings, small models look smaller than they are;
@@ -423,7 +423,7 @@ show.predict(
     within=5,
     answer=table_part,
     unit=" %",
-    why=f"The table has $82 \\cdot 8 = 656$ parameters. In the largest model it is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end, which changes every exponent.",
+    why=f"The table has $82 \\cdot 8 = 656$ parameters. Of the largest model the table is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end, which changes every exponent.",
     reveals=widgets.exponents_svg(rivals, {"Hoffmann .50": 0.50, "Kaplan .73": 0.73}),
 )
 
@@ -448,7 +448,7 @@ raised = {
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What holds at our scale, and what we cannot tell</b></summary>
 #
-# - No change moves the exponent so far that the two intervals do not overlap<!--[[? not disjoint]]-->.
+# - With every change the two intervals still overlap<!--[[? not disjoint]]-->.
 # - **The right sign.** Kaplan's form raises the exponent by 0.15<!--[[raised["Kaplan's form"]:.2f]]-->. Leaving out the operations of scores and attention raises it by 0.07<!--[[raised["operations counted"]:.2f]]-->, and leaving out the embeddings by 0.03<!--[[raised["embeddings counted"]:.2f]]-->.
 # - **The wrong sign.** The long warm-up *lowers* it by 0.17<!--[[-raised["… warm-up of 300 steps"]:.2f]]-->, and reading losses inside one cosine lowers it by 0.04<!--[[-raised["inside one cosine"]:.2f]]-->.
 # - If all models use the rate of the smallest, the fit gives no usable exponent<!--[[? "… rate of the smallest" not in lawful]]-->. At 524,288<!--[[one_rate[0].D:,]]--> characters the largest of these models has a higher loss than the smallest<!--[[? one_rate[-1].loss > one_rate[0].loss]]-->. If all use the rate of the largest, the exponent rises by 0.03<!--[[raised["… rate of the largest"]:.2f]]-->.
