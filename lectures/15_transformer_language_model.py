@@ -1052,7 +1052,7 @@ widgets.norm_playground(
 #
 # - **sublayer**: attention or a feed-forward network, with its norm and residual connection, inside one layer of a Transformer.
 # - **residual pathway**: the vector of a token on its way through the layers, to which every sublayer adds.
-# - **unembedding**: the matrix that turns the final vector into a score for every token.
+# - **unembedding**: the matrix that turns the last vector into a score for every token.
 # - **logit lens**: the final norm and the unembedding, applied after an earlier layer.
 # - **RMSNorm**: division by the root mean square, without subtracting the mean.
 # - **block**: attention and a feed-forward network, each with a norm and a residual connection; one layer of a Transformer.

@@ -695,7 +695,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # - **pretraining**: training on unlabelled text, before the task that is wanted.
 # - **masked language model**: a bidirectional model that predicts hidden tokens at their own positions; no distribution over texts.
 # - **span corruption**: pretraining in which spans are replaced by sentinels and written by a decoder.
-# - **sentinel**: a special token that marks the position of a missing span.
+# - **sentinel**: a sign that takes the position of a missing span.
 # - **prefix LM**: a language model that reads a prefix in both directions and writes the rest causally.
 # - **contrastive objective**: for each sentence, choosing its partner among the second sentences of all pairs of a batch.
 # - **fine-tuning**: training a pretrained model further, on another task.
