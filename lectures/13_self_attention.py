@@ -74,7 +74,8 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # | bread | 1 | 0 | 0 | 1 |
 #
 # We use two heads with $I = 4$. Keys and values are the words themselves ($W^K = W^V =$ the identity), but queries are not. In head 1
-# a verb asks for words that can *act*, in head 2 for words that can be *eaten*, each time with strength 4. Nouns ask for nothing.
+# a verb asks for words that can *act*, in head 2 for words that can be *eaten*, each time with strength 4
+# (an entry of 4 in $W^Q$). Nouns ask for nothing.
 #
 # > **Ask yourself.** Could *one* head do the same if it asks for both, each with strength 4? What would *eats* receive from it?
 
@@ -214,7 +215,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # The weights become too even. The largest is 0.16<!--[[sharpness[384]:.2f]]--> on average instead of 0.54<!--[[sharpness[32]:.2f]]-->. Equal weights over 15<!--[[tired.shape[1]]]--> tokens
-# would be 0.07<!--[[1 / tired.shape[1]:.2f]]-->. Section 6 of [lecture 12](12_attention.ipynb) has another silent error: splitting the heads with a `view` but no
+# would be 0.07<!--[[1 / tired.shape[1]:.2f]]-->. Section 6 of [lecture 12](12_attention.ipynb) describes another silent error, splitting the heads with a `view` but no
 # transpose.
 # </details>
 

@@ -427,7 +427,7 @@ show.predict(
 # prefers ($u$), and distances that every query prefers ($v$).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **ALiBi and buckets by hand.** Both add to the score a number that depends only on the distance. ALiBi's heads have the slopes ½, ¼, ⅛, … With slope ½
+# **ALiBi and buckets by hand.** Both add a number to the score. It depends only on the distance. ALiBi's heads have the slopes ½, ¼, ⅛, … With slope ½
 # a key 3 words back loses 1.5; with slope ¼ it loses 0.75. T5 learns its numbers, one per *bucket*. With 8 buckets for earlier keys,
 # the distances 0 to 3 have a bucket each. Each of the other four is about 1.7 times as wide as the previous one, and the last one takes all longer distances.
 #
@@ -473,7 +473,7 @@ show.predict(
     "A query is at position 6 and a key at position 4. You let them swap their positions, so the query is at 4 and the key at 6. What happens to their score?",
     choices=outcomes,
     answer=outcomes[not math.isclose(before_the_move, swapped, abs_tol=1e-4)],
-    why="The angle between the two vectors changes, since one now rotates further than the other. Then move both by one, to 7 and 5:",
+    why="The angle between the two vectors changes, because the key now rotates further than the query. Then move both by one, to 7 and 5:",
     reveals=widgets.rotary_playground(rotary, query, key),
 )
 
@@ -602,9 +602,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Can it tell 30 from 40?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
+# - *Which methods can tell 30 from 40?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
 #   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
-# - *Can it tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can, through
+# - *Which can tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can, through
 #   their sines. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
 # - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the waves fall off with distance if all entries are 1; for
 #   random vectors they show no order.

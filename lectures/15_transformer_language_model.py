@@ -551,7 +551,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Does a warm-up help?** A large gradient need not do harm, since Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). So we train 12 layers
+# **Does a warm-up help?** A large gradient need not do harm, since Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). We test this. We train 12 layers
 # at three learning rates, with and without a warm-up of 100 steps, one run each (`python -m lectures.recipes warmup`). At the middle rate we repeat post-norm with
 # three seeds, and with GPT-2's initial weights (`warmup_again`).
 

@@ -151,7 +151,7 @@ widgets.family_playground(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **Before Transformers.** Dai & Le (2015) trained an LSTM on text and started a classifier from its weights. ULMFiT (Howard & Ruder 2018) fine-tuned a whole pretrained LSTM. ELMo (Peters et al. 2018) kept two LSTM language models fixed, one
 #   per direction, and gave their states to another model instead of word vectors.
-# - **GPT-1** (Radford et al. 2018) fine-tunes a causal Transformer, and **GPT-2** (2019) prompts it. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
+# - **GPT-1** (Radford et al. 2018) is a causal Transformer that is fine-tuned, and **GPT-2** (2019) is prompted. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
 #   neither size nor data, so outsiders cannot say what made it better.
 # - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out (did this sentence follow that one?). **ELECTRA** (Clark et al. 2020) hides nothing. A small model replaces some tokens, and the encoder says of *every*
 #   token whether it was replaced, so all positions are trained and not just 15 %.
@@ -349,7 +349,7 @@ show.predict(
     "Control 2, embeddings only. We keep the pretrained letter vectors and reset both layers. How much of the gain at 500 labels is left?",
     choices={"hardly any": 10, "about half": 50, "nearly all": 95},
     answer=kept,
-    why="On average most of what helps is in the layers, not in the table. The last table below gives the intervals.",
+    why="On average most of the gain comes from the layers, not from the table. The last table below gives the intervals.",
     reveals=[table_told, widgets.transfer_explorer(transfer), gaps_told],
 )
 

@@ -463,7 +463,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What is lost? Cards in a text
 #
-# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit, and eight by **questions**, each of which asks for the rank of the card of one suit:
+# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit. Eight are replaced by **questions**. Each asks for the rank of the card of one suit:
 #
 # > wherefo **♥7** art tho **♠Q** rome **♥?** deny thy f …
 #

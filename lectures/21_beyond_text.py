@@ -517,7 +517,7 @@ widgets.chorale_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but its order of voices allows it: at every sixteenth *put in* the soprano, and sample alto, tenor and bass.
+# **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but its order of voices allows it. At every sixteenth *put in* the soprano, and sample alto, tenor and bass.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 melodies = excerpts[:, : 4 * 32 : 4]  # the sopranos of six pieces, 32 sixteenths each

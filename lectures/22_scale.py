@@ -676,7 +676,7 @@ show.predict(
     choices={"about 10 %": 10, "about 40 %": 40, "about 70 %": 70, "nearly all": 97},
     answer=100 * rows["sums", "writing"][8],
     unit=" %",
-    why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). A model of section 8 with {by_width[after][0]['parameters']:,} parameters adds three digits, because it was trained for nothing else.",
+    why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). A model of section 8 with {by_width[after][0]['parameters']:,} parameters adds three-digit numbers, because it was trained for nothing else.",
     reveals=show.share_panels_svg(
         list(next(iter(rows.values()))),
         panels,
@@ -708,7 +708,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 #
 # - Without an example the prompt does not say what the task is, and no answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
 # - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model do not make a law of prompting.
-# - Choosing among four shows progress where writing shows little, as with the metrics of section 8.
+# - Choosing among four answers shows progress where writing shows little, as with the metrics of section 8.
 # - There are 30 questions per point, so an interval is about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #

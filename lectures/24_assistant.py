@@ -360,7 +360,7 @@ widgets.beta_player(preferring)
 # - With β = 0.1 the *preferred* answers became **less** probable. Their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. With β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
 # - With both values of β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
 # - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token from the reference model. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
-# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. Only two rates of DPO were tried.
+# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. We tried only two learning rates for DPO.
 # - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
 # </details>
 #
@@ -846,7 +846,7 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # ## Check yourself
 #
 # 1. Why do the user's tokens not count in the loss of instruction tuning?
-# <details><summary>Answer</summary>The model should learn to answer, not to ask. With their loss it would spend capacity on imitating users.</details>
+# <details><summary>Answer</summary>The model should learn to answer, not to ask. If the user's tokens counted, it would spend capacity on imitating users.</details>
 #
 # 2. A tuned model declines 95 % of the unanswerable questions. Is that good?
 # <details><summary>Answer</summary>You cannot tell without the share of answerable questions that it declines. A model that always declines reaches 100 %.</details>
