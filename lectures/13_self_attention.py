@@ -3,8 +3,8 @@
 #
 # *The young doctor quickly closed the heavy door.* Who closed it? What was heavy? You joined the words in pairs without noticing.
 # In self-attention every word does something similar. It asks all the others, and listens to some. If a head joins *heavy* to *door*,
-# does it know grammar? And does the model need it? This lecture computes such a layer by hand, shows how a mask keeps a model from reading
-# ahead, and tests what a head's weights say.
+# does it know grammar? And does the model need that head? This lecture computes such a layer by hand, shows how a mask keeps a model from reading
+# ahead, and tests what a head's weights can tell you.
 #
 # <img src="figures/heads_as_edges.svg" width="760" alt="The sentence 'the young doctor quickly closed the heavy door' with six edges above it, as in a dependency parse: 'the' to 'doctor' and 'the' to 'door', 'young' to 'doctor' and 'heavy' to 'door', 'doctor' to 'closed', and 'closed' to 'door', drawn by four heads of MiniLM.">
 #
@@ -19,7 +19,7 @@
 # - combine a causal mask with padding, without a NaN;
 # - say what an ablation shows, and why it needs a control.
 #
-# **You need** [lecture 12](12_attention.ipynb) (query, key, value, softmax, mask, head). From [lecture 1](01_language_models.ipynb): a language model gives a probability to every
+# **You need** [lecture 12](12_attention.ipynb) (query, key, value, softmax, mask, head). [Lecture 1](01_language_models.ipynb) explains that a language model gives a probability to every
 # possible next word, and its loss is the mean of $-\ln p$, where $p$ is the probability of the correct one. Vectors are rows, so a matrix multiplies from the right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
@@ -63,7 +63,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # $$\mathrm{head}_k[t_1] = \sum_{t_2} \alpha[k, t_1, t_2]\, V_k[t_2], \qquad
 #   \mathrm{output} = [\mathrm{head}_1;\, \mathrm{head}_2;\, \dots]\; W^O.$$
 #
-# $I$ is the width of *one head's* queries and keys. The semicolon joins vectors end to end: **concatenation**.
+# $I$ is the width of *one head's* queries and keys. The semicolon joins vectors end to end, which is called **concatenation**.
 #
 # Take three words with four features each: *is a noun, is a verb, can act, can be eaten*.
 #
@@ -74,9 +74,10 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # | bread | 1 | 0 | 0 | 1 |
 #
 # We use two heads with $I = 4$. Keys and values are the words themselves ($W^K = W^V =$ the identity), but queries are not. In head 1
-# a verb asks for words that can *act*, in head 2 for words that can be *eaten*, each time with strength 4. Nouns ask for nothing.
+# a verb asks for words that can *act*, in head 2 for words that can be *eaten*, each time with strength 4
+# (an entry of 4 in $W^Q$). Nouns ask for nothing.
 #
-# > **Ask yourself.** Could *one* head with strength 4 for both do the same? What would *eats* receive from it?
+# > **Ask yourself.** Could *one* head do the same if it asks for both, each with strength 4? What would *eats* receive from it?
 
 # %% slideshow={"slide_type": "fragment"}
 X = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1]])
@@ -112,7 +113,7 @@ show.predict(
 #
 # - In the row *eats* of head 1, *cat* gets a weight of $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and each of the others 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]-->.
 # - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
-# - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who does it, and to what.
+# - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who acts and what is eaten.
 # - One head that asks for both gives *cat* and *bread* the same weight, 0.47<!--[[one_for_both[0]:.2f]]--><!--[[? one_for_both[0] == one_for_both[2]]]-->. Then *eats* receives their sum,
 #   in which nothing says who eats whom. Two heads keep the two answers in separate dimensions.
 # - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the scores 112 and 96 by $\sqrt{64} = 8$. This
@@ -139,8 +140,8 @@ print(dots / math.sqrt(64), torch.softmax(dots / math.sqrt(64), dim=-1))
 # mistake is to divide by √3, because there are three words. Let the room propose what a single head would have to do.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Where such a layer sits.** The picture is drawn from MiniLM itself, from the bottom up. Vectors of words enter, each of the 6 layers lets
-# them read each other, and what a word receives is added to its own vector. The coloured box is this lecture;
+# **Where such a layer sits.** The picture is computed from MiniLM itself. Read it from the bottom up. Word vectors enter. In each of the 6 layers
+# they read one another, and each word adds what it receives to its own vector. This lecture is about the coloured box;
 # [lecture 15](15_transformer_language_model.ipynb) explains the pale ones.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -151,7 +152,7 @@ HTML(widgets.architecture(encoder, lit=["self-attention"]))
 # **The same in MiniLM**, with the real values of layer 3, head 1. Press play, or step with the arrow keys. Then choose another head
 # or another query token. (Hover over a vector to see its values.)
 #
-# > **Ask yourself.** You may add a *causal mask*, which lets no word read a later one. Then *closed* can no longer read *door*. Where does the
+# > **Ask yourself.** Add a *causal mask*, which lets no word read a later one. Then *closed* can no longer read *door*. Where does the
 # > weight go?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -167,7 +168,7 @@ widgets.head_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# The weights must sum to 1, so nearly all of it goes to `[CLS]`, which has the highest of the remaining scores. MiniLM was trained without
+# The weights must sum to 1, so nearly all the weight goes to `[CLS]`, which has the highest of the remaining scores. MiniLM was trained without
 # this mask, so this does not show what a causal model learns.
 # </details>
 
@@ -198,8 +199,8 @@ with show.held_back() as divided:
             print(f"divided by {name}: mean of the largest weight {alpha.amax(-1).mean():.2f}")
             sharpness[width] = alpha.amax(-1).mean().item()
 show.predict(
-    f"The mean of the largest weight in each row of layer 3, for the sentence about the animal, is {sharpness[32]:.2f} if you divide correctly. "
-    "What is it if you divide by $\\sqrt{384}$ instead?",
+    "Take the sentence about the animal, and the largest weight in each row of layer 3. "
+    f"Divide by $\\sqrt{{32}}$, and their mean is {sharpness[32]:.2f}. What is it if you divide by $\\sqrt{{384}}$ instead?",
     choices={
         "about 0.9: too sharp": 0.9,
         "about the same": sharpness[32],
@@ -213,8 +214,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The weights become too even: the largest is 0.16<!--[[sharpness[384]:.2f]]--> instead of 0.54<!--[[sharpness[32]:.2f]]-->, on the way to the 0.07<!--[[1 / tired.shape[1]:.2f]]--> of a plain average over
-# 15<!--[[tired.shape[1]]]--> tokens. Section 6 of [lecture 12](12_attention.ipynb) has another silent error: splitting the heads with a `view` but no
+# The weights become too even. The largest is 0.16<!--[[sharpness[384]:.2f]]--> on average instead of 0.54<!--[[sharpness[32]:.2f]]-->. Equal weights over 15<!--[[tired.shape[1]]]--> tokens
+# would be 0.07<!--[[1 / tired.shape[1]:.2f]]-->. Section 6 of [lecture 12](12_attention.ipynb) describes another silent error, splitting the heads with a `view` but no
 # transpose.
 # </details>
 
@@ -252,9 +253,9 @@ widgets.edges_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2 reads the previous word, and each word of this sentence gives it a weight of 1.00<!--[[opening[0, 2].diagonal(-1).min():.2f]]-->. That is a position, not grammar.
-# - Layer 3, head 1 leads from a verb to its object, *closed* → *door*<!--[[? opening[3, 1, 4].argmax() == 7]]-->, and from a determiner to its noun<!--[[? opening[3, 1, 0].argmax() == 2 and opening[3, 1, 5].argmax() == 7]]-->. It is the head that led
-#   from "it" to "animal" in [lecture 12](12_attention.ipynb).
+# - Layer 0, head 2 reads the previous word, and each word of this sentence gives it a weight of 1.00<!--[[opening[0, 2].diagonal(-1).min():.2f]]-->. This head follows position, not grammar.
+# - Layer 3, head 1 links a verb to its object, *closed* → *door*<!--[[? opening[3, 1, 4].argmax() == 7]]-->, and a determiner to its noun<!--[[? opening[3, 1, 0].argmax() == 2 and opening[3, 1, 5].argmax() == 7]]-->. It is the head that linked
+#   "it" to "animal" in [lecture 12](12_attention.ipynb).
 # - SmolLM2 has a causal mask. No word reads a later one<!--[[? not alpha.triu(1).any()]]-->, so it can never draw the edge from *closed* to *door*.
 # - A parse gives each word *one* edge, whose label has a meaning. A head gives *every* pair a weight, and nobody has defined what the
 #   head's index means. This picture leaves out special tokens such as `[CLS]`, which often get much of the weight.
@@ -266,7 +267,7 @@ widgets.edges_playground(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does a head know grammar? Count.** We parsed sixteen sentences by hand. For each relation we choose the head that finds the right
-# word most often in *eight* of the sentences (if several tie, all of them), and then ask how often it is right in the *other eight*.
+# word most often in *eight* of the sentences. If several tie, we keep them all. Then we count how often it is right in the *other eight*.
 # Every claim about a head needs a baseline, a simpler rule that could explain the same hits. We take three:
 #
 # - **a fixed distance**: always read the word at the distance that was most frequent in the first eight sentences;
@@ -379,7 +380,7 @@ counted = HTML(
         says=[f"{hit:.0%} of {edges}" for _, hit, edges, _ in bars],
         highlight=[i for i, bar in enumerate(bars) if bar[-1]],
         reach=1,
-        title="edges found in the eight sentences that did not choose the head",
+        title="edges found in the eight sentences not used to choose the head",
         note="Orange: a head of MiniLM, as layer.head. Blue: the best of the three rules.",
         width=860,
     )
@@ -401,7 +402,7 @@ show.predict(
 #   five<!--[[words(round(verb["edges"] * verb["next noun"]))]]-->. In "apple juice" the rule picks *apple*; the head picks *juice*. A lead of three<!--[[words(round(verb["edges"] * (verb["tested on"] - verb["next noun"])))]]--> sentences is a hint and not a law.
 # - Determiner → noun: the head that is best in the first eight sentences, with 88<!--[[100 * determiner["chosen on"]:.0f]]--> %, drops to 55<!--[[100 * determiner["tested on"]:.0f]]--> % in the others. If you pick the best of many
 #   heads on few examples, some of its success is luck. So choose on one half and test on the other.
-# - "The next noun" gets 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than the chosen head or the one of the opening picture<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
+# - "The next noun" finds 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than the chosen head or the one in the opening picture<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
 # - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. Perhaps it only reads the next noun.
 # - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat every rule, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
 #   (2.8) finds all fifteen<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
@@ -410,7 +411,7 @@ show.predict(
 #   short sentences only show how to test such a claim.
 # </details>
 #
-# **A head that seems to parse may be no better than “the next noun”.** Compare it with simpler rules, on sentences that did not choose it.
+# **A head that seems to parse may be no better than “the next noun”.** Compare it with simpler rules, on sentences that were not used to choose it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room propose more rules before you show the picture. Then ask for a sentence that could still refute the claim
@@ -419,7 +420,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. All positions in parallel, and don't look ahead
 #
-# A language model learns from a text of $n$ words through $n - 1$ small tasks: after each word, predict the next one. A recurrent
+# A text of $n$ words gives a language model $n - 1$ small tasks. After each word it predicts the next one. A recurrent
 # network ([lecture 6](06_recurrent_networks.ipynb)) works through them one by one, because each state waits for the previous one. In self-attention
 # no row waits for another, so *all positions are computed in parallel*. The only rule is that the row of a word must
 # not see the word that it should predict. The **causal mask** enforces it:
@@ -429,7 +430,7 @@ show.predict(
 # SmolLM2 reads "When she tried to print her tickets, she found that the printer was out of toner."
 #
 # > **Ask yourself.** After which word is the model most confident about the next one? How surprised is it by *tickets*? And do the
-# > guesses at the first eight tokens change if the model never gets the rest of the sentence?
+# > guesses after the first eight tokens change if the model never sees the rest of the sentence?
 
 # %% slideshow={"slide_type": "fragment"}
 sentence = "When she tried to print her tickets, she found that the printer was out of toner."
@@ -546,7 +547,7 @@ show.predict(
 # Keep time for the leak test that follows, because it is the one habit to take home.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **And what happens when the model has to write?** There is no future to copy from.
+# **And what happens when the leaky model has to write?** There is no future to copy from.
 
 # %% slideshow={"slide_type": "fragment"}
 digits = torch.randint(10, (400, 16), generator=torch.Generator().manual_seed(1))
@@ -577,13 +578,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The loss is more than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. The model gives its first guess a mean probability of 0.65<!--[[first_guess:.2f]]-->, and no such guess about a
+# The loss is more than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. The model gives its top guess a probability of 0.65<!--[[first_guess:.2f]]--> on average, but no guess about a
 # random digit can be right more often than one time in ten.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A test for leaks** needs neither training nor data. Change *one* token, and see at which positions the output changes. Every causal model
-# of this course must pass it.
+# in this course must pass it.
 
 # %% slideshow={"slide_type": "fragment"}
 text = digits[:1]
@@ -697,7 +698,7 @@ with show.held_back() as shares:
     print(
         f"heads that give it more than half: {(on_first.mean(-1) > 0.5).sum()} of {before.numel()}"
     )
-    print(f"length of its value, against the median of the others: {ratio.median():.2f}")
+    print(f"length of its value, relative to the median of the others: {ratio.median():.2f}")
     print(
         f"most on the previous token: layer {best // 9}, head {best % 9}, {before.max():.2f} on average"
     )
@@ -732,12 +733,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The first token gets 0.58<!--[[on_first.mean():.2f]]--> of all weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
+# - On average the first token gets 0.58<!--[[on_first.mean():.2f]]--> of the weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
 #   give it more than half. This is an **attention sink** (Xiao et al. 2024).
 # - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little.
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
-# - In "one two three four one two three", layer 8, head 2 reads "four" from the final "three", with a weight of 0.66<!--[[continued[3]:.2f]]-->, where "four"
-#   followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does
+# - In "one two three four one two three", the final "three" reads "four" in layer 8, head 2, with a weight of 0.66<!--[[continued[3]:.2f]]-->. "Four" is
+#   the word that followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does
 #   not make this head an induction head; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
 
@@ -754,7 +755,7 @@ show.predict(
 #
 # A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", and then ablated the heads with the
 # largest weights. **Ablating a head** means setting its output to zero (Michel et al. 2019), here at the last token. As a control we
-# ablated as many other heads, drawn at random, 20 times. The heads with the largest weights are all in late layers, so a second control draws
+# ablated the same number of other heads, drawn at random, and repeated this 20 times. The heads with the largest weights are all in late layers, so a second control draws
 # only from those layers (`python -m lectures.recipes looking_back`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -823,8 +824,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without the **twenty** heads the probability falls to 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->. Every random set of twenty leaves more, at least 0.31<!--[[min(least.values()):.2f]]-->.
-# - A *single* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 2 · 20 random draws does as much harm<!--[[? lower["any layer"]["1"] == lower["layers 17 to 25"]["1"] == 0]]-->.
-# - With **five**, one<!--[[words(lower["any layer"]["5"])]]--> of the 20 sets from any layer does more harm. It leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->, the top five leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
+# - Ablating a *single* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 2 · 20 heads drawn at random does as much harm<!--[[? lower["any layer"]["1"] == lower["layers 17 to 25"]["1"] == 0]]-->.
+# - With **five**, one<!--[[words(lower["any layer"]["5"])]]--> of the 20 sets from any layer does more harm. It leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->; the top five leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
 #   the draws would have hidden this, so report the *rank* among them.
 # - Do late layers simply matter more? Sets drawn from the same layers never do as much harm as the top heads, at any of the five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
 # - A rank of 0 among 20 draws has a probability of about 1 in 21 if the heads are like any others. So one such rank is weak evidence. The distance between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and

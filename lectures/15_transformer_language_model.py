@@ -5,9 +5,9 @@
 # train it in three minutes, and run a published model, SmolLM2, in the same twenty lines. One question stays open until the end.
 # Recurrent networks can do all this as well, so *why Transformers?*
 #
-# <img src="figures/from_noise.svg" width="900" alt="What one GPT writes before training and after 30, 200 and 2,000 steps: first random characters, then letters and spaces in plausible numbers, then short words, at last lines that look like a play.">
+# <img src="figures/from_noise.svg" width="900" alt="What one GPT writes before training and after 30, 200 and 2,000 steps: first random characters, then letters and spaces in plausible numbers, then short words, finally lines that look like a play.">
 #
-# *One small GPT, trained on Shakespeare's plays, one character at a time. In section 6 you press the button yourself.*
+# *One small GPT, trained on Shakespeare's plays, one character at a time. In section 6 you start the training yourself.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -19,8 +19,8 @@
 # - say what a cache of keys and values saves, and what it costs;
 # - judge the usual answers to "why Transformers?" by measurements.
 #
-# **You need** [lecture 13](13_self_attention.ipynb) (self-attention, causal mask) and [lecture 14](14_positions.ipynb) (rotary positions). From [lecture 5](05_training_well.ipynb): LayerNorm, Adam,
-# warm-up. Vectors are rows, so a matrix multiplies from the right, $xW$.
+# **You need** [lecture 13](13_self_attention.ipynb) (self-attention, causal mask) and [lecture 14](14_positions.ipynb) (rotary positions). From [lecture 5](05_training_well.ipynb) you need LayerNorm, Adam
+# and warm-up. Vectors are rows, so a matrix multiplies from the right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
 # |---|---|---|---|---|---|---|---|---|---|
@@ -56,7 +56,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A pathway to which every layer adds
 #
-# A Transformer keeps one vector per token. Its layers never replace this vector, they only *add* to it. With attention $A_\ell$ and a
+# A Transformer keeps one vector per token. Its layers never replace this vector; they only *add* to it. With attention $A_\ell$ and a
 # feed-forward network $F_\ell$ in layer $\ell$, each of them a **sublayer**,
 #
 # $$x \leftarrow x + A_\ell(x), \qquad x \leftarrow x + F_\ell(x), \qquad \ell = 1, \dots, L.$$
@@ -66,9 +66,9 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # ([lecture 2](02_tokens_and_vectors.ipynb)). Here $d$ is the width of the pathway, and $L$ is the number of layers.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The next picture is drawn from the models themselves. Read it from the bottom up: a **norm** (section 2) prepares what a sublayer
-# reads, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
-# position by itself. Together, norms included, they are a **layer**, or **block**. Press play to follow a vector through the parts. Then change `model` and `layer`;
+# The next picture is computed from the models themselves. Read it from the bottom up. A **norm** (section 2) prepares the input of a
+# sublayer, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
+# position by itself. Together, norms included, they form a **layer**, or **block**. Press play to follow a vector through the parts. Then change `model` and `layer`;
 # the sizes shown are measured in that model as it reads the sentence.
 
 # %% slideshow={"slide_type": "subslide"}
@@ -87,7 +87,7 @@ widgets.architecture_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The two small parts: norm and feed-forward network
 #
-# The vectors on the pathway change in size from layer to layer, but a sublayer should receive vectors of one size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
+# The vectors on the pathway change in size from layer to layer, but a sublayer should receive vectors of constant size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
 # features of *one* vector and divides by their standard deviation. **RMSNorm** (Zhang & Sennrich 2019) only divides by the root mean
 # square, which takes fewer operations. Both then multiply by a learned gain $g$, and LayerNorm adds a learned bias $b$:
 #
@@ -138,7 +138,7 @@ show.predict(
 #
 # $$F(x) = \varphi(x W_1 + b_1)\, W_2 + b_2 .$$
 #
-# In 2017 $\varphi$ was ReLU, GPT has GELU, and SmolLM2 has a gated variant, SwiGLU, with three matrices.
+# In 2017 $\varphi$ was ReLU. GPT uses GELU, and SmolLM2 uses a gated variant, SwiGLU, with three matrices.
 #
 # Attention moves information *between* positions; the feed-forward network works *within* a position. Wang's slides call this a decomposition.
 # What does it save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
@@ -198,11 +198,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The feed-forward networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, so its attention has
-#   fewer parameters.)
+#   fewer parameters than $4d^2$ per layer.)
 # - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2$ = 174<!--[[12 * 96 * 12_288**2 / 1e9:.0f]]--> billion, nearly all of its 175 billion parameters.
-# - The scores, $2nd$ per token and layer, are the only part that depends on the length $n$. They equal the matrices' $12d^2$ at $n = 6d$.
+# - The scores cost $2nd$ multiply-adds per token and layer, the only part that depends on the length $n$. They equal the matrices' $12d^2$ at $n = 6d$.
 #   For GPT-3 that is a text of 73,728<!--[[6 * 12_288:,]]--> tokens.
-# - Doubling the width quadruples the parameters of a layer; doubling the depth doubles them.
+# - Doubling the width quadruples the parameters of the layers; doubling the depth doubles them.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -212,7 +212,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A GPT in twenty lines
 #
-# A **block** is attention and a feed-forward network, each behind a norm, each added to the pathway. A **stack** of blocks between an
+# A **block** is attention and a feed-forward network. Each reads the pathway through a norm and adds its output to the pathway. A **stack** of blocks between an
 # embedding table and its unembedding is a GPT. Positions act inside attention (rotary, [lecture 14](14_positions.ipynb)).
 
 
@@ -244,7 +244,7 @@ class GPT(nn.Module):
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Now fill in the parts, here for the small GPT on characters that you train in section 6. A feed-forward network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
-# The first weights are small, as in GPT-2 (standard deviation 0.02), and smaller still where a sublayer ends, so that the untrained pathway hardly grows with depth.
+# The initial weights are small, as in GPT-2 (standard deviation 0.02), and smaller still in the last matrix of each sublayer, so that the untrained pathway hardly grows with depth.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -310,8 +310,9 @@ with torch.no_grad():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - From our 343,584<!--[[sum(p.numel() for p in newborn.parameters()):,]]--> parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated feed-forward network for
-#   the plain one, nine heads that share three sets of keys and values, a larger base of its rotary positions. The twenty lines are the same.
+# - Our GPT has 343,584<!--[[sum(p.numel() for p in newborn.parameters()):,]]--> parameters, SmolLM2 135 million. Only the parts and their sizes differ. SmolLM2 has RMSNorm instead of LayerNorm, a gated
+#   feed-forward network instead of the plain one, nine heads that share three sets of keys and values, and a larger base for its rotary
+#   positions. The twenty lines are the same.
 # - In `nlmcore.transformer` such parts are fields of one configuration: `TransformerConfig(norm=…, feed_forward=…)`.
 # - The untrained model gives every character nearly the same probability, so its loss is close to<!--[[? abs(earlier["losses"][0] - math.log(characters.vocab_size)) < 0.05]]--> $\ln 82$ = 4.41<!--[[math.log(characters.vocab_size):.2f]]-->. If you see something much larger
 #   at the first step, check the initial weights.
@@ -366,7 +367,7 @@ show.predict(
     "SmolLM2 reads “The capital of France is”. After how many of its 30 layers is *Paris* the likeliest next word?",
     choices={"about 5": 5, "about 15": 15, "28 or more": 30},
     answer=first_right,
-    why="This does not show that the earlier layers did not know it, only that nothing reads as *Paris* through this lens.",
+    why="The earlier layers may already hold the answer, in a form that this lens does not read as *Paris*.",
     reveals=[
         at_depths,
         widgets.lens_player(
@@ -384,12 +385,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the first hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
-# - Layers add very different amounts. What the first one adds is 14<!--[[adds[0]:.0f]]--> times as large as what it reads. In the middle layers it is about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, in the last one 0.62<!--[[adds[-1]:.2f]]--> times.
+# - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the top hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
+# - Layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
 #   (The right-hand picture of the widget has a logarithmic axis.)
 # - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
 # - Our GPT has four layers. After *or not* it expects a comma, and one layer is enough to predict it<!--[[? comma == [","] * 4]]-->.
-# - The lens uses a norm and a matrix that were trained for the *last* layer. Where an early row says nothing sensible, the vector may still contain the
+# - The lens uses a norm and a matrix that were trained for the *last* layer. Where an early row makes no sense, the vector may still contain the
 #   answer, in directions that the lens does not read.
 # </details>
 
@@ -399,7 +400,7 @@ show.predict(
 #
 # $$\text{score} = \frac{u \odot g}{s} \cdot \Big( x_0 + \sum_\ell A_\ell + \sum_\ell F_\ell \Big),$$
 #
-# and each sublayer has its own share. (The score is relative to the mean over all words; softmax ignores such a constant.)
+# and each sublayer contributes its own term. (The score is relative to the mean over all words; softmax ignores such a constant.)
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -443,7 +444,7 @@ widgets.added_player(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->, and most of that in the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
+# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->. Most of the sum comes from the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
 #   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layers count from 0, so layer 29 is the last one.)
 # - Some sublayers *subtract*<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
 # - The sum tells which sublayers wrote the score, not which ones found the answer. An early layer may have moved the information to a
@@ -466,7 +467,7 @@ widgets.added_player(
 #
 # With pre-norm an uninterrupted sum leads from the last layer back to the first, and a sum passes the upstream gradient on unchanged. With
 # post-norm each layer's norm rescales the pathway, forwards and backwards. We stack up to 32 layers with random weights and measure one forward and one
-# backward pass, with five seeds. (The weights are Glorot's. With them, unlike with GPT-2's, what a sublayer adds does not shrink with depth.)
+# backward pass, with five seeds. (We use Glorot's initial weights. Unlike GPT-2's, they are not scaled down in deeper stacks.)
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -526,13 +527,13 @@ with show.held_back() as gradients_told:
 show.predict(
     "You make a *pre-norm* stack eight times deeper, 32 layers instead of 4. How much larger is the vector at the end of its pathway, before training?",
     choices={
-        "as large": 1.0,
+        "equally large": 1.0,
         "about 3 times": 3.0,
         "about 8 times": 8.0,
         "about 250 times": 250.0,
     },
     answer=larger,
-    why="Each sublayer reads a vector of one size, so each adds a vector of about one size, in an unrelated direction. Such a sum grows like $\\sqrt L$, and $\\sqrt 8 = 2.8$. What does post-norm do, and what happens to the gradients?",
+    why="Each sublayer reads a vector of the same size, so each adds a vector of about the same size, in an unrelated direction. Such a sum grows like $\\sqrt L$, and $\\sqrt 8 = 2.8$. What does post-norm do, and what happens to the gradients?",
     reveals=[
         gradients_told,
         widgets.depth_playground(through, ["post-norm", "pre-norm"], [4, 8, 16, 32]).opens(
@@ -544,15 +545,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With pre-norm the deeper pathway ends 3.0<!--[[larger:.1f]]--> times as large. The final norm divides the gradient by this size, so the last layer's gradient falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
-# - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient does not shrink with depth: it is 0.50<!--[[at_top["post", 4].mean():.2f]]--> with 4 layers and 0.67<!--[[at_top["post", 32].mean():.2f]]--> with 32.
-# - Xiong et al. (2020) derive both laws, and explain with them why post-norm needs a **warm-up** of the learning rate: its last layers start with large gradients.
+# - With pre-norm the final vector is 3.0<!--[[larger:.1f]]--> times as large after 32 layers as after 4. The final norm divides the gradient by this size, so the last layer's gradient falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
+# - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient does not shrink with depth. It is 0.50<!--[[at_top["post", 4].mean():.2f]]--> with 4 layers and 0.67<!--[[at_top["post", 32].mean():.2f]]--> with 32.
+# - Xiong et al. (2020) derive both laws. They use them to explain why post-norm needs a **warm-up** of the learning rate: its last layers start with large gradients.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Does a warm-up help?** A large gradient need not do harm, since Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). So we train 12 layers
+# **Does a warm-up help?** A large gradient need not do harm, since Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). We test this. We train 12 layers
 # at three learning rates, with and without a warm-up of 100 steps, one run each (`python -m lectures.recipes warmup`). At the middle rate we repeat post-norm with
-# three seeds, and with GPT-2's first weights (`warmup_again`).
+# three seeds, and with GPT-2's initial weights (`warmup_again`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 ended = {  # (norm, warm-up, rate) -> nats per character on dev plays
@@ -577,16 +578,16 @@ for initial, by in again.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. At none of the three did a warm-up help it<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
-# - At 0.001 post-norm needs the warm-up. It ends at 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it, and at 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about the loss of a model that knows only character frequencies (3.3<!--[[unigram:.1f]]-->).
+# - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. A warm-up helps it at none of the three<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
+# - At 0.001 post-norm needs the warm-up. Its loss is 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it and 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about that of a model that knows only character frequencies (3.3<!--[[unigram:.1f]]-->).
 # - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
 # - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
-# - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three with it.
-# - Why post-norm fails here, we do not know. Adam largely cancels the size of a gradient, so the law above alone does not explain it. With GPT-2's first weights
+# - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and only one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three learns with it.
+# - We do not know why post-norm fails here. Adam largely cancels the size of a gradient, so the law above alone does not explain it. With GPT-2's initial weights
 #   (section 3) post-norm mostly fails as well, and there the last layer's gradient does not depend on depth: from 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
 #
-# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** Why, we do not know.
+# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
@@ -653,10 +654,10 @@ def from_the_checkpoint():
 
 
 show.predict(
-    f"Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, that is, {100 * per_step:,} characters?",
+    f"Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, in which the model reads {100 * per_step:,} characters?",
     choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
     answer=after_100,
-    why=f"The loss falls below {unigram:.1f}, that of the characters' frequencies alone, after {passed} steps. Press *train*: it runs in the background, so you can continue to read. *stop* finishes the current step; *train* then "
+    why=f"After {passed} steps the loss falls below {unigram:.1f}, the loss of a model that knows only character frequencies. Press *train*: it runs in the background, so you can continue to read. *stop* finishes the current step; *train* then "
     "resumes exactly where it stopped. The slider and its play button show what was written at each stage.",
     reveals=widgets.training_player(
         {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
@@ -666,9 +667,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
+# - The samples improve in this order: character frequencies, word lengths, short words, names in capitals with a full stop, lines of a play.
 # - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Then progress slows. After 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
-# - On plays that it was not trained on it is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so it has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
+# - On held-out plays the loss is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so the model has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
 # - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so the loss jumps up a little at first.
 # </details>
 
@@ -681,9 +682,9 @@ show.predict(
 #
 # In *training*, all positions of a text are computed in parallel, because the future is hidden by the mask and not by the order of computation. The
 # longest chain of operations that must wait for each other has $L$ blocks, however long the text is; in a recurrent network it has
-# $n$ steps. In this respect a Transformer is nearer to a convolutional network than to a recurrent one (McAllester).
+# $n$ steps. In this respect a Transformer is closer to a convolutional network than to a recurrent one (McAllester).
 #
-# In *writing*, each token depends on the previous one, so $n$ tokens take $n$ steps. But must each step read the whole text again?
+# In *generation*, each token depends on the previous one, so $n$ tokens take $n$ steps. But must each step read the whole text again?
 # A new token changes nothing at earlier positions, so their keys and values can be kept. This is the **key–value cache**:
 
 
@@ -744,7 +745,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Step through the cache.** Press play. The framed column is computed in this step, the others are read. The second model sees only a
+# **Step through the cache.** Press play. The framed column is computed in this step; the others are read from the cache. The second model sees only a
 # window of six tokens, so its cache stops growing. (This is possible because its positions are relative, [lecture 14](14_positions.ipynb).)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -759,7 +760,7 @@ widgets.cache_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** SmolLM2 has 30 layers and keeps 3 heads of keys and of values of width 64 each, in 4 bytes per number. How many bytes does one token cost?
+# > **Ask yourself.** SmolLM2 has 30 layers and keeps 3 heads of keys and of values of width 64 each, in 4 bytes per value. How many bytes of the cache does one token take?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
@@ -767,8 +768,8 @@ widgets.cache_player(
 #   head of queries, would take three times as much.
 # - Without the cache the 256th token takes 256<!--[[times_products:.0f]]--> times as many multiplications, but only 24<!--[[times_seconds:.0f]]--> times as much time. (A likely reason, not tested: with the cache, all
 #   weights must still be read from memory for a single token.)
-# - The cache trades memory for time. It grows with every token, whereas an LSTM's state has one size forever. For long texts the
-#   cache is what fills the memory, and [lecture 18](18_cheaper_attention.ipynb) is about that.
+# - The cache trades memory for time. It grows with every token, whereas an LSTM's state has a fixed size. For long texts the
+#   cache fills the memory; [lecture 18](18_cheaper_attention.ipynb) is about that.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -783,7 +784,7 @@ widgets.cache_player(
 # | answer | our measurement |
 # |---|---|
 # | *It is faster at equal size.* | It depends on the size. The next prediction asks how. |
-# | *It is better at translation.* | Not seen. Letters to phonemes, nearly equal parameters, one run each: the Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
+# | *It is better at translation.* | We did not see it. The task is to turn letters into phonemes, with nearly equal parameters and one run each. The Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
 # | *It is nothing but attention.* | It is not. The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 9). |
 # | *Its vectors depend on the context.* | An LSTM's states do as well: the cosines below are less than 1 for both models. (Do not compare the two values. Cosines are large everywhere in such models, [lecture 17](17_pretraining.ipynb).) |
 
@@ -818,7 +819,7 @@ for name, cosine in kings.items():
     print(f"{name:14} 'king' in four contexts: mean cosine {cosine:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The scorecard** of four networks, all with $L$ layers of width $d$ ([lecture 4](04_windows_and_convolutions.ipynb) began it), per layer:
+# **The scorecard** compares four networks, all with $L$ layers of width $d$. (We began it in [lecture 4](04_windows_and_convolutions.ipynb).) Costs are per layer.
 #
 # | | window of $k$ | convolution | recurrent | Transformer |
 # |---|---|---|---|---|
@@ -847,7 +848,7 @@ small_step, large_step = timed[48, 64], timed[512, 64]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def timings():
-    print("Transformer's step, in steps of an LSTM with as many parameters (one core, 12 texts)")
+    print("time of the Transformer's step / LSTM's step, equal parameters (one core, 12 texts)")
     print(f"{'parameters':>12}{'64 tokens':>12}{'256 tokens':>12}")
     for width in (48, 128, 256, 512):
         row = timed[width, 64]
@@ -855,7 +856,7 @@ def timings():
 
 
 show.predict(
-    f"With {small_step['parameters']:,} parameters each, a training step of the Transformer takes {small_step['ratio']:.1f} times as long as one of the LSTM, on one core. How is it with 6 million parameters?",
+    f"With {small_step['parameters']:,} parameters each, a training step of the Transformer takes {small_step['ratio']:.1f} times as long as one of the LSTM, on one core. How long does it take, compared with the LSTM's, with 6 million parameters each?",
     choices={
         "three to four times as long": 3.5,
         "still about twice as long": 2.0,
@@ -883,10 +884,10 @@ with show.held_back() as by_size:
                 f"{kind:12}{why['sizes'][kind][size]['parameters']:8,} parameters: {losses.mean():.3f} ({losses.min():.3f} to {losses.max():.3f})"
             )
 show.predict(
-    "After the same 300 steps, with 60,000 parameters each: which has the lower loss on held-out plays?",
+    "Both train for the same 300 steps, with 60,000 parameters each. Which has the lower loss on held-out plays?",
     choices=["the Transformer", "the LSTM", "neither: the seeds overlap"],
     answer=next((name for name, clear in apart.items() if clear), "neither: the seeds overlap"),
-    why="At our two rates, that is; the list below says more. In section 9 an LSTM in the place of attention has the lower loss.",
+    why="This holds at our two rates; the list below says more. In section 9 an LSTM that replaces attention has the lower loss.",
     reveals=[by_size, widgets.race_explorer(why)],
 )
 
@@ -894,12 +895,12 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
-#   This is one core. A layer has $O(1)$ sequential operations, the LSTM $O(n)$ (Vaswani et al. 2017, table 1); how much that saves on many cores, we have not measured.
-# - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->, and the LSTM's more with every seed<!--[[? ((dev["LSTM"]["24"] - dev["LSTM"]["48"]) > (dev["Transformer"]["24"] - dev["Transformer"]["48"])).all()]]-->. But 300 steps hardly test capacity.
-# - At some ten thousand times these sizes it may be otherwise. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
+#   These are times on one core. A layer of self-attention has $O(1)$ sequential operations, an LSTM layer $O(n)$ (Vaswani et al. 2017, table 1). We have not measured how much time that saves on many cores.
+# - **Capacity.** Nearly four times the parameters lower the Transformer's loss by 0.13<!--[[gained["Transformer"]:.2f]]--> and the LSTM's by 0.18<!--[[gained["LSTM"]:.2f]]-->. With every seed the LSTM's falls more<!--[[? ((dev["LSTM"]["24"] - dev["LSTM"]["48"]) > (dev["Transformer"]["24"] - dev["Transformer"]["48"])).all()]]-->. But 300 steps hardly test capacity.
+# - At about ten thousand times these sizes this may change. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
 #   parameters 23.5 (Dai et al. 2019, table 4). [Lecture 22](22_scale.ipynb) shows how much of such an LSTM is only tables of words.
 # - **Optimisation.** At these rates the Transformer learns faster per *step*: with 60,000 parameters its training loss after 100 steps is 2.46<!--[[at_100["Transformer"]:.2f]]-->, the LSTM's 2.51<!--[[at_100["LSTM"]:.2f]]-->. It is lower with every seed<!--[[? all(a[9] < b[9] for a, b in zip(why["sizes"]["Transformer"]["48"]["curve"], why["sizes"]["LSTM"]["48"]["curve"]))]]-->.
-# - But the best rate of an LSTM of this width is 0.08<!--[[stored("ladder")["rates"]["LSTM"]["48"]]]-->, far above our two. In [lecture 22](22_scale.ipynb) each kind has a tuned rate, and there the LSTM is ahead after as short a training<!--[[? max(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("lstm", 48, 262_144)) < min(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("ladder", 48, 262_144))]]-->. So our rates, and
+# - But the best rate of an LSTM of this width is 0.08<!--[[stored("ladder")["rates"]["LSTM"]["48"]]]-->, far above our two. In [lecture 22](22_scale.ipynb) each kind has a tuned rate, and there the LSTM is ahead after an equally short training<!--[[? max(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("lstm", 48, 262_144)) < min(run["loss"] for run in stored("ladder")["runs"] if (run["variant"], run["width"], run["D"]) == ("ladder", 48, 262_144))]]-->. So our rates, and
 #   not the networks, may make the difference.
 # - Per *second* the LSTM is ahead in a longer training with equal parameters and time (`char_gpt`, one run each). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays; the GPT has 2.42<!--[[bits["GPT"]:.2f]]-->.
 # - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
@@ -963,16 +964,16 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The whole model reaches 2.27<!--[[loss["all of 2017's changes"].mean():.2f]]-->. Without residual connections it is 3.28<!--[[loss["without residual connections"].mean():.2f]]-->, little better than the frequencies of characters.
-# - Removing the feed-forward networks costs about as much as removing attention: 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> and 2.49<!--[[loss["without attention"].mean():.2f]]-->. (A row that lacks a part also has fewer parameters; the widget gives them.)
+# - The whole model reaches a loss of 2.27<!--[[loss["all of 2017's changes"].mean():.2f]]-->. Without residual connections the loss is 3.28<!--[[loss["without residual connections"].mean():.2f]]-->, little better than the frequencies of characters.
+# - Removing the feed-forward networks costs about as much as removing attention. The losses are 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> and 2.49<!--[[loss["without attention"].mean():.2f]]-->. (A row that lacks a part also has fewer parameters; the widget gives them.)
 # - Positional encodings help by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is no worse than four<!--[[? rise["one head"] < 0.01]]-->.
-# - Without LayerNorm the loss is even lower, 2.22<!--[[loss["without LayerNorm"].mean():.2f]]--><!--[[? loss["without LayerNorm"].max() < loss["all of 2017's changes"].min()]]-->: three layers do not need it at this rate. [Lecture 20](20_what_if.ipynb) asks what deep stacks need.
+# - Without LayerNorm the loss is even lower, 2.22<!--[[loss["without LayerNorm"].mean():.2f]]--><!--[[? loss["without LayerNorm"].max() < loss["all of 2017's changes"].min()]]-->. Three layers do not need it at this rate. [Lecture 20](20_what_if.ipynb) asks what deep stacks need.
 # - An LSTM instead of attention reaches 2.07<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 8 a Transformer with *rotary* positions had the lower loss. The two
 #   experiments differ in positions, steps and rates, and we do not know which of these decides.
 # </details>
 #
 # **Of the changes of 2017, this small model needs the residual sum most, then attention and the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
-# What a deep model needs, three layers cannot tell.
+# Three layers cannot tell what a deep model needs.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Let everybody rank the rows before you show them, and ask which differences the seeds cannot tell apart. What goes wrong: they read the table as a law; it is
@@ -1015,7 +1016,7 @@ widgets.norm_playground(
 # 2. You double all entries of the vector on the pathway before the last norm. What happens to the probabilities?
 # <details><summary>Answer</summary>Nothing, because the norm divides by the size.</details>
 #
-# 3. Why can you read SmolLM2's pathway after layer 10 with the matrix of its output?
+# 3. Why can you read SmolLM2's pathway after layer 10 with the matrix that produces its output?
 # <details><summary>Answer</summary>All layers add to the same vector, so the matrix fits at every depth. Nothing guarantees that an early layer writes in directions that the output reads.</details>
 #
 # 4. A friend's GPT writes more slowly with each token. What is missing?
@@ -1049,7 +1050,7 @@ widgets.norm_playground(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **sublayer**: attention or a feed-forward network, with what surrounds it, inside one layer of a Transformer.
+# - **sublayer**: attention or a feed-forward network, with its norm and residual connection, inside one layer of a Transformer.
 # - **residual pathway**: the vector of a token on its way through the layers, to which every sublayer adds.
 # - **unembedding**: the matrix that turns the last vector into a score for every token.
 # - **logit lens**: the final norm and the unembedding, applied after an earlier layer.

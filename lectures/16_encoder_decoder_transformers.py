@@ -6,7 +6,7 @@
 # the recurrent translators of [lecture 11](11_sequence_to_sequence.ipynb) and [lecture 12](12_attention.ipynb) on the same sentences. Does it win?
 #
 # All sentences here are numbers in words, *three hundred and sixty five* → *drei hundert fünf und sechzig*. They are a narrow language. But for each of them
-# the right translation and the right alignment are known, so every claim can be scored.
+# we know the right translation and the right alignment (which word translates which), so every claim can be scored.
 #
 # <img src="figures/units_before_tens.svg" width="400" alt="A table with a row for each German word of 465,721 and a column for each English word. Nearly all weight of each row is on the English word that it translates: fünf reads five, sechzig reads sixty, so the cells swap where German says units before tens.">
 #
@@ -17,7 +17,7 @@
 # **After this lecture you can**
 # - name the three attentions of an encoder–decoder Transformer, and say for each where queries, keys and values come from and what is masked;
 # - write one from its parts, and load trained weights into it;
-# - step through a training step, and recognise the two leaks that make its loss look wonderful;
+# - step through a training step, and recognise the two leaks that make its loss look too good;
 # - say what runs once and what runs at every step of decoding;
 # - score attention against a reference alignment, and compare translators with a band over seeds and a simple baseline;
 # - say what $O(n + m)$ counts, and what it leaves out.
@@ -69,7 +69,7 @@ torch.set_num_threads(1)  # sums in one order: section 4 trains to the same valu
 # recurrent. Information from an English word reaches the word ten positions later only after ten steps, and none of these steps
 # can start before the previous one has ended.
 #
-# In [lecture 13](13_self_attention.ipynb) self-attention replaced recurrence inside one text. Why not in both halves? That is what Vaswani et al. (2017) did.
+# In [lecture 13](13_self_attention.ipynb) self-attention replaced recurrence inside one text. Why not in both halves of a translator? Vaswani et al. (2017) did just that.
 
 # %% slideshow={"slide_type": "fragment"}
 n, m = len(english(465_721).split()), len(german(465_721).split())
@@ -126,7 +126,7 @@ show.predict(
 # decoder layer has its own $W^Q, W^K, W^V$, but all of them read the same $h$.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The next picture is drawn from the translator of this lecture. Read it from the bottom up, the encoder on the left, the decoder on the right. The green
+# The next picture is computed from the translator of this lecture. Read it from the bottom up. The encoder is on the left, the decoder on the right. The green
 # arrow brings $h$ to the cross-attention of *every* decoder layer. The colours mark the three attentions: blue for the encoder's, orange for the causal one, green
 # for cross-attention. Vaswani et al. (2017) have six layers on each side, and their norm follows the sum, $\mathrm{LN}(x + f(x))$.
 
@@ -155,7 +155,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now the weights themselves, one layer and head at a time. Each row of the decoder reads the word to the left of the arrow and predicts the word to
+# Here are the weights themselves, one layer and head at a time. Each row of the decoder reads the word to the left of the arrow and predicts the word to
 # the right of it. A grey cross is masked.
 
 
@@ -177,7 +177,7 @@ widgets.source_and_target_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The encoder's table is full, to the left and to the right. In the decoder's, position $i$ reads positions 1 to $i$, so 15 of the 36 weights of *drei hundert fünf und sechzig* are masked.
+# - The encoder's table is full, to the left and to the right. In the decoder's table, position $i$ reads positions 1 to $i$, so 15 of the 36 weights of *drei hundert fünf und sechzig* are masked.
 # - Cross-attention has no causal mask. The first German word may read the last English word.
 # - In layer 1, head 2, the row that predicts *fünf* reads *five*, and the row that predicts *sechzig* reads *sixty*.
 # - One head is not the whole model. Section 6 scores all of them.
@@ -277,7 +277,7 @@ print(f"the whole model:   {card['parameters']:,}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A decoder layer has a third more parameters than an encoder layer<!--[[? abs(sizes["decoder"] / sizes["encoder"] - 4 / 3) < 0.02]]-->. Attention has $4d^2$, the feed-forward network $8d^2$, and cross-attention adds another $4d^2$.
+# - A decoder layer has a third more parameters than an encoder layer<!--[[? abs(sizes["decoder"] / sizes["encoder"] - 4 / 3) < 0.02]]-->. Self-attention has $4d^2$ parameters, the feed-forward network $8d^2$, and cross-attention adds another $4d^2$.
 # - The mask is an *argument* here, so nothing stops you from forgetting it. Section 4 does that on purpose.
 # - Encoder and decoder have different embedding tables, since English and German words differ. Vaswani et al. (2017) shared one vocabulary of subwords, and one
 #   table, between both languages.
@@ -295,10 +295,10 @@ print(f"the whole model:   {card['parameters']:,}")
 # At each position it predicts the word that the target has there, $y_1, \dots, y_m$ with $y_m$ = `<eos>`. The loss is the mean of
 # $-\ln P(y_i \mid y_1, \dots, y_{i-1}, x)$ over all real words of the batch.
 #
-# A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. In each layer of this decoder, position $i$ reads the previous layer at the positions up to its own, and the causal mask hides
+# A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. In each layer of a Transformer's decoder, position $i$ reads the vectors of the previous layer at positions up to $i$, and the causal mask hides
 # the later ones.
 #
-# We train a small Transformer on numbers of up to six words, and stop it early, so that it still makes mistakes. Step through one training step.
+# We train a small Transformer on numbers of up to six words, and stop early, so that it still makes mistakes. Step through one training step.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 source_words, target_words = tokenizers()
@@ -379,9 +379,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Two masks, two reasons. The *padding* mask hides what is not there, in the source. The *causal* mask hides what must be predicted, in the target.
+# - The two masks have different reasons. The *padding* mask hides the padding of the source. The *causal* mask hides the target words that are still to be predicted.
 # - Rows `reads` and `predicts` are the same words, shifted by one. Position 1 reads only `<bos>` and must predict *drei* from the source.
-# - The second pair is shorter. Its padding is neither read nor counted.
+# - The second pair is shorter. Its padding is neither read nor counted in the loss.
 # - After 90 steps the model knows *hundert*, which is frequent, better than *fünf*<!--[[? sure["hundert"] > sure["fünf"] + 0.2]]-->.
 # </details>
 
@@ -389,7 +389,7 @@ show.predict(
 # ### Two leaks
 #
 # Two mistakes are famous. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
-# sees the next one, which reads that word. We train the same model in the three ways, for 250 steps each.
+# sees the next one, which reads that word. We train the same model correctly and with each of the two mistakes, for 250 steps each.
 
 # %% slideshow={"slide_type": "fragment"}
 ways = {
@@ -438,7 +438,7 @@ with show.held_back() as writes_told:
         print(f"{way:20} writes {' | '.join(one or '(nothing)' for one in writes[way])}")
         print(f"{'':20} five seeds, right in every word: {min(right):.1f} to {max(right):.1f} %")
 show.predict(
-    "Now each of them writes new numbers by itself, word by word. How many does the one that was *not masked* write right?",
+    "Now each model writes new numbers by itself, word by word. How many does the model that was *not masked* get right?",
     choices={"none": 0.0, "about half": 0.5, "nearly all": 0.99},
     answer=mean(row["exact"] for row in measured["not masked"]),
     why="In training it could read the next position. When it writes, there is nothing to read.",
@@ -449,11 +449,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Both leaks *lower* the loss. After 600 steps and with each of five<!--[[words(len(measured["not shifted"]))]]--> seeds it is at most 0.0013<!--[[high["not shifted"]:.4f]]--> without the shift, at most 0.0078<!--[[high["not masked"]:.4f]]--> without the mask,
-#   and at least 0.0084<!--[[low["shifted and masked"]:.4f]]--> in the right model.
-# - Of 200 new numbers the right model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model writes none, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
+#   and at least 0.0084<!--[[low["shifted and masked"]:.4f]]--> in the correct model.
+# - Of 200 new numbers the correct model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model writes none, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
 # - Here the unshifted model repeats `<bos>`<!--[[? set(writes["not shifted"][0].split("<bos>")) <= {"", " "}]]-->, because it has learned to copy. The unmasked one stops immediately<!--[[? writes["not masked"] == ["", ""]]]-->.
-# - Nothing crashes, and no shape is wrong. Only the loss is too good. Test your own models by *changing a later target word*: the earlier logits must not move.
-# - [Lecture 13](13_self_attention.ipynb) showed the same leak in a language model. A translator has one more way to make it, the shift.
+# - Nothing crashes, and no shape is wrong. Only the loss is too good. Test your own models by *changing a later target word*. The earlier logits must not move.
+# - [Lecture 13](13_self_attention.ipynb) showed the same leak in a language model. A translator has one more way to leak, the shift.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -566,7 +566,7 @@ alone, of_two = ended(1), ended(2)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, of probability 0.23<!--[[alone[0]:.2f]]-->.
+# - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, which has probability 0.23<!--[[alone[0]:.2f]]-->.
 # - With $b = 2$ both survive. After OY the word is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
 # - Is greedy search also to blame where the translators of numbers fail? Section 7 tests it.
 # </details>
@@ -613,10 +613,10 @@ widgets.alignment_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Which word does a row look for?** A row of the decoder has just read one word and predicts the next one. It could look up the source of either word. We score every head for both, on 200
+# **Which word does a row look for?** A row of the decoder has just read one word and predicts the next one. It could look for the source word of either. We score every head for both, on 200
 # training numbers, for five seeds. The best head is then tested on new numbers.
 #
-# The baseline, **IBM Model 1** (Brown et al. 1993), learns from the same pairs which word translates which, with nothing but counts. It asks which source word could have made each target word, shares out the credit,
+# The baseline, **IBM Model 1** (Brown et al. 1993), learns from the same pairs which word translates which, with nothing but counts. It asks which source word could have produced each target word, shares out the credit,
 # counts again, and repeats. It does not see positions.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -646,23 +646,23 @@ finders = {
     "IBM Model 1, which only counts": found_next["IBM Model 1"],
 }
 show.predict(
-    "Which of these finds the source of the word to be *written next* most often, in new numbers of 9 to 11 words?",
+    "Which of these finds the source word of the word to be *written next* most often, in new numbers of 9 to 11 words?",
     choices=list(finders),
     answer=max(finders, key=finders.get),
-    why="It does so with every seed. Counting alone is not far behind, without any network.",
+    why="It is ahead with every seed. Counting alone is not far behind, without any network.",
     reveals=heads_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Heads look for the next word. The Transformer's best head points at the source of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next, but of only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> % of the words just read.
+# - Heads look for the next word. The Transformer's best head points at the source word of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next, but of only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> % of the words just read.
 # - On new numbers of 9 to 11 words, this head finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal digits apart.
-# - That a head *finds* the right word does not prove that the model *needs* this head ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
+# - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **From letters to sounds.** Here is the same comparison without a reference: our dictionary does not say which letter makes which sound. Both networks were trained on 112,397 words. Choose a word.
+# **From letters to sounds.** Here is the same comparison without a reference, because our dictionary does not say which letter makes which sound. Both networks were trained on 112,397 words. Choose a word.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -706,9 +706,9 @@ widgets.alignment_player(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The recurrent network's weights follow the diagonal. So do some of the Transformer's heads; others read a neighbour or `<eos>`.
-# - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. Up to 1.6
+# - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of up to 1.6
 #   points may be chance, and these are single runs, so they do not say which is better.
-# - With one vector instead of attention it is 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> %.
+# - A recurrent network with one vector instead of attention gets 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> % wrong.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -718,8 +718,8 @@ widgets.alignment_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Measured
 #
-# Five translators, four networks and a baseline, learned from the same 20,000 numbers of up to 12 English words. Three networks have nearly the same number of parameters and took 2,500<!--[[cost_of["Transformer, sinusoids"]["steps"]:,]]--> training steps of 64 pairs.
-# The one with one vector reads it at every step ([lecture 12](12_attention.ipynb)). It is smaller and took 3,000<!--[[one_vector["training"]["steps"]:,]]--> steps; its time was not measured beside the others.
+# Five translators (four networks and a baseline) learned from the same 20,000 numbers of up to 12 English words. Three networks have nearly the same number of parameters and took 2,500<!--[[cost_of["Transformer, sinusoids"]["steps"]:,]]--> training steps of 64 pairs.
+# The fourth has one vector and reads it at every step ([lecture 12](12_attention.ipynb)). It is smaller and took 3,000<!--[[one_vector["training"]["steps"]:,]]--> steps; its time was not measured together with the others.
 #
 # | | parameters | seconds to train, one core |
 # |---|---|---|
@@ -728,7 +728,7 @@ widgets.alignment_player(
 # | Transformer, sinusoids | 239,168<!--[[cost_of["Transformer, sinusoids"]["parameters"]:,]]--> | 53<!--[[cost_of["Transformer, sinusoids"]["seconds"]:.0f]]--> |
 # | Transformer, relative positions | 239,680<!--[[cost_of["Transformer, relative positions"]["parameters"]:,]]--> | 60<!--[[cost_of["Transformer, relative positions"]["seconds"]:.0f]]--> |
 #
-# **Word-by-word translation** is the baseline. Each English word becomes its likeliest German word by IBM Model 1, and the order stays.
+# **Word-by-word translation** is the baseline. Each English word becomes its likeliest German word by IBM Model 1, and the word order stays the same.
 #
 # We test all of them on numbers of up to 29 words, more than twice as long as in training. Each network was trained with five seeds.
 
@@ -812,10 +812,10 @@ asked = [
     "word by word",
 ]
 show.predict(
-    "Sort three of them by BLEU on numbers of 24 to 26 words, twice as long as in training, the best first.",
+    "Sort these three translators by BLEU on numbers of 24 to 26 words, twice as long as in training, the best first.",
     order=asked,
     answer=sorted(asked, key=bleu.get, reverse=True),
-    why="Within the trained lengths attention and the Transformer are both perfect. Beyond them the Transformer with the sinusoids of 2017 is behind.",
+    why="Within the trained lengths recurrence with attention and the Transformer are both perfect. Beyond them the Transformer with the sinusoids of 2017 is behind.",
     reveals=widgets.live(by_length, measure=widgets.choice(measures, "measure")),
 )
 
@@ -837,19 +837,19 @@ for measure in ("BLEU", "every word right"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Up to the trained length** attention and both Transformers have BLEU 100 with every seed<!--[[? all(min(bleu_at[name, "9-11"]) > 99.9 for name in ("recurrent, attention", "Transformer, sinusoids", "Transformer, relative positions"))]]-->.
-# - **Beyond it the Transformer with sinusoids is behind**: at 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even its best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
+# - **Up to the trained length** the recurrent network with attention and both Transformers have BLEU 100 with every seed<!--[[? all(min(bleu_at[name, "9-11"]) > 99.9 for name in ("recurrent, attention", "Transformer, sinusoids", "Transformer, relative positions"))]]-->.
+# - **Beyond it the Transformer with sinusoids is behind.** At 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even the Transformer's best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
 # - **It is largely the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->, and the seeds overlap with those of the recurrent network<!--[[? all(max(min(bleu_at["Transformer, relative positions", length]), min(bleu_at["recurrent, attention", length])) < min(max(bleu_at["Transformer, relative positions", length]), max(bleu_at["recurrent, attention", length])) for length in ("15-17", "24-26"))]]-->. Greedy search is not the
-#   cause: a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
-# - **Word by word** has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. One vector, with fewer parameters, has 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, no worse than the sinusoids' 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->, though seeds overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->.
+#   cause, because a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
+# - **Word-by-word translation** has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->. It is no worse than the Transformer with sinusoids (36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->), though the seeds overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->.
 #
 # The widget also shows *words found*. At 24 to 26 words the attention of all networks drifts, even with the reference as input. The best head with sinusoids finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
 # IBM Model 1, which has no position to drift from, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
-# what part alignment plays in the BLEU, we do not know.
+# we do not know what part alignment plays in BLEU.
 # </details>
 #
-# **Does it win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them, with the sinusoids of 2017, the Transformer is behind recurrence with attention. With relative positions we see no difference,
-# but the five seeds of the recurrent network lie up to 11<!--[[max(bleu_at["recurrent, attention", "15-17"]) - min(bleu_at["recurrent, attention", "15-17"]):.0f]]--> BLEU apart, so a small one would not show. Nor was the Transformer clearly faster
+# **Does it win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference,
+# but the five seeds of the recurrent network lie up to 11<!--[[max(bleu_at["recurrent, attention", "15-17"]) - min(bleu_at["recurrent, attention", "15-17"]):.0f]]--> BLEU apart, so a small difference would not show. Nor was the Transformer clearly faster
 # to train (see the table). We have not tested other learning rates, more layers or real sentences.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -866,7 +866,7 @@ for measure in ("BLEU", "every word right"):
 # - The *scores* of the three attentions are $n^2 + m^2 + nm$, with $2d$ multiply-adds each, half of them for the weighted sum.
 # - The number of *sequential* steps is neither of the two. In training it is the number of layers.
 #
-# For our networks of width 128 with one layer, counted by `python -m lectures.recipes source_and_target`:
+# These are the counts for our networks of width 128 with one layer (`python -m lectures.recipes source_and_target`):
 
 # %% slideshow={"slide_type": "fragment"}
 cost = stored("source_and_target")
@@ -908,10 +908,10 @@ with show.held_back() as seconds_told:
     for kind, of in cost["seconds"].items():
         print(f"{kinds[kind]:24}" + "".join(f"{1000 * of[at]:10.1f}" for at in some))
 show.predict(
-    "One forward pass over 256 source and 256 target tokens, on one core. Which of the three takes the least time?",
+    "You run one forward pass over 256 source and 256 target tokens, on one core. Which of the three networks takes the least time?",
     choices=list(seconds),
     answer=min(seconds, key=seconds.get),
-    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent networks do many small ones, one position after the other. That is the likely reason; we did not test it. (In *training*, at a smaller width, it was the other way round in the previous lecture.)",
+    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent networks do many small ones, one position after the other. That is the likely reason; we did not test it. (In the previous lecture the order was the other way round, for *training* at a smaller width.)",
     reveals=[seconds_told, widgets.pair_cost_playground(networks)],
 )
 
@@ -920,14 +920,14 @@ show.predict(
 #
 # - At 256 tokens the Transformer multiplies 3.2<!--[[networks["Transformer"].products(256, 256) / networks["recurrent, one vector"].products(256, 256):.1f]]--> times as much as the recurrent network without attention, and takes less time, 4.7<!--[[1000 * cost["seconds"]["transformer"]["256"]:.1f]]--> instead of 7.4<!--[[1000 * cost["seconds"]["initial"]["256"]:.1f]]--> ms.
 # - At 4,096 tokens the quadratic terms dominate, and the recurrent network without attention is fastest, with 0.12<!--[[cost["seconds"]["initial"]["4096"]:.2f]]--> s compared with the Transformer's 0.34<!--[[cost["seconds"]["transformer"]["4096"]:.2f]]--> s<!--[[? min(cost["seconds"], key=lambda kind: cost["seconds"][kind]["4096"]) == "initial"]]-->.
-# - When the model *writes*, all three take $m$ steps in sequence. Only in training, and in reading the source, does the Transformer wait less.
+# - When they *write*, all three networks take $m$ steps in sequence. Only in training, and in reading the source, does the Transformer wait less.
 # - A GPT that reads source and target as one text of $n + m$ tokens computes about $(n + m)^2 / 2$ scores under its causal mask. At $n = m$ that is $2n^2$, fewer than the $n^2 + m^2/2 + nm = 2.5\,n^2$ here.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What is it still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder still has two strengths.
+# **What is an encoder–decoder still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder still has two strengths.
 # Its encoder reads in *both* directions, and its input may be of a different kind from its output: sound in speech recognition, an image in captioning, another language in translation. Its source is
-# encoded once, however long the target becomes; after that, each target token attends to all $n$ source positions. T5 is an encoder–decoder for text; [lecture 17](17_pretraining.ipynb) has it and the other two families.
+# encoded once, however long the target becomes; after that, each target token attends to all $n$ source positions. T5 is an encoder–decoder for text; [lecture 17](17_pretraining.ipynb) compares it with the other two families.
 #
 # > **Ask yourself.** Which of the two would you choose for subtitles of a live broadcast, and which for a chat?
 #
@@ -937,11 +937,11 @@ show.predict(
 # encoder that reads in both directions must read the whole conversation again, because every new word changes the vectors of all earlier ones.
 # </details>
 #
-# **The Transformer of 2017 is one attention used three times.** It made recurrence unnecessary. It did not translate our numbers better, and what it saves is waiting, not arithmetic.
+# **The Transformer of 2017 is one attention used three times.** It made recurrence unnecessary. It did not translate our numbers better, and it saves waiting, not arithmetic.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Collect on the board what "O(n + m)" could count: positions, steps in sequence, products. What goes wrong: they say that the Transformer is O(1) because
-# it is parallel. It has as much to compute, but no position waits for another.*
+# it is parallel. It does not compute less, but no position waits for another.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
@@ -988,7 +988,7 @@ print(f"loss {mean(losses[-20:]):.3f}; 365 becomes: {target_words.decode(ids)}")
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. A source of 40 tokens, a target of 30, 8 heads, 6 layers. How many cross-attention weights are there?
+# 1. A translator with 8 heads and 6 layers reads a source of 40 tokens and a target of 30. How many cross-attention weights are there?
 # <details><summary>Answer</summary>$30 \cdot 40 \cdot 8 \cdot 6 = 57{,}600$.</details>
 #
 # 2. Your translator's training loss is 0.0002 after 100 steps. What do you check first?
@@ -1031,7 +1031,7 @@ print(f"loss {mean(losses[-20:]):.3f}; 365 becomes: {target_words.decode(ids)}")
 # - **encoder–decoder Transformer**: a stack that reads the source in both directions, and a stack with a causal mask that writes the target and attends to the first.
 # - **cross-attention**: attention whose queries come from one text and whose keys and values come from another.
 # - **shifted (target)**: moved to the right by one, `<bos>` first, so that each position reads the previous word and predicts its own.
-# - **word-by-word translation**: each source word is replaced by its likeliest translation, and the order stays.
+# - **word-by-word translation**: each source word is replaced by its likeliest translation, and the word order stays the same.
 # - **IBM Model 1**: a model of word translation that is learned from pairs of sentences by counting, and does not see word order.
 # - **decoder-only**: made of one causal stack, which reads the source as the beginning of the target.
 

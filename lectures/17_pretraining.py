@@ -2,7 +2,7 @@
 # # Pretraining: three families
 #
 # Labelled examples are expensive, and plain text is nearly free. So train a model on text first, with a task that the text itself provides, and only then on your few labels. ELMo, ULMFiT and GPT
-# showed in 2018 how much this can help. BERT, GPT and T5 put it into practice in three ways, which differ in the attention mask and in what is predicted. How much does pretraining help, and what exactly helps?
+# showed in 2018 how much this can help. BERT, GPT and T5 put it into practice in three ways, which differ in the attention mask and in the tokens to predict. How much does pretraining help, and what exactly helps?
 #
 # <img src="figures/three_families.svg" width="980" alt="Three families on one sentence: the masked one reads the [MASK] sat on the mat and predicts cat, seeing both sides; the causal one predicts each next word from its past; span corruption replaces cat sat by a sentinel, its encoder sees all, and its decoder writes the missing words.">
 #
@@ -10,11 +10,11 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - write the three pretraining objectives, and say of each what is read, what is predicted and who sees whom;
+# - write the three pretraining objectives, and say for each what the model reads, what it predicts and which positions see which;
 # - explain BERT's 80/10/10 rule and count how many predictions a text gives;
 # - place ELMo, BERT, GPT, T5 and Llama in a family tree;
 # - test whether pretraining helps, against two other explanations of the gain;
-# - show that a contextual vector depends on the sense of a word, and test what each kind of model can know of it;
+# - show that a contextual vector depends on the sense of a word, and test when each kind of model can know the sense;
 # - choose between probing, fine-tuning, LoRA and prompting, and notice when such a comparison is not fair.
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (masks), [lecture 15](15_transformer_language_model.ipynb) (the Transformer language model) and [lecture 16](16_encoder_decoder_transformers.ipynb) (encoder and decoder).
@@ -25,8 +25,8 @@
 #
 # The minutes are for a class. If you work alone, with the predictions and the questions, plan an hour and a half.
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. What takes longer was measured before, on one core, and is stored with the command
-# that repeats it.
+# Every cell runs in a few seconds on a laptop, without a network connection. Longer experiments ran beforehand, on one core. Their results are stored,
+# each with the command that repeats it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 2 and the adapters in section 6. Section 4 is the experiment of this lecture.*
@@ -55,12 +55,12 @@ torch.set_num_threads(1)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One stack, three objectives
 #
-# **Pretraining** means to train a model on unlabelled text, before and apart from the task that you want. The text is its own label:
+# **Pretraining** means training a model on unlabelled text, before the task that you want and separately from it. The text provides the labels, in one of three ways:
 #
-# - **Causal**: predict each token from the previous ones, $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$, with a causal mask. This is what all our language models did.
-# - **Masked**: hide some tokens and predict those from both sides, $\sum_{t \in M} \ln P(w_t \mid \tilde w)$, without a mask on attention. Such a model is a **masked language model**. $M$ are the
-#   positions to guess, $\tilde w$ is the text that is read.
-# - **Span corruption**: replace whole spans by signs called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel and its span.
+# - **Causal**: predict each token from the previous ones, $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$, with a causal mask. All our language models so far were trained in this way.
+# - **Masked**: hide some tokens and predict those from both sides, $\sum_{t \in M} \ln P(w_t \mid \tilde w)$, without a mask on attention. Such a model is a **masked language model**. $M$ is the set of
+#   positions to guess, and $\tilde w$ is the text that the model reads.
+# - **Span corruption**: replace whole spans by special tokens called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel and its span.
 #
 # BERT (Devlin et al. 2019) guesses 15 % of the tokens. At inference no text contains `[MASK]`, so the model must not rely on it. Of the tokens to guess, 80 % are replaced by `[MASK]`, 10 % by a random token,
 # and 10 % are unchanged. Any token that the model reads may be wrong, so it has to judge every one.
@@ -95,7 +95,7 @@ with show.held_back() as predictions:
     )
     print(f"masked {1000 * int(example.mask.sum()) / 100_000:.0f}")
 show.predict(
-    "Both models read the same text once. The causal model makes more predictions: by what factor?",
+    "A causal and a masked model read the same text once. How many times as many predictions does the causal model make?",
     factor=1.2,
     answer=several,
     why="It predicts at every position, and the masked model at 15 % of them. But each of the masked model's predictions may use both sides.",
@@ -103,7 +103,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Try the families.** The same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads its first half in both directions and predicts the second half causally.
+# **Try the families.** You see the same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads its first half in both directions and predicts the second half causally.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.family_playground(
@@ -115,7 +115,7 @@ widgets.family_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Sample again until a word is replaced by a wrong one. Why does this position carry loss, although nothing is hidden there?
+# > **Ask yourself.** Sample again until a word is replaced by a wrong one. Why does the loss count this position, although nothing is hidden there?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
@@ -126,42 +126,42 @@ widgets.family_playground(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Write one sentence on the board, cover a word with your hand, and let the room guess it from both sides and then from the left only. What goes wrong: students take "masked" for the causal mask. One
-# hides tokens from the input, the other hides keys from queries; say both names aloud.*
+# *11 minutes. Write one sentence on the board, cover a word with your hand, and let the room guess it from both sides and then from the left only. What goes wrong: students take "masked" for the causal mask. A masked
+# objective hides tokens from the input, a causal mask hides keys from queries; say both names aloud.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A family tree
 #
 # <img src="figures/family_tree.svg" width="1000" alt="A family tree by year. Before the Transformer, pretrained LSTMs: Dai and Le (2015), ELMo and ULMFiT (2018). From the Transformer of 2017 come three branches: encoders trained with masks, BERT (2018), RoBERTa (2019) and MiniLM (2020); encoder–decoders trained with spans, T5 and BART (2019) and Narang's 52 models (2021); decoders trained causally, GPT-1 (2018), GPT-2 (2019), GPT-3 (2020), GPT-4 and Llama (2023) and SmolLM2 (2024).">
 #
-# *Models by year: LSTMs that were pretrained first, and three branches of the Transformer. Each branch keeps a part of the model of 2017.*
+# *Models by year: first pretrained LSTMs, then three branches of the Transformer. Each branch keeps a part of the model of 2017.*
 #
-# Two questions tell the branches apart: what is hidden, and who sees whom?
+# Two questions tell the branches apart. What is hidden, and who sees whom?
 #
 # | branch | part of the 2017 model | hidden | who sees whom | typical use |
 # |---|---|---|---|---|
 # | encoder | the encoder | some tokens | all see all | classify, compare, search |
-# | decoder | the decoder without cross-attention | the next token | each sees its past | write, and with prompts everything |
+# | decoder | the decoder without cross-attention | the next token | each sees its past | write; with prompts, every task |
 # | both | both | spans | the encoder sees all, the decoder its past | translate, summarise |
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A pretrained model is used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes them and trains a linear map of the states. **Prompting** changes no weight: it writes the task into the text that a
+# A pretrained model is used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes them and trains a linear map of the states. **Prompting** changes no weight. It writes the task into the text that a
 # language model continues.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **Before Transformers.** Dai & Le (2015) trained an LSTM on text and started a classifier from its weights. ULMFiT (Howard & Ruder 2018) fine-tuned a whole pretrained LSTM. ELMo (Peters et al. 2018) kept two LSTM language models fixed, one
 #   per direction, and gave their states to another model instead of word vectors.
-# - **GPT-1** (Radford et al. 2018) fine-tunes a causal Transformer, and **GPT-2** (2019) prompts it. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
+# - **GPT-1** (Radford et al. 2018) is a causal Transformer that is fine-tuned, and **GPT-2** (2019) is prompted. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
 #   neither size nor data, so outsiders cannot say what made it better.
 # - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out (did this sentence follow that one?). **ELECTRA** (Clark et al. 2020) hides nothing. A small model replaces some tokens, and the encoder says of *every*
 #   token whether it was replaced, so all positions are trained and not just 15 %.
-# - **T5** (Raffel et al. 2020) turns each task into text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) The baseline of Narang et al. (2021), which is T5's, has 223 million parameters in 12 + 12 layers.
-# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal: RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
+# - **T5** (Raffel et al. 2020) turns each task into text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) The baseline of Narang et al. (2021) is T5's model with 223 million parameters in 12 + 12 layers.
+# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
 #
 # **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Entries usually come without a spread over seeds, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Our encoder has two more objectives behind it.** MiniLM (Wang et al. 2020) was *distilled*: it was trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
+# **Our encoder was trained with two more objectives.** MiniLM (Wang et al. 2020) was *distilled*: it was trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
 # such as a question and its answer:
 #
 # $$-\ln \frac{\exp(\cos(a_i, b_i) / \tau)}{\sum_j \exp(\cos(a_i, b_j) / \tau)} .$$
@@ -200,11 +200,11 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# We have no span model. As in T5's code, the last span always ends the text. If 15 % of a word are masked, there is only one span, so our first attempt learned only the ends of words. Span corruption needs texts that are longer than
+# We have no span model. In our code, as in T5's, the last span always ends the text. If 15 % of a word are masked, that is the only span, so our first attempt learned only the ends of words. Span corruption needs texts that are longer than
 # a few spans.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A hidden letter.** The masked model fills it in from both sides. The causal model knows only what is to its left. But a language model has another way: put each of the 27 characters into the gap, and compare $P$ of the *whole* words.
+# **A hidden letter.** The masked model fills it in from both sides. The causal model knows only what is to its left. But a language model can also try each of the 27 characters in the gap, and compare the probability $P$ of the *whole* words.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 fill = fillers(models, letters, LETTERS)
@@ -220,7 +220,7 @@ show.predict(
     f"One letter inside each of {len(tried)} test words is hidden. Put the three ways in order, from the fewest letters right to the most.",
     order=list(fill),
     answer=sorted(right, key=right.get),
-    why="If the causal model tries all letters, it also uses those after the gap. That costs 27 passes instead of one.",
+    why="If the causal model tries all letters, it also uses the letters after the gap. That costs 27 passes instead of one.",
     reveals=[filled, widgets.hidden_letter_playground(fill, "knowledge", at=5)],
 )
 
@@ -242,12 +242,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Pretrain small, then transfer
 #
-# Does it help? Our task asks: is the **first** syllable of a word stressed (*WAter*) or a later one (*aBOUT*)? The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
+# Does pretraining help? Our task is to say whether the **first** syllable of a word is stressed (*WAter*) or a later one (*aBOUT*). The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
 # 94,522<!--[[transfer["unlabelled"]:,]]--> spellings. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
 #
 # A gain could have two other explanations, and each gets a control:
 #
-# - *more updates*: a pretrained model has simply taken more steps. So we also train for as many more steps on the labels, without and with pretraining;
+# - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for that many more steps on the labels, without and with pretraining;
 # - *embeddings only*: perhaps only the table of letter vectors helps. So we keep the table and reset the layers.
 #
 # Every row has five seeds, each with its own initial weights and labelled words. Differences are taken seed by seed. Chance is 50 % (`python -m lectures.recipes pretraining`).
@@ -295,7 +295,7 @@ with show.held_back() as longer_told:
     for name in (scratch, longer, "masked", both):
         print(f"{name:30}{told(name)}")
 show.predict(
-    f"Control 1, more updates. Without pretraining, but with {transfer['steps']:,} more steps on the same 5,000 labelled words: how does it compare with the model that is pretrained and then takes the usual {usual} steps?",
+    f"Control 1, more updates. Model A is not pretrained, but takes {transfer['steps']:,} more steps on the same 5,000 labelled words. Model B is pretrained and then takes the usual {usual} steps. How does A compare with B?",
     choices={"clearly worse": -3, "about the same": 0, "clearly better": 3},
     answer=gain(longer, "masked", "5000")[0],
     why="With 5,000 labels the usual training was too short. With 50 or 500 labels more steps bring no gain that we can measure.",
@@ -349,7 +349,7 @@ show.predict(
     "Control 2, embeddings only. We keep the pretrained letter vectors and reset both layers. How much of the gain at 500 labels is left?",
     choices={"hardly any": 10, "about half": 50, "nearly all": 95},
     answer=kept,
-    why="On average most of what helps is in the layers, not in the table. The last table below gives the intervals.",
+    why="On average most of the gain comes from the layers, not from the table. The last table below gives the intervals.",
     reveals=[table_told, widgets.transfer_explorer(transfer), gaps_told],
 )
 
@@ -357,12 +357,12 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The table has 18<!--[[len(holds)]]--> comparisons, so even if nothing helped, about one 95 % interval would exclude 0. We say that a difference *holds* if it survives the correction for all of them (Holm's method, [lecture 19](19_do_modifications_transfer.ipynb)).
-# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it: with the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds["masked, without pretraining", "500"] < 0.05 and holds["the same, both more updates", "500"] < 0.05]]-->.
-# - **Is it more than the table?** With 5,000 labels yes: all pretrained weights are 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the table only, and this holds<!--[[? holds["masked, embeddings only", "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint: its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds["masked, embeddings only", "500"] > 0.05]]-->.
-# - **With 5,000 labels and enough steps pretraining brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there: more of them bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
-# - **With 50 labels** the masked model gains 4.2<!--[[pretrained["50"][0]:.1f]]--> points and the causal one 4.5<!--[[causal_too["50"][0]:.1f]]-->; only the latter holds<!--[[? holds["masked, without pretraining", "50"] > 0.05 > holds["causal, without pretraining", "50"]]]-->. What helps there, five seeds cannot say.
+# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it. With the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds["masked, without pretraining", "500"] < 0.05 and holds["the same, both more updates", "500"] < 0.05]]-->.
+# - **Do the layers help, and not just the table?** With 5,000 labels they do. The model with all pretrained weights is 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the model that keeps only the table, and this holds<!--[[? holds["masked, embeddings only", "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint. Its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds["masked, embeddings only", "500"] > 0.05]]-->.
+# - **With 5,000 labels and enough steps pretraining brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there. More steps bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
+# - **With 50 labels** the masked model gains 4.2<!--[[pretrained["50"][0]:.1f]]--> points and the causal one 4.5<!--[[causal_too["50"][0]:.1f]]-->; only the latter holds<!--[[? holds["masked, without pretraining", "50"] > 0.05 > holds["causal, without pretraining", "50"]]]-->. Five seeds cannot say what helps there.
 # - **Masked or causal?** Every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the objectives apart.
-# - More steps on 500 labels harm the pretrained model. It falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> %, with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
+# - More steps on 500 labels harm the pretrained model. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
 # </details>
 #
 # **Pretraining helps with 500 labels. With 5,000, a longer training without it comes within 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all rows. The papers' models and texts are far larger.
@@ -377,8 +377,8 @@ show.predict(
 # A **static vector** is one row of a table: *bank* has the same vector in *river bank* and in *bank loan* ([lecture 2](02_tokens_and_vectors.ipynb)). ELMo (2018) uses the *states* of a language model instead. Such a **contextual vector**, the state of the token
 # after some layer, depends on the sentence.
 #
-# We wrote 96<!--[[len(sentences())]]--> sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. For each sentence we compare the word's vector with its vectors in all the others: is it closer, by mean
-# cosine, to those of its own sense? A guess is right half of the time, and so is a static vector.
+# We wrote 96<!--[[len(sentences())]]--> sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. We compare the word's vector in each sentence with its vectors in all other sentences. Is it closer, by mean
+# cosine, to those with the same sense? A guess is right half of the time, and so is a static vector.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 reader, wordpieces = minilm()  # sees both sides
@@ -422,7 +422,7 @@ with show.held_back() as causal_told:
             f"SmolLM2, layer {middle + 1}: {share_of('SmolLM2', f'whole, clue {clue}', middle)}"
         )
 show.predict(
-    "*The bank was covered with mud after the flood.* In sentences like this one the clue comes after the word. In how many of them does the vector of SmolLM2's middle layer give away the sense?",
+    "*The bank was covered with mud after the flood.* In sentences like this one the clue comes after the word. In what fraction of them does the vector of SmolLM2's middle layer give away the sense?",
     choices={"about half": 50, "about 75 %": 75, "nearly all": 97},
     answer=by_layer["SmolLM2", "whole, clue after"][middle],
     why="The vector was computed before the clue was read, and later tokens cannot change it. If the clue comes first, the same model is right nearly always.",
@@ -463,11 +463,11 @@ show.predict(
 # | SmolLM2 reads the sentence twice | 98<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
 # | the other words' static vectors, averaged | 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> | 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> |
 #
-# - If the clue comes later, SmolLM2 guesses. Cut off the sentence, and MiniLM hardly does better. What both lack is the rest of the sentence.
+# - If the clue comes later, SmolLM2 does no better than a guess. If you cut the sentence off, MiniLM hardly does better either. Both lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
-# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> if it comes later, too few for a test<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
-# - In SmolLM2's first layer the sense is a guess even with the clue before (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
-# - Cosines are large everywhere: in MiniLM's last layer 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. So we centre the vectors first.
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> if it comes later, too few for a test<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
+# - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
+# - Cosines are large everywhere. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. So we centre the vectors first.
 # </details>
 #
 # **In these two models a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We do not show that this takes more than a mixture of the neighbours' vectors.
@@ -486,7 +486,7 @@ show.predict(
 # | **LoRA** | two thin matrices per weight matrix | $W' = W + \frac{\alpha}{r} B A$ |
 # | **prompting** | nothing | $P(\text{“ question”} \mid \text{examples, sentence})$ |
 #
-# **LoRA** (Hu et al. 2021) assumes that fine-tuning changes a weight matrix by a matrix of low rank. It freezes $W$ and learns this change as a product $BA$, where $A$ has $r$ rows and $B$ has $r$ columns. Together they are an **adapter**. At the start $B = 0$, so nothing changes.
+# **LoRA** (Hu et al. 2021) assumes that fine-tuning changes a weight matrix by a matrix of low rank. It freezes $W$ and learns this change as a product $BA$, where $A$ has $r$ rows and $B$ has $r$ columns. Together they form an **adapter**. At the start $B = 0$, so nothing changes.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -513,8 +513,8 @@ for name, model in (("MiniLM", reader), ("SmolLM2", writer)):
 widgets.adapter_playground(sizes, lambda rank, out, into: rank * (out + into))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same task, the same examples.** Is a sentence of Shakespeare, without its marks and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
-# 120<!--[[ways["tests"]]]--> of other plays to be tested on. A prompt holds the first 8<!--[[shots]]--> of the 64<!--[[n]]-->. Five seeds, each with other examples (`python -m lectures.recipes four_ways`).
+# **The same task, the same examples.** Is a sentence of Shakespeare, without its punctuation and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
+# 120<!--[[ways["tests"]]]--> from other plays to test on. A prompt holds the first 8<!--[[shots]]--> of the 64<!--[[n]]-->. We use five seeds, each with different examples (`python -m lectures.recipes four_ways`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 ways = stored("four_ways")
@@ -562,7 +562,7 @@ show.predict(
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
 # - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. As one of three comparisons, that is only a hint.
-# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last states; another layer or pooling might find more.
+# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states; another layer or pooling might find more.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - Each method could be tuned further, with other layers, other prompts, more steps. With 120<!--[[ways["tests"]]]--> sentences one seed's figure is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
 # </details>
@@ -584,7 +584,7 @@ behind, behind_half = mean_interval(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as text or in the chat form. To **calibrate** a prompt (Zhao et al. 2021), ask the same of sentences without content, such as "N/A", and subtract what the model prefers there. Three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
+# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as text or in the chat form. To **calibrate** a prompt (Zhao et al. 2021), ask the same about sentences without content, such as "N/A", and subtract the model's preference there. The table has three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
 #
 # | prompt | right, % | calibrated, % | pairs ranked right, % |
 # |---|---|---|---|
@@ -593,8 +593,8 @@ behind, behind_half = mean_interval(
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, in the chat form | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
-# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and a constant bias does not change it. With a text prompt, the scores know more than the answers show.
-# - Calibrated, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
+# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and a constant bias does not change it. With a text prompt, the scores tell questions from statements better than the answers do.
+# - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
 # - The chat form does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
 #
 # - **Do the examples help?** They help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
@@ -610,16 +610,16 @@ behind, behind_half = mean_interval(
 #
 # | claim | at our scale |
 # |---|---|
-# | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["500"][0]:.0f]]--> points at 500 labels. At 50 about as much, but with the masked model this may be chance (section 4). |
+# | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["500"][0]:.0f]]--> points at 500 labels. At 50 the gain is about as large, but with the masked model it may be chance (section 4). |
 # | It is more than additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
 # | It is more than an embedding table. | Yes at 5,000 labels (with the usual steps). A hint at 500; not shown at 50. |
 # | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
-# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters fills them as well, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
+# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
 # | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the second vector knows. |
-# | Models learn tasks from examples in the prompt. | A little. Examples improve the ranking. But calibrated, SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
+# | Models learn tasks from examples in the prompt. | A little. Examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
 #
-# **Pretraining helped where labels were few, by a few points. What exactly helps, only a control can say, and with five seeds not always.**
+# **Pretraining helped where labels were few, by a few points. Only a control can say what exactly helps, and with five seeds not always.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Vote on each line before you read it out. What goes wrong: "it was not seen here, so it is false". Our letter models have a hundred thousand parameters.*
@@ -646,13 +646,13 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # *5 minutes, or homework. One line suffices: a causal mask, or a key below `size`. What goes wrong: the prefix is allowed to see later positions.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# This lecture has no assignment. As a project of one page, improve the probe of section 6. Choose a layer and a pooling with the 64 labels alone. Then say, with five seeds and intervals, whether it is better than
+# This lecture has no assignment. As a project of one page, improve the probe of section 6. Choose a layer and a pooling with only the 64 labels. Then say, with five seeds and intervals, whether it is better than
 # ours, and than naive Bayes.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. Which of the three objectives can be trained with a causal mask and no change of the input?
+# 1. Which of the three objectives can be trained with a causal mask and without changing the input?
 # <details><summary>Answer</summary>The causal one. The masked one changes its input, and span corruption has a source and a target.</details>
 #
 # 2. Why does BERT leave 10 % of the tokens to guess unchanged?
@@ -668,7 +668,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # <details><summary>Answer</summary>$8 \cdot (1000 + 1000) = 16{,}000$ instead of a million.</details>
 #
 # 6. You have a thousand labels and a frozen encoder whose probe is poor. What does this say?
-# <details><summary>Answer</summary>That no linear map of this layer's mean state finds the classes. Another layer, another pooling or fine-tuning may.</details>
+# <details><summary>Answer</summary>It says that no linear map of this layer's mean state finds the classes. Another layer, another pooling or fine-tuning may.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: they answer that causal models have no contextual vectors.*
@@ -699,13 +699,13 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # - **prefix LM**: a language model that reads a prefix in both directions and writes the rest causally.
 # - **contrastive objective**: for each sentence, choosing its partner among the second sentences of all pairs of a batch.
 # - **fine-tuning**: training a pretrained model further, on another task.
-# - **transfer**: what was learned on one task and helps on another.
+# - **transfer**: using on one task what was learned on another.
 # - **static vector**: one vector per word of a vocabulary, the same in every sentence.
 # - **contextual vector**: the state of a token, which depends on the text that the model has read.
 # - **probing**: a linear map of frozen states, trained on a task.
 # - **LoRA**: a frozen matrix plus a learned product of two thin ones.
-# - **adapter**: the few weights that are trained for a task beside a frozen model.
-# - **calibrate**: to subtract what a model prefers when it is asked about nothing.
+# - **adapter**: the few weights that are trained for a task while the model stays frozen.
+# - **calibrate**: to subtract a model's preference on inputs without content.
 # - **prompting**: using a language model for a task by its prompt, without changing a weight.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -14,7 +14,7 @@
 # - say what in attention grows like $n^2$, what a fused kernel changes about it, and what it does not;
 # - judge with controls whether a matrix is "nearly of low rank";
 # - write Linformer in three lines, and say why it cannot be a language model;
-# - draw the patterns of Longformer and BigBird, and count after how many layers everything is reached;
+# - draw the patterns of Longformer and BigBird, and count the layers that they need to reach every position;
 # - design a test that separates *reachable* from *learned*;
 # - compute the size of a cache, and say what a window may forget and what it must not;
 # - say how attention without a softmax becomes a recurrent network;
@@ -29,8 +29,8 @@
 #
 # The minutes are for a class. If you work alone, with the predictions and the questions, plan an hour and three quarters.
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. What takes longer was measured before, on one core, and is stored with the command
-# that repeats it. A table at the end translates the papers' notation.
+# Every cell runs in a few seconds on a laptop, without a network connection. Longer experiments ran beforehand, on one core. Their results are stored,
+# each with the command that repeats it. A table at the end translates the papers' notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 3 and the first half of section 7. Sections 2 and 6 put claims of papers to the test.*
@@ -58,7 +58,7 @@ torch.set_num_threads(1)  # the times below are those of one core
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. The curve of n²
 #
-# Attention with all heads, $d$ dimensions together, is
+# Attention, whose heads have $d$ dimensions in all, is
 #
 # $$\mathrm{softmax}\Big(\frac{Q K^\top}{\sqrt{d_{\mathrm{head}}}}\Big)\, V .$$
 #
@@ -117,7 +117,7 @@ curve = HTML(
 )
 show.predict(
     "The fused kernel never holds the $n^2$ weights. You double the text from 4,096 to 8,192 tokens. How many times as long does the kernel take?",
-    choices={"as long": 1.0, "2 times": 2.0, "4 times": 4.0, "8 times": 8.0},
+    choices={"equally long": 1.0, "2 times": 2.0, "4 times": 4.0, "8 times": 8.0},
     answer=twice,
     why="It holds no matrix, but it still computes every score.",
     reveals=curve,
@@ -126,11 +126,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Both lines have a slope near 2<!--[[? all(abs(costs["law"]["time"][name]["exponent"] - 2) < 0.15 for name in ("explicit", "fused"))]]-->, so both times grow like $n^2$. At 4,096 tokens the kernel is 6.2<!--[[costs["seconds"]["explicit"]["4096"] / costs["seconds"]["fused"]["4096"]:.1f]]--> times as fast.
-# - The memory of the kernel grows at most like $n$<!--[[? costs["law"]["memory"]["fused"]["exponent"] < 1.05]]-->. The equation needs two arrays of $n^2$ numbers per head; PyTorch's operations hold 4.2<!--[[written / two_arrays * 2:.1f]]--> such arrays at their peak.
+# - Both lines have a slope near 2<!--[[? all(abs(costs["law"]["time"][name]["exponent"] - 2) < 0.15 for name in ("explicit", "fused"))]]-->, so both times grow like $n^2$. At 4,096 tokens the kernel is 6.2<!--[[costs["seconds"]["explicit"]["4096"] / costs["seconds"]["fused"]["4096"]:.1f]]--> times as fast as attention as written.
+# - The memory of the kernel grows at most like $n$<!--[[? costs["law"]["memory"]["fused"]["exponent"] < 1.05]]-->. The equation needs two arrays of $n^2$ values per head; PyTorch's operations hold 4.2<!--[[written / two_arrays * 2:.1f]]--> such arrays at their peak.
 # </details>
 #
-# **The kernel removes the quadratic memory and leaves the quadratic time.** Linformer, Longformer and BigBird are older than it and compare themselves with attention as it is written. Our
+# **The kernel removes the quadratic memory and leaves the quadratic time.** Linformer, Longformer and BigBird are older than this kernel and compare themselves with attention as it is written. Our
 # baseline is the kernel.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -139,15 +139,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Is a real attention matrix nearly of low rank?
 #
-# If the $n \times n$ matrix of weights had rank $k$, two matrices of $nk$ values would replace it. Linformer (Wang et al. 2020) starts from the observation that the
+# If the $n \times n$ matrix of weights had rank $k$, two matrices of $nk$ values each could replace it. Linformer (Wang et al. 2020) starts from the observation that the
 # largest singular values of a trained model's attention hold most of their sum. We check this on two real models: all 270<!--[[math.prod(ranks["models"]["SmolLM2"]["heads"])]]--> heads of SmolLM2 (causal) and all 72<!--[[math.prod(ranks["models"]["MiniLM"]["heads"])]]--> of MiniLM
 # (both directions), on five<!--[[words(len(ranks["models"]["MiniLM"]["real"]["sum"]))]]--> passages of 256<!--[[n_ranks]]--> tokens.
 #
 # We count the singular values that hold 90 % of the sum of their *squares*. This is the measure that matters for an approximation, because the squares that you leave out are its squared error
 # ([lecture 7](07_vanishing_gradients.ipynb)). A count by itself says little. It needs **controls**, matrices without any learned structure:
 #
-# - the *shuffled* matrix: the same weights, but those of each row are permuted among the keys that it may see, so no row becomes sharper or flatter;
-# - the *mask*: every row spread evenly over what it may see.
+# - the *shuffled* matrix: the same weights, but permuted within each row among the keys that it may see, so no row becomes sharper or flatter;
+# - the *mask*: every row spread evenly over the keys that it may see.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 reader, wordpieces = minilm()
@@ -206,7 +206,7 @@ with show.held_back() as ranks_told:
             squares, total = (average[model, row, by] for by in ("squares", "sum"))
             print(f"{model:8} {row:9} squares {squares:5.0f} of {n_ranks}   sum {total:5.0f}")
 show.predict(
-    f"SmolLM2's attention matrices over {n_ranks} tokens: how many singular values hold 90 % of the squares, on average over the heads?",
+    f"Take SmolLM2's attention matrices over {n_ranks} tokens. How many singular values hold 90 % of the sum of squares, on average over the heads?",
     choices={"about 3": 3, "about 25": 25, "about 90": 90, "about 200": 200},
     answer=average["SmolLM2", "real", "squares"],
     why="About a tenth of them. Whether this is “nearly low rank” depends on what you compare it with.",
@@ -214,7 +214,7 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Put these in order: which of them needs the fewest singular values for 90 % of the squares, and which the most? (Means over heads and passages.)",
+    "Put these in order, from the fewest singular values for 90 % of the squares to the most. (Means over heads and passages.)",
     order=list(reversed(called)),
     answer=sorted(called, key=called.get),
     why="The heads need far fewer than their own weights in random order, so the positions of the weights lower the rank. But a causal mask with even weights needs fewer still. A low rank by itself is not a sign of learning.",
@@ -256,11 +256,11 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 # | SmolLM2, mean | 24<!--[[average["SmolLM2", "real", "squares"]:.0f]]--> | 83<!--[[average["SmolLM2", "shuffled", "squares"]:.0f]]--> | 6<!--[[average["SmolLM2", "mask", "squares"]:.0f]]--> |
 # | MiniLM, mean | 25<!--[[average["MiniLM", "real", "squares"]:.0f]]--> | 98<!--[[average["MiniLM", "shuffled", "squares"]:.0f]]--> | 1<!--[[average["MiniLM", "mask", "squares"]:.0f]]--> |
 #
-# - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from an exact *position* has a high rank, and a head that averages evenly over all has a low one.
+# - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from an exact *position* has a high rank, and a head that averages evenly over all keys has a low one.
 # - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
 # - The paper plots the *sum* instead of the squares. The sum tells the same story less clearly. SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny values add to a sum, but hardly to an error.
-# - The spread is wide. By squares 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
-# - **Does it matter for the output?** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
+# - The spread is wide. Measured by squares, 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
+# - **Does it matter for the output?** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter of the full rank. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
 # **Most heads of both models are closer to low rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has one as well. And to know the *best* approximation you must compute the matrix first.
@@ -303,9 +303,9 @@ with torch.no_grad():
 print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **So Linformer is for encoders.** And no text may be longer than its matrices.
+# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **So Linformer is for encoders.** And no text may be longer than its matrices allow.
 #
-# The paper's figures, from the time before the fused kernel (Wang et al. 2020, tables 2 and 3):
+# These are the paper's figures, from the time before the fused kernel (Wang et al. 2020, tables 2 and 3):
 #
 # | | RoBERTa-base | Linformer, $k = 128$ | Linformer, $k = 256$ |
 # |---|---|---|---|
@@ -313,11 +313,11 @@ print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 # | times as fast at 2,048 tokens | 1 | 2.6 | 2.4 |
 # | times as fast at 65,536 tokens | 1 | 20 | 18 |
 #
-# > **Ask yourself.** Which of these four tasks asks a model to find *one* token of a long text?
+# > **Ask yourself.** The four tasks are sentiment (SST-2, IMDB) and pairs of sentences (QNLI, QQP). Which of them asks a model to find *one* token of a long text?
 #
 # <details><summary><b>Answer</b></summary>
 #
-# None of them clearly does. Sentiment (SST-2, IMDB) and pairs of sentences (QNLI, QQP) usually depend on several words. Section 6 tests the other kind of task.
+# None of them clearly does. They usually depend on several words. Section 6 tests the other kind of task.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -333,8 +333,8 @@ print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 # - a **global token** sees every position, and every position sees it;
 # - **random blocks**: a query also sees a few blocks of positions that were sampled once.
 #
-# Longformer (Beltagy et al. 2020) has the first two, BigBird (Zaheer et al. 2020) all three. Each layer passes information on, so over several layers a position can receive what it
-# cannot see in one. A window that reaches $r$ positions to either side carries information $L \cdot r$ positions in $L$ layers, like a convolution ([lecture 4](04_windows_and_convolutions.ipynb)).
+# Longformer (Beltagy et al. 2020) has the first two, and BigBird (Zaheer et al. 2020) has all three. Each layer passes information on, so over several layers a position can receive information that it
+# cannot see in one layer. A window that reaches $r$ positions to either side carries information $L \cdot r$ positions in $L$ layers, like a convolution ([lecture 4](04_windows_and_convolutions.ipynb)).
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -384,7 +384,7 @@ def layers_to_reach(mask):
 
 alone, with_global = layers_to_reach(window(48, 4)), layers_to_reach(longformer(48, 4))
 show.predict(
-    f"48 positions, a window of 4 to either side: after {alone} layers the first position has information from the last. Now one token becomes global, as in Longformer. After how many layers does *every* position "
+    f"There are 48 positions, and a window reaches 4 to either side. After {alone} layers the first position has information from the last. Now one token becomes global, as in Longformer. After how many layers does *every* position "
     "have information from every other?",
     choices={"2": 2, "4": 4, "6": 6, str(alone): alone},
     answer=with_global,
@@ -395,17 +395,17 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# > **Ask yourself.** Choose *window* and then *BigBird*. Which pattern needs fewer pairs to reach everything within three layers? Then choose *every size-th*: what does it never reach?
+# > **Ask yourself.** Choose *window* and then *BigBird*. Which pattern needs fewer pairs to reach everything within three layers? Then choose *every size-th*. What does it never reach?
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - A window must reach 16<!--[[next(size for size in range(1, 48) if layers_to_reach(window(48, size)) <= 3)]]--> positions to either side to cross 48 positions in three layers, which is 1,312<!--[[int(window(48, 16).sum()):,]]--> of 2,304 pairs. With one global token a window of 1<!--[[? layers_to_reach(longformer(48, 1)) == 2]]--> is enough: 234<!--[[int(longformer(48, 1).sum())]]--> pairs and two layers.
-# - With the pattern *every size-th* (strided), position 1 never hears of position 2, however many layers you stack. The Sparse Transformer (Child et al. 2019) combines it with a window.
+# - A window must reach 16<!--[[next(size for size in range(1, 48) if layers_to_reach(window(48, size)) <= 3)]]--> positions to either side to cross 48 positions in three layers, which is 1,312<!--[[int(window(48, 16).sum()):,]]--> of 2,304 pairs. With one global token a window of 1<!--[[? layers_to_reach(longformer(48, 1)) == 2]]--> is enough. This takes 234<!--[[int(longformer(48, 1).sum())]]--> pairs and two layers.
+# - With the pattern *every size-th* (strided), position 1 never receives information from position 2, however many layers you stack. The Sparse Transformer (Child et al. 2019) combines it with a window.
 # - A star, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that a star suffices to approximate any continuous function of a text. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
 # </details>
 #
-# What the patterns cost in accuracy, in the paper (BERT-base, 512 tokens, its table 1):
+# BigBird's paper reports what the patterns cost in accuracy (BERT-base, 512 tokens, its table 1):
 #
 # | | full | random blocks | window | both |
 # |---|---|---|---|---|
@@ -448,10 +448,10 @@ show.predict(
 # | MB at 16,384 tokens | 139<!--[[layer["bytes"]["full, fused"]["16384"] / 1e6:.0f]]--> | 429<!--[[layer["bytes"]["Longformer"]["16384"] / 1e6:.0f]]--> | 907<!--[[layer["bytes"]["BigBird"]["16384"] / 1e6:.0f]]--> | 139<!--[[layer["bytes"]["Linformer"]["16384"] / 1e6:.0f]]--> |
 # | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
-# - **Where ours lose time.** On short texts the kernel is fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long.
-# - **Where ours lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
+# - **Where our sparse layers lose time.** On short texts the kernel is fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
+# - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
 # - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
-# - This is one core of a shared machine, one text, no mask. On other machines the lines cross elsewhere.
+# - We timed one core of a shared machine, with one text and no mask. On other machines the lines cross elsewhere.
 # </details>
 #
 # **In long texts the cheap layers are faster, but by less than their multiply-adds promise.**
@@ -463,7 +463,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What is lost? Cards in a text
 #
-# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit, and eight by **questions**, each of which asks for the rank of the card of one suit:
+# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit. Eight are replaced by **questions**. Each asks for the rank of the card of one suit:
 #
 # > wherefo **♥7** art tho **♠Q** rome **♥?** deny thy f …
 #
@@ -481,7 +481,7 @@ show.predict(
 # | Linformer, k = n | 64<!--[[needle["rows"]["Linformer, k = n"]["keys"]:.0f]]--> | control: nothing saved |
 # | Linformer, 5 × the steps | 16<!--[[needle["rows"]["Linformer, 5 × the steps"]["keys"]:.0f]]--> | control: longer training |
 #
-# Five<!--[[words(len(right["full"]))]]--> seeds each, 500 steps (2,500 in the last row), on a task that asks for *one* token (`python -m lectures.recipes needle`).
+# Each row has five<!--[[words(len(right["full"]))]]--> seeds and 500 steps (2,500 in the last row). The task asks for *one* token (`python -m lectures.recipes needle`).
 
 # %% slideshow={"slide_type": "fragment"}
 needle = stored("needle")
@@ -507,7 +507,7 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Linformer has 16 mixed keys for 64 positions, and every one of them sees the whole text. How many of the cards does it find, after the same 500 steps as the others?",
+    "Linformer has 16 mixed keys for 64 positions, and every one of them sees the whole text. What fraction of the cards does it find, after the same 500 steps as the others?",
     choices={"about 15 %": 0.15, "about 50 %": 0.5, "about 95 %": 0.95},
     answer=mean(right["Linformer"]),
     why="It guesses. Its keys are mixed before any query is seen, by weights that do not depend on the words. Does more training help? See the last row.",
@@ -538,10 +538,10 @@ def by_path(name, layers):
 #
 # - **The window runs out of layers.** It finds all cards that are one layer away (100<!--[[by_path("window", 1):.0f]]--> %), and guesses where no path leads from the card to the question (12<!--[[by_path("window", 4):.0f]]--> %).
 # - **The number of keys does not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
-# - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed, the interval of its difference from *window + random* contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
-# - **BigBird's pattern closes the gap**: random and global together find 99<!--[[found(everything):.0f]]--> %, and in the paper it closes the gap as well.
-# - **Linformer learns late.** After 500 steps it only guesses, and finds 13<!--[[found("Linformer"):.0f]]--> %, and with as many keys as positions 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
-# - 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers, four cards. We have not tested whether four global tokens could hold twenty cards.
+# - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but with one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed, the interval of its difference from *window + random* contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
+# - **BigBird's pattern closes the gap.** Random blocks and global tokens together find 99<!--[[found(everything):.0f]]--> %. In the paper they close the gap as well.
+# - **Linformer learns late.** After 500 steps it only guesses, and finds 13<!--[[found("Linformer"):.0f]]--> %. With as many keys as positions it finds 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
+# - The test is small, with 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers and four cards. We have not tested whether four global tokens could hold twenty cards.
 # </details>
 #
 # **Reachable is not learned.** A pattern decides what a model *can* find. Whether it does find it within your training budget is a second question. Had we stopped at
@@ -581,11 +581,11 @@ widgets.memory_playground(
 #
 # $$\sum_{i \le t} \varphi(q_t)\,\varphi(k_i)^\top v_i = \varphi(q_t)\, S_t, \qquad S_t = S_{t-1} + \varphi(k_t)^\top v_t .$$
 #
-# This is **linear attention** (Katharopoulos et al. 2020); the sum of the weights, by which the output is divided, is kept likewise. $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is: the Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
+# This is **linear attention** (Katharopoulos et al. 2020); the sum of the weights, by which the output is divided, is kept likewise. $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is. The Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
 # that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are relatives, with a state that also forgets. Some models, such as Jamba (Lieber et al. 2024), mix such layers with full attention. In the assignment you measure
-# what a state of this size can find again.
+# how much a state of this size can recall.
 #
-# Other ideas keep the attention full and shrink what the cache holds: DeepSeek-V2 (2024) stores one short vector per token and layer (and a small rotary key), from which all heads compute their keys and values.
+# Other ideas keep full attention and shrink the cache. DeepSeek-V2 (2024) stores one short vector per token and layer (and a small rotary key), from which all heads compute their keys and values.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What may a window leave out?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second half of
@@ -646,7 +646,7 @@ in_every_passage = all(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the passages and for each window<!--[[? in_every_passage]]-->.
+# - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text added it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
 # - **What these tokens say hardly matters.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
 # - This is one model with short texts. A text that depends on something further back would lose more.
@@ -704,7 +704,7 @@ show.predict(
         "300,000 tokens": 300_000,
     },
     answer=equal,
-    why="A token costs $2nd$ in the scores and about $12d^2$ in the matrices, so they are equal at about $n = 6d$. The wider the model, the later.",
+    why="A token costs $2nd$ in the scores and about $12d^2$ in the matrices, so they are equal at about $n = 6d$. The wider the model, the longer this text is.",
     reveals=widgets.size_playground(
         count,
         {
@@ -742,11 +742,11 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # | 4. Longer texts would unlock better models. | 131,072 tokens would take our core 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated eightfold). | Open: our scale cannot test it. |
 #
 # - Multiply-adds are not time. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
-# - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token, which grows with $n$ at any width: 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
+# - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token. The cache grows with $n$ at any width, to 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
 # - The fused kernel needs no new model. It removes the memory and leaves the time.
 # </details>
 #
-# **The quadratic part is small in a wide model that reads short texts, and decides the cost of long ones.** What may replace it depends on what you ask of the text.
+# **The quadratic part is small in a wide model that reads short texts, but it decides the cost of long ones.** What may replace it depends on what you ask of the text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Vote on each claim before the table is opened. What goes wrong: students take claim 2 as an argument ("everybody does it"). The claim describes current practice and current hardware; it is not an argument.*
@@ -782,13 +782,13 @@ widgets.pattern_playground(ours, 48, size=6, layers=4, yours=dict.fromkeys(ours,
 # <details><summary>Answer</summary>The scores take 100 times as long. The memory grows tenfold, because the kernel holds no matrix of weights.</details>
 #
 # 2. A head always attends to the previous token. Can you approximate it by rank 10 in a text of 1,000 tokens?
-# <details><summary>Answer</summary>No. Its singular values are all 1 (but for a zero), so rank 10 keeps about one hundredth of the squares.</details>
+# <details><summary>Answer</summary>No. Its singular values are all 1 (except for one zero), so rank 10 keeps about one hundredth of the squares.</details>
 #
-# 3. Why can a Linformer not write?
+# 3. Why can a Linformer not generate text?
 # <details><summary>Answer</summary>Its mixed keys contain later tokens, so every prediction would see its target.</details>
 #
 # 4. A window reaches 256 tokens to either side. After how many layers can information cross 4,096 tokens?
-# <details><summary>Answer</summary>$4096 / 256 = 16$ layers; with one global token two.</details>
+# <details><summary>Answer</summary>After $4096 / 256 = 16$ layers, or after two with one global token.</details>
 #
 # 5. In two layers a model can reach everything, but it finds only half of the cards. What is wrong?
 # <details><summary>Answer</summary>Perhaps nothing. "Reachable" says that a path exists; the model must still learn to send the right content along it, through few vectors.</details>

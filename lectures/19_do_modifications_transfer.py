@@ -3,7 +3,7 @@
 #
 # Since 2017 hundreds of papers have improved the Transformer, each with its own code, data and baseline. Most models still look like the one of 2017. Narang et al. (2021) put 51 modifications
 # into one program, trained all of them alike and asked which ones still help. **When may you believe that one model is better than another?** This lecture reads their table line by line and asks
-# which of its differences are real. Then it trains some of the rows again, small and controlled, and watches one of them change sides.
+# which of its differences are real. Then it trains some of the rows again, in a small and controlled set-up, and one of them changes sides.
 #
 # <img src="figures/fifty_one_changes.svg" width="560" alt="An encoder and a decoder as boxes; behind the name of each part the number of the 51 rows that change it.">
 #
@@ -24,7 +24,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 11 | 8 | 8 | 9 | 12 | 7 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Every cell runs in a few seconds on a laptop, without a network connection. Our trainings took some hours on two cores and are stored with the command that repeats them. A table at the end translates the papers' terms.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Every cell runs in a few seconds on a laptop, without a network connection. Our training runs took some hours on two cores; their results are stored with the command that repeats them. A table at the end translates the papers' terms.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 5 and the second half of section 6. Sections 3, 7 and 8 belong together: a test, what must hold before it, and what it cannot see.*
@@ -49,7 +49,7 @@ others = [row for row in THEIRS if row != VANILLA]
 # ## 1. Fifty-one improvements
 #
 # Narang et al. (2021) start from T5, an encoder–decoder with 12 + 12 layers and 223 million parameters. This is their **baseline**, *vanilla*, the model that every modification is compared with. Each of the 51 other rows changes one thing.
-# All rows get the same data, the same number of steps and the same learning rate, tuned on vanilla alone. The columns:
+# All rows get the same data, the same number of steps and the same learning rate, tuned only on vanilla. The table has these columns:
 #
 # - the **early loss** on held-out text after 65,536 steps, mean and standard deviation of five runs;
 # - the **final loss** after 524,288 steps, one run;
@@ -68,14 +68,14 @@ show.predict(
     "Of the 51 modifications, how many have a lower final loss than vanilla in their table?",
     choices={"about 5": 5, "about 15": 15, "about 30": 30, "about 45": 45},
     answer=len(below),
-    why="Most improvements did not survive the move into one program with one training. Five of these rows are gated feed-forward networks, and three have many more parameters.",
+    why="Most improvements did not survive the move into one program with one training set-up. Five of these rows are gated feed-forward networks, and three have many more parameters.",
     reveals=below_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 15 rows end below vanilla's 1.838, one has the same loss, and 35 end above it. But the final loss is a *single run*, so a difference of 0.004 may be chance. Section 3 asks which ones are.
+# - 15 rows end below vanilla's 1.838, one has the same loss, and 35 end above it. But the final loss is a *single run*, so a difference of 0.004 may be chance. Section 3 asks which differences are real.
 # - The authors asked twelve authors of modifications to check the code. Six answered, and all six confirmed it. So bugs are not the obvious explanation.
 # </details>
 
@@ -114,7 +114,7 @@ show.predict(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Switch Transformer (1,100 million parameters), mixture of experts (648) and product keys (421) are among the best, at 5, 3 and 2 times the parameters of vanilla.
-# - Product keys print 386.6 · 10¹² operations per step, 35 times those of vanilla. The authors call it an artefact of their code: few of the products are needed.
+# - The row of product keys prints 386.6 · 10¹² operations per step, 35 times those of vanilla. The authors call it an artefact of their code: few of the products are needed.
 # - Gated networks have vanilla's parameters and operations, because their hidden layer has 2/3 of the width.
 # - Most rows of the last third (convolutions, synthesizers without the usual scores, Universal, Weighted) are worse than vanilla.
 # - Where a choice of the paper could not be recovered, the row says so when you open it.
@@ -127,7 +127,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Is a difference real?
 #
-# Vanilla's early loss is 2.182 with a standard deviation of 0.005, that of RMS Norm 2.167 with 0.008, from five runs each. **Welch's t test** divides the difference by its standard error, where the two spreads may differ:
+# Vanilla's early loss is 2.182 with a standard deviation of 0.005. That of RMS Norm is 2.167 with 0.008. Both come from five runs. **Welch's t test** divides the difference by its standard error, and the two spreads may differ:
 #
 # $$t = \frac{\bar x - \bar y}{\sqrt{s_x^2 / n_x + s_y^2 / n_y}} .$$
 #
@@ -148,7 +148,7 @@ for row in ("GeGLU", "Swish"):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 rms = welch(early["RMS Norm"], early[VANILLA])
 show.predict(
-    "And RMS Norm, 0.015 below vanilla: what is its p value?",
+    "RMS Norm is 0.015 below vanilla. What is its p value?",
     choices={"about 0.5": 0.5, "about 0.1": 0.1, "about 0.01": 0.01, "about 0.00001": 1e-5},
     answer=rms,
     why="The standard error of the difference is about 0.004, so $t$ is about −3.6. With seven degrees of freedom that is rare, but not very rare.",
@@ -156,10 +156,10 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fifty-one tests.** A p value below 0.05 happens once in twenty tests *without* any difference. With 51 rows you expect two or three such accidents. A **correction for multiple comparisons** asks more of each row:
+# **Fifty-one tests.** A p value below 0.05 happens once in twenty tests even *without* any difference. With 51 rows you expect two or three such accidents. A **correction for multiple comparisons** asks more of each row:
 #
 # - **Bonferroni**: multiply every p by the number of tests;
-# - **Holm**: multiply the smallest by $m$, the next by $m - 1$, and so on, and never let a later one fall below an earlier one. It is as safe and rejects more.
+# - **Holm**: multiply the smallest by $m$, the next by $m - 1$, and so on, and never let a later one fall below an earlier one. It is as safe as Bonferroni and rejects more.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -188,7 +188,7 @@ show.predict(
     f"On their early loss {len(alone)} of the 51 rows beat vanilla at p < 0.05, each taken alone. How many are left after Holm's correction?",
     choices={"none": 0.01, "3": 3, "7": 7, "all of them": len(alone)},
     answer=len(real),
-    why="RMS Norm and GLU are lost. The p values of the others are below 0.0001, so even 51 comparisons do not touch them.",
+    why="RMS Norm and GLU are lost. The p values of the others are below 0.0001, so they survive even 51 comparisons.",
     reveals=widgets.correction_playground(
         {"none": dict, "Bonferroni": bonferroni, "Holm": holms}, columns
     ).opens(correction="Holm"),
@@ -197,10 +197,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - What is left: GeGLU, ReGLU, SwiGLU, LiGLU, mixture of experts, Switch Transformer and product key memory. The first four change the feed-forward network, the other three add parameters.
-# - RMS Norm has p = 0.0099 alone and 0.13 after the correction. "No difference shown" is not "no difference": with more runs it may well be real, and later models did adopt it.
-# - 32 rows differ from vanilla after the correction, 25 of them for the worse. With five runs and such small deviations the test is sharp: a difference of 0.02 is usually found.
-# - It is sharp for the *early* loss. The final loss and all four tasks have one run, and no test can say anything about them.
+# - These rows are left: GeGLU, ReGLU, SwiGLU, LiGLU, mixture of experts, Switch Transformer and product key memory. The first four change the feed-forward network, the other three add parameters.
+# - RMS Norm has p = 0.0099 alone and 0.13 after the correction. "No difference shown" is not "no difference". More runs may well show one, and later models did adopt RMS Norm.
+# - 32 rows differ from vanilla after the correction, 25 of them for the worse. With five runs and such small deviations the test has high power. A difference of 0.02 is usually found.
+# - This holds for the *early* loss. The final loss and all four tasks have one run, and no test can say anything about them.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -210,7 +210,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Fifty-one chances to be lucky
 #
-# Suppose that *nothing* works: all 51 rows are vanilla under another name. We sample five runs for each of the 52 rows from one normal distribution and test each row against vanilla, as above. A row wins if its mean is lower and p < 0.05, which happens to one row alone in 2.5 % of cases.
+# Suppose that *nothing* works: all 51 rows are vanilla under another name. We sample five runs for each of the 52 rows from one normal distribution and test each row against vanilla, as above. A row wins if its mean is lower and p < 0.05. For a single row this happens in 2.5 % of cases.
 # If the 51 tests were independent, at least one row would win in $1 - 0.975^{51}$ = 73 % of tables.
 
 
@@ -258,10 +258,10 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 corrected_wins = beats(tables(51, 5, 4000), 0.05 / 51).sum(-1)
 luck = (
-    f"{lucky.mean():.1f} of 51 equal rows win on average; the unluckiest of 4,000 baselines loses to {lucky.max()}.",
+    f"{lucky.mean():.1f} of 51 equal rows win on average; the unluckiest of 4,000 baselines loses to {lucky.max()} rows.",
     f"If we ask for p < 0.05 / 51 (Bonferroni), a row wins in {(corrected_wins > 0).mean():.1%} of the tables.",
     f"In the paper's table {len(alone)} rows win, and {len(real)} of them after the correction. Luck alone seldom does that"
-    f" ({(lucky >= len(alone)).mean():.1%} of our tables), and almost never after the correction.",
+    f" ({(lucky >= len(alone)).mean():.1%} of our simulated tables), and almost never after the correction.",
 )
 HTML(
     "<details><summary><b>What to notice</b></summary>"
@@ -276,7 +276,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A column of noise?
 #
-# WebQ asks short questions; its column is the percentage of right answers on the validation questions. How many questions are there? The table tells:
+# WebQ asks short questions; its column is the percentage of right answers on the validation questions. How many questions are there? The table tells you:
 
 # %% slideshow={"slide_type": "fragment"}
 webq = np.array([of["webq"] for of in THEIRS.values()])
@@ -298,9 +298,11 @@ show.predict(
     f"A row answers {webq.mean():.0f} % of {questions} questions on average. If all 52 rows were equally good and each answered its questions by chance, what standard deviation would the column have, in points?",
     choices={"about 0.2": 0.2, "about 0.7": 0.7, "about 2": 2, "about 6": 6},
     answer=by_chance,
-    why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. That is eight questions.",
+    why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. Here it is about eight questions.",
     reveals=[
-        show.said(f"By chance {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."),
+        show.said(
+            f"Chance gives {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."
+        ),
         widgets.noise_playground(columns, questions),
     ],
 )
@@ -308,13 +310,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 51 of the 52 values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have a slip.
-# - Vanilla answers 87 of 378 questions, GeLU 95 and Switch Transformer 99. GeLU has vanilla's final loss, so its 8 more right answers, the best column but one, are easily luck.
-# - The spread of the column, 1.81 points, is even *smaller* than chance alone would give, 2.17. All rows answer the same questions, and some are easy for all of them. So the standard error of a fraction is too pessimistic
-#   for a comparison of two rows; if you have the single answers, compare the rows question by question.
-# - **It is not all noise.** Rows with a low final loss answer more: ρ = 0.73 over the 52 rows. Choose *within 0.05 of vanilla's loss*: of these 29 rows the correlation is 0.36 (95 % interval −0.03 to 0.66).
+# - 51 of the 52 values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have an error.
+# - Vanilla answers 87 of 378 questions correctly, GeLU 95 and Switch Transformer 99. GeLU has vanilla's final loss, so its 8 additional right answers may easily be luck.
+# - The spread of the column, 1.81 points, is even *smaller* than the 2.17 that chance alone would give. All rows answer the same questions, and some are easy for all of them. So the standard error of a fraction is too pessimistic
+#   for a comparison of two rows; if you have the individual answers, compare the rows question by question.
+# - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation is ρ = 0.73 over the 52 rows. Choose *within 0.05 of vanilla's loss*. Over these 29 rows it is 0.36 (95 % interval −0.03 to 0.66).
 #   The bad rows carry the correlation; among the good ones the column tells you nearly nothing.
-# - SuperGLUE holds up better: 0.87 over all rows, 0.74 among the 29. So the same table has columns of very different use, and none of them prints an interval.
+# - SuperGLUE holds up better: 0.87 over all rows, 0.74 among the 29. So the same table has columns of very different value, and none of them prints an interval.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -323,7 +325,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Early and final, parameters and operations
 #
-# The early loss comes after an eighth of the training. If it ranked the rows as the final loss does, you could stop seven eighths earlier. Compare ranks, not values: **Spearman's rank correlation** ρ is the correlation of the two lists of ranks, 1 for the same order, 0 for unrelated ones.
+# The early loss comes after an eighth of the training. If it ranked the rows as the final loss does, you could save seven eighths of the training. Compare ranks, not values: **Spearman's rank correlation** ρ is the correlation of the two lists of ranks, 1 for the same order, 0 for unrelated ones.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 kept = rank_correlation([(of["early"], of["final"]) for of in THEIRS.values()])
@@ -332,7 +334,7 @@ kept_close = rank_correlation([(THEIRS[row]["early"], final[row]) for row in clo
 display(
     HTML(
         show.said(
-            f"ρ = {kept['rho']:.2f} (95 % interval {kept['low']:.2f} to {kept['high']:.2f}); of the {kept_close['pairs']} rows within 0.05 of vanilla {kept_close['rho']:.2f} ({kept_close['low']:.2f} to {kept_close['high']:.2f})"
+            f"ρ = {kept['rho']:.2f} over all rows (95 % interval {kept['low']:.2f} to {kept['high']:.2f}); over the {kept_close['pairs']} rows within 0.05 of vanilla ρ = {kept_close['rho']:.2f} ({kept_close['low']:.2f} to {kept_close['high']:.2f})"
         )
     ),
     widgets.scatter_playground(columns, "early loss, theirs", "final loss, theirs"),
@@ -364,16 +366,16 @@ show.predict(
     f"Take the {len(below)} rows with a lower final loss than vanilla. How many of them have neither more parameters nor more operations?",
     choices={"0": 0.01, "3": 3, "7": 7, "12": 12},
     answer=len(cheap),
-    why="Five gated networks, RMS Norm, and 18 narrower layers. All others pay with parameters, and some with operations too.",
+    why="They are five gated networks, RMS Norm, and 18 narrower layers. All others pay with parameters, and some with operations too.",
     reveals=cheap_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Of all 52 rows ρ is 0.95 between early and final loss, but of the 29 rows near vanilla only 0.75. The ranks of clearly bad rows are settled early; close races are not.
+# - Between early and final loss ρ is 0.95 over all 52 rows, but only 0.75 over the 29 rows near vanilla. The ranks of clearly bad rows are settled early; close races are not.
 # - Transparent attention is at vanilla's level early (2.181) and clearly behind at the end (1.874). Softmax mixtures do the opposite: 2.227 early, 1.821 at the end.
-# - Choose *operations* and *steps per second* as axes. Universal and Weighted Transformer are slow because of their operations, dynamic convolution is slow in spite of them.
+# - Choose *operations* and *steps per second* as axes. Universal and Weighted Transformer are slow because of their many operations; dynamic convolution is slow although it has hardly more than vanilla.
 # - Sharing blocks saves parameters but no operations; Funnel saves operations but no parameters. Which of them is the better bargain depends on what you are short of.
 # </details>
 
@@ -391,10 +393,10 @@ show.predict(
 # | numbers into German | `<german>` four thousand seven | vier tausend sieben |
 # | spelling (First Folio) | `<modern>` h a u e | h a v e |
 #
-# All rows have 4 + 4 layers of width 48, 5,400<!--[[STEPS:,]]--> steps of 64 pairs, and one learning rate, tuned on vanilla alone. A seed gives every row the same random numbers and the same batches, so their runs come in *pairs*.
+# All rows have 4 + 4 layers of width 48, 5,400<!--[[STEPS:,]]--> steps of 64 pairs, and one learning rate, tuned only on vanilla. A seed gives every row the same random numbers and the same batches, so the runs of two rows come in *pairs*.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **First: is what we compare used at all?** An earlier version of this lecture had a table of all 52 rows: 531 trainings, five seeds each, every test corrected. Its models restored missing spans of Shakespeare's plays after 320 steps of training. Does the decoder of such a model use what the encoder has read? Give every target the source of *another* text.
+# **First, is the source used at all?** An earlier version of this lecture had a table of all 52 rows: 531 trainings, five seeds each, every test corrected. Its models restored missing spans of Shakespeare's plays after 320 steps of training. Does the decoder of such a model use what the encoder has read? To test this, give every target the source of *another* text.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 used = stored("unused_source")
@@ -424,20 +426,20 @@ show.predict(
     f"On held-out spans the earlier table's vanilla has a loss of {own_source['spans']:.2f} nats per token. How much does the loss rise when every target gets another text's source?",
     choices={"not at all": 0, "0.01": 0.01, "0.3": 0.3, "3": 3},
     answer=round(rises["spans"], 3),
-    why="The loss is the same whichever source the decoder gets. We do not know why: another row of that table, Fixup, used its source a little after as many steps.",
+    why="The loss is the same whichever source the decoder gets. We do not know why: another row of that table, Fixup, used its source a little after the same number of steps.",
     reveals=source_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The earlier baseline **did not use its source**<!--[[? max(abs(rise) for rise in rises.values()) < 0.001]]-->. It was no better than a bigram of its targets: 3.55<!--[[own_source["spans"]:.2f]]--> nats against 3.54<!--[[bigram["spans"]:.2f]]--> on spans<!--[[? all(own_source[task] > bigram[task] for task in TASKS)]]-->. So 531 trainings said nothing about encoder–decoders, and we threw the table away. Five seeds and corrected tests did not help, because *statistics does not know what was measured*.
+# - The earlier baseline **did not use its source**<!--[[? max(abs(rise) for rise in rises.values()) < 0.001]]-->. It was no better than a bigram model of its targets: 3.55<!--[[own_source["spans"]:.2f]]--> nats against 3.54<!--[[bigram["spans"]:.2f]]--> on spans<!--[[? all(own_source[task] > bigram[task] for task in TASKS)]]-->. So 531 trainings said nothing about encoder–decoders, and we threw the table away. Five seeds and corrected tests did not help, because *statistics does not know what was measured*.
 # - Nobody had noticed, since the losses fell and differed between rows. Nobody had asked what they would be without a source.
-# - Today's baseline has 0.19<!--[[vanilla_loss:.2f]]--> nats, and 8.6<!--[[another:.1f]]--> with another text's source. More than one thing differs between the two set-ups, so we do not know which one matters.
+# - Today's baseline has a loss of 0.19<!--[[vanilla_loss:.2f]]--> nats, and 8.6<!--[[another:.1f]]--> with another text's source. More than one thing differs between the two set-ups, so we do not know which one matters.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Second: can the set-up see what everybody knows?** Before any row was trained, code checked that the source is used, that the learning rate has worse ones on both sides, and that five changes hurt which must hurt:
+# **Second, can the set-up detect known effects?** Before we trained any row, code checked three things: the source is used, higher and lower learning rates are worse, and five changes that must do harm do harm:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 floor = fmean(map(min, stored("transfer/floors").values()))
@@ -456,13 +458,13 @@ HTML(widgets.checks_svg(known, floor, "our vanilla, and what must be worse"))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Vanilla is far below the best n-gram of the answers, which needs no source: 0.19<!--[[vanilla_loss:.2f]]--> nats against 2.03<!--[[floor:.2f]]-->.
-# - Without cross-attention the model, with 2.28<!--[[fmean(by_control["no cross-attention"]):.2f]]--> nats, is not even as good as this n-gram<!--[[? fmean(by_control["no cross-attention"]) > floor]]-->.
+# - Vanilla's loss of 0.19<!--[[vanilla_loss:.2f]]--> nats is far below the 2.03<!--[[floor:.2f]]--> of the best n-gram model of the answers, which needs no source.
+# - Without cross-attention the model, with 2.28<!--[[fmean(by_control["no cross-attention"]):.2f]]--> nats, is not even as good as this n-gram model<!--[[? fmean(by_control["no cross-attention"]) > floor]]-->.
 # - The learning rate hardly matters between 0.0028 and 0.0112<!--[[? max(map(fmean, by_rate.values())) - min(map(fmean, by_rate.values())) < 0.005]]-->; at three times the common rate vanilla is worse by 0.011<!--[[fmean(by_control["3 x the rate"]) - by_rate[RATE][0]:.3f]]--> nats (one seed).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Third: how small a difference can we find?** Three seeds are few. But all rows share them, so one deviation can be estimated from all rows together. Take from each loss the mean of its row and the mean of its seed; what is left is noise:
+# **Third, how small a difference can we find?** Three seeds are few. But all rows share them, so we can estimate one standard deviation from all rows together. Subtract from each loss the mean of its row and the mean of its seed. The remainder is noise:
 #
 # $$e_{rs} = x_{rs} - \bar x_r - \bar x_s + \bar x, \qquad v = \frac{\sum_{rs} e_{rs}^2}{(R-1)(S-1)}, \qquad t = \frac{\bar x_r - \bar x_{\mathrm{vanilla}}}{\sqrt{2 v/S}} .$$
 #
@@ -475,7 +477,9 @@ tests, layout = paired(losses[VANILLA], {row: losses[row] for row in names})
 unpaired = fmean(stdev(values) for values in losses.values())
 smallest = layout.detectable(len(tests))
 print(f"between the seeds of one row {unpaired:.4f} nats; left after pairing {layout.sd:.4f}")
-print(f"found with probability 0.8 after Holm's correction for {len(tests)} rows: {smallest:.4f}")
+print(
+    f"difference found with probability 0.8, Holm-corrected for {len(tests)} rows: {smallest:.4f}"
+)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 signs = {
@@ -500,9 +504,9 @@ widgets.forest_playground(columns, "final loss, ours")
 # <details><summary><b>What to notice</b></summary>
 #
 # - In every seed the three rows differ from vanilla in the paper's direction<!--[[? agree == names == ["ELU", "GeGLU", "Dynamic convolution"]]]-->: ELU by +0.010<!--[[tests["ELU"].difference:+.3f]]--> nats, dynamic convolution by +0.006<!--[[tests["Dynamic convolution"].difference:+.3f]]-->, GeGLU by −0.007<!--[[f"{tests['GeGLU'].difference:+.3f}".replace("-", "−")]]-->.
-# - All three are near the smallest difference that three seeds find. Corrected for three tests they just pass; the largest p is 0.048<!--[[max(test.corrected for test in tests.values()):.3f]]-->. Corrected for the nine<!--[[words(planned)]]--> that are planned, none passes yet<!--[[? planned * min(test.p for test in tests.values()) > 0.05]]-->. More seeds will decide, not words.
-# - A mean hides its parts. Dynamic convolution pronounces as well as vanilla (0.300<!--[[by_task["Dynamic convolution"]["sounds"]:.3f]]--> nats), so its disadvantage comes from spelling: 0.284<!--[[by_task["Dynamic convolution"]["spelling"]:.3f]]--> nats against 0.264<!--[[by_task[VANILLA]["spelling"]:.3f]]-->. Why, we have not tested.
-# - Pairs help if a seed moves all rows alike. Here they gain nothing: the deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
+# - All three are near the smallest difference that three seeds find. Corrected for three tests they just pass; the largest p is 0.048<!--[[max(test.corrected for test in tests.values()):.3f]]-->. Corrected for the nine<!--[[words(planned)]]--> that are planned, none passes yet<!--[[? planned * min(test.p for test in tests.values()) > 0.05]]-->. Only more seeds can decide.
+# - A mean hides its parts. Dynamic convolution pronounces as well as vanilla (0.300<!--[[by_task["Dynamic convolution"]["sounds"]:.3f]]--> nats), so its disadvantage comes from spelling: 0.284<!--[[by_task["Dynamic convolution"]["spelling"]:.3f]]--> nats against 0.264<!--[[by_task[VANILLA]["spelling"]:.3f]]-->. We have not tested why.
+# - Pairing helps if a seed moves all rows alike. Here it gains nothing. The deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -511,7 +515,7 @@ widgets.forest_playground(columns, "final loss, ours")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Train longer, and a row changes sides
 #
-# How long must a run be before its order can be believed? Vanilla and some rows were also trained for a ninth and for a third of the steps, each time with a whole schedule of its own: warm-up, then a cosine down to zero.
+# How long must you train before you can believe the order of the rows? We also trained vanilla and some rows for a ninth and for a third of the steps, each time with its own complete schedule (a warm-up, then a cosine down to zero).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_length = {steps: ours(steps) for steps in (*LENGTHS, STEPS)}
@@ -527,14 +531,14 @@ gaps = {
 early_loss, late_loss = (fmean(base[steps]) for steps in (LENGTHS[0], STEPS))
 turning = gaps["Dynamic convolution"]
 show.predict(
-    f"After 600 steps dynamic convolution is {-fmean(turning[600]):.2f} nats better than vanilla, whose loss is then {early_loss:.2f}, in each of the {SEEDS} seeds. Where is it after 5,400 steps?",
+    f"After 600 steps vanilla's loss is {early_loss:.2f} nats. That of dynamic convolution is lower by {-fmean(turning[600]):.2f} on average, and lower in each of the {SEEDS} seeds. Where is dynamic convolution after 5,400 steps?",
     choices=[
         "as far ahead, in nats",
         "ahead by less, with the same share of the loss",
         "level or behind",
     ],
     answer="level or behind",
-    why="The difference was real, and it was one of *speed*: vanilla catches up and passes.",
+    why="The difference was real, and it was one of *speed*. Vanilla catches up and overtakes.",
     reveals=widgets.lengths_playground(
         gaps, {steps: fmean(of) for steps, of in base.items()}
     ).opens(longest=STEPS),
@@ -544,15 +548,15 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. A large, paired difference can be one of speed.
-# - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]-->, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
-# - *Why* dynamic convolution learns sooner we have not tested. The answers follow their sources from left to right, so a window around the position may be a good start.
-# - Noise also falls with the steps: the deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. So one long run can tell more than several short ones.
+# - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]--> %, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
+# - We have not tested *why* dynamic convolution learns sooner. The answers follow their sources from left to right, so a window around the position may be a good start.
+# - Noise also falls with the steps. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. So one long run can tell more than several short ones.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why a row may still fail to transfer.** A **failed replication** has other explanations, and each must be tested before anyone believes it. Ours passed three tests: the source is used, known effects are seen, and the runs are long enough for one lead to vanish. These are left:
+# **Why a row may still fail to transfer.** A **failed replication** has other explanations, and each must be tested before anyone believes it. Ours passed three tests: the source is used, known effects are seen, and the runs are long enough for one lead to vanish. These explanations are left:
 #
-# - **the learning rate** is tuned on vanilla alone; another row may need a different one;
+# - **the learning rate** is tuned only on vanilla; another row may need a different one;
 # - **the end**: 5,400 steps may still be a beginning, and the authors trained a hundred times longer<!--[[? 90 < 524_288 / STEPS < 110]]-->;
 # - **width 48** instead of 768, so a factorised embedding has 8 dimensions;
 # - **data and optimiser**: three small tasks instead of web text, AdamW instead of Adafactor.
@@ -569,7 +573,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Believe a difference when what is compared is used, when known effects are seen, when the seeds can tell it from noise, and when longer training does not turn it.** In the paper's table 7<!--[[len(real)]]--> of 51 modifications are better than vanilla after the correction; a gated feed-forward network is better there and, as far as three seeds can tell, here.
+# **Believe a difference when the models use what you compare, when the set-up shows known effects, when the seeds can tell the difference from noise, and when longer training does not reverse it.** In the paper's table 7<!--[[len(real)]]--> of 51 modifications are better than vanilla after the correction; a gated feed-forward network is better there and, as far as three seeds can tell, here.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Let the room see only the 600 steps and bet. Then ask which explanation it would test first with one more day of two cores. What goes wrong: students call tuning unfair. Tuning vanilla alone is the test of a drop-in replacement; tuning each
@@ -578,7 +582,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Bonferroni and Holm guard against a *single* false winner. If you screen 51 ideas for a second round, you may accept that one in twenty of the winners is false. Benjamini & Hochberg (1995): sort the p values, multiply the $k$-th smallest by $m / k$, and from the largest down never let an earlier one exceed a later one.
+# Bonferroni and Holm guard against a *single* false winner. If you screen 51 ideas for a second round, you may accept that one in twenty of the winners is false. The correction of Benjamini & Hochberg (1995) does this. Sort the p values, multiply the $k$-th smallest by $m / k$, and from the largest down never let an earlier one exceed a later one.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -607,13 +611,13 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # <details><summary>Answer</summary>Unknown. One run has no spread, so no test can be made.</details>
 #
 # 3. You tried 51 ideas and report the best, with p = 0.01. What should a reader do?
-# <details><summary>Answer</summary>Multiply by 51: 0.51. Some idea would look as good as this by chance in about every second such search, or less if the tests share a baseline.</details>
+# <details><summary>Answer</summary>Multiply p by 51, which gives 0.51. Some idea would look as good as this by chance in about every second such search, or less if the tests share a baseline.</details>
 #
 # 4. Why do equal rows win in swarms?
 # <details><summary>Answer</summary>All are compared with the same few runs of the baseline. If these are unlucky, every row looks better.</details>
 #
 # 5. A Switch Transformer beats vanilla at equal operations. Name a comparison in which it may lose.
-# <details><summary>Answer</summary>Equal memory: it has five times the parameters. Or equal time on a machine that must move them.</details>
+# <details><summary>Answer</summary>At equal memory, because it has five times the parameters. Or at equal time, on a machine that must move them.</details>
 #
 # 6. Two tables have a rank correlation of 0.6 over 52 rows. May you conclude that the best row of one is among the best of the other?
 # <details><summary>Answer</summary>No. The clearly bad rows can produce all of it; look at the correlation among the good ones.</details>

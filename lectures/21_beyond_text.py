@@ -2,7 +2,7 @@
 # # Beyond text
 #
 # A language model predicts the next symbol of a sequence. Nothing in it requires the symbols to be words. In this lecture a Transformer reads pictures cut into squares, continues and harmonises chorales by Bach,
-# and writes captions. **What really helped** each time: the architecture, the data, the positions, or the attention that we can see?
+# and writes captions. **What really helped** each time? Was it the architecture, the data, the positions, or the attention that we can see?
 #
 # <img src="figures/anything_as_tokens.svg" width="860" alt="Three sequences of tokens: the patches of a picture, the four voices of a chorale in turn, and the words of a caption that looks at a picture.">
 #
@@ -16,7 +16,7 @@
 # - derive the skewing trick, and count the memory that it saves;
 # - turn polyphonic music into one sequence, and find the baseline that makes a loss meaningful;
 # - continue a chorale, and harmonise a melody with a model that was never trained to;
-# - score attention where the right place is known, and against attention that does not look, before you believe a picture of it.
+# - score attention where the right location is known, and compare it with attention that does not look at the picture, before you believe a map of it.
 #
 # **You need** [lecture 12](12_attention.ipynb) (attention in a decoder, section 8 on pictures), [lecture 14](14_positions.ipynb) (relative positions) and [lecture 15](15_transformer_language_model.ipynb) (the block). Masked pretraining is from [lecture 17](17_pretraining.ipynb), convolutions over text from [lecture 4](04_windows_and_convolutions.ipynb).
 #
@@ -63,11 +63,11 @@ def percent(values):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A picture as a sequence
 #
-# A Transformer needs a sequence of vectors. A picture has pixels, but one token per pixel would be far too many, because attention compares all pairs. The **Vision Transformer** (Dosovitskiy et al. 2021) cuts the picture into squares, called **patches**, and reads them row by row like words:
+# A Transformer needs a sequence of vectors. A picture has pixels, but one token per pixel would give far too many tokens, because attention compares all pairs. The **Vision Transformer** (Dosovitskiy et al. 2021) cuts the picture into squares, called **patches**, and reads them row by row like words:
 #
 # $$h^0 = [x_{\mathrm{class}};\; p_1 E;\; \dots;\; p_N E] + \text{positions} .$$
 #
-# A word's embedding is a one-hot vector times a matrix. A patch's embedding is its pixels times a matrix $E$. The **class token** $x_{\mathrm{class}}$ is one learned vector in front; its final state says what the picture shows. Everything after that is the encoder that we know.
+# A word's embedding is a one-hot vector times a matrix. A patch's embedding is its pixels times a matrix $E$. The **class token** $x_{\mathrm{class}}$ is one learned vector in front of the patches; its final state says what the picture shows. Everything after that is the encoder that we know.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.vision import VisionTransformer, to_patches
@@ -102,9 +102,9 @@ show.predict(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - 16 times: half the side gives four times as many patches, and the pairs grow with the square of that.
+# - It compares 16 times as many. Half the side gives four times as many patches, and the pairs grow with the square of that.
 # - With patches of 1 a token says next to nothing, and there are 6,144 of them. With patches of 32 there are six, and a whole roof is one vector.
-# - The patch below a patch is one whole row of patches later. The model is told neither that nor what "below" means. It must learn it from its position vectors.
+# - The patch below comes a whole row of patches later in the sequence. The model is told neither this nor what "below" means. It must learn it from its position vectors.
 # - In the paper, position vectors for rows and columns were no better than one learned vector per patch.
 # </details>
 
@@ -118,7 +118,7 @@ show.predict(
 #
 # $$y_o[r, c] = b_o + \sum_i \sum_{u, v} W_{oi}[u, v] \, x_i[r + u, c + v] .$$
 #
-# Each output map $o$ is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) averaged; ours keeps the largest. Layer by layer a value depends on a larger part of the picture. What does it respond to? We train three small networks on digits, and look for the test digits that excite a channel most.
+# Each output map $o$ is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) took the average; our networks keep the largest value. From layer to layer a value depends on a larger part of the picture. What does such a value respond to? We train three small networks on digits, and look for the test digits that excite a channel most.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 SEEN = ((1, 3), (2, 6))  # border and side of the square that a value of layer 1, 2 depends on
@@ -198,9 +198,9 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # *The first three channels of each layer in one network, and for each the eight windows of test digits that excite it most.*
 #
-# - **Pixel, stroke, part, digit.** Take the ten test digits that excite a channel most. In layer 1 the most common label is that of 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % of them, and in layer 3 of 70<!--[[100 * by_layer["trained"][2]:.0f]]--> %. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
-# - The control is the same networks before training: 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> % in layer 3. Ten digits at random: 27<!--[[100 * random_ten:.0f]]--> %.
-# - In networks for photographs the steps are edges and textures, then parts, then whole objects (Zeiler & Fergus 2014). How objects are *related*, as in "left of", is said in words: section 7.
+# - **Pixel, stroke, part, digit.** Take the ten test digits that excite a channel most. In layer 1 the most common label covers 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % of them, and in layer 3 it covers 70<!--[[100 * by_layer["trained"][2]:.0f]]--> %. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
+# - As a control we take the same networks before training. In layer 3 the most common label covers 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> %. Among ten random digits it covers 27<!--[[100 * random_ten:.0f]]--> %.
+# - In networks for photographs the steps are edges and textures, then parts, then whole objects (Zeiler & Fergus 2014). Words say how objects are *related*, as in "left of" (section 7).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. The Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32, and that from 90 million on the order is reversed.
@@ -224,7 +224,7 @@ show.predict(
     choices={"it is 5 behind": -5, "they are equal": 0.5, "about 8": 8, "about 20": 20},
     answer=ahead("CNN", "ViT", few),
     unit=" points",
-    why="Five seeds each. With all images it is still ahead, by fewer points.",
+    why="These are means of five seeds. With all images the convolutional network is still ahead, by fewer points.",
     reveals=show.said(
         f"{few} images: CNN {percent(right['CNN'][few])}, ViT {percent(right['ViT'][few])}; {int(most):,} images: CNN {percent(right['CNN'][most])}, ViT {percent(right['ViT'][most])}"
     ),
@@ -270,8 +270,8 @@ def closed(size):
 # - **Steps.** Three times the steps close three quarters<!--[[? abs(closed(most) - 0.75) < 0.05]]--> of the gap with all images, but only a quarter<!--[[? abs(closed(few) - 0.25) < 0.05]]--> of the gap with 100<!--[[few]]-->. The order never reverses at our sizes. The rates were
 #   chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so a part of the gap may be a matter of tuning.
 # - **Pretraining on patches** lifts the Vision Transformer from 61<!--[[got("ViT", few):.0f]]--> to 68<!--[[got("ViT, pretrained", few):.0f]]--> % with 100 images. It has seen more images and trained for more steps, and this test cannot say which of the two helped.
-# - **Shifted images** made every network *worse*<!--[[? all(got(f"{row}, shifted images", size) < got(row, size) for row in ("CNN", "ViT", "ViT, pretrained") for size in sizes)]]-->, the Vision Transformer most (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images). We do not know why. A shift by one pixel changes the content of every patch of two; and 250 steps may be too few for harder images.
-# - **A baseline without any network is ahead of all rows**: the nearest neighbour in pixels has 88<!--[[got("nearest neighbour", few):.0f]]--> % and 94<!--[[got("nearest neighbour", most):.0f]]--> %<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
+# - **Shifted images** made every network *worse*<!--[[? all(got(f"{row}, shifted images", size) < got(row, size) for row in ("CNN", "ViT", "ViT, pretrained") for size in sizes)]]-->, the Vision Transformer most (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images). We do not know why. A shift by one pixel changes the content of every patch of 2 × 2; and 250 steps may be too few for harder images.
+# - **A baseline without any network is ahead of all rows.** The nearest neighbour in pixels is right in 88<!--[[got("nearest neighbour", few):.0f]]--> % with 100 images and in 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
 # </details>
 #
 # **At each of our sizes the convolutional network is ahead, and longer training closes only a part of the gap.** These digits are too easy to prove more about an architecture.
@@ -331,7 +331,7 @@ widgets.skew_player(skew)
 #
 # - Above the diagonal are keys of the future, which have no distance in the table. The values there belong to the next row. `skew` leaves them, `relative_shift` writes zeros, and the causal mask removes both.
 # - The saving is in memory. The time is still quadratic, and so are the $n \times n$ scores themselves, 17<!--[[length**2 * size_of_float / 1e6:.0f]]--> MB per head here.
-# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens, and that at 650 it was six times faster, although it multiplies as often.
+# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens, and that at 650 tokens skewing was six times faster, although it multiplies as often.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -342,7 +342,7 @@ widgets.skew_player(skew)
 #
 # A chorale has four voices: soprano, alto, tenor, bass. To make one sequence of it, cut time into sixteenths and read the four voices in turn, then the next sixteenth. A token is a **pitch**, the number of the piano's key (MIDI; 60 is middle C), or silence. A held note is written again at every sixteenth.
 #
-# Our corpus has 364<!--[[len(load("chorales"))]]--> chorales, 317,520<!--[[load("chorales").size:,]]--> tokens. The pitches from 36<!--[[min(ord(sign) for piece in load("chorales").documents for sign in piece.text if sign != " ")]]--> to 81<!--[[max(ord(sign) for piece in load("chorales").documents for sign in piece.text)]]--> happen to be printable characters, so a chorale is an ordinary string:
+# Our corpus has 364<!--[[len(load("chorales"))]]--> chorales with 317,520<!--[[load("chorales").size:,]]--> tokens. The pitches from 36<!--[[min(ord(sign) for piece in load("chorales").documents for sign in piece.text if sign != " ")]]--> to 81<!--[[max(ord(sign) for piece in load("chorales").documents for sign in piece.text)]]--> happen to be printable characters, so a chorale is an ordinary string:
 
 # %% slideshow={"slide_type": "fragment"}
 musician, _, card = checkpoint("chorales")  # a Music Transformer, trained for this lecture
@@ -386,7 +386,7 @@ show.predict(
 #
 # Huang et al. (2018) compare Transformers on chorales by their loss per note: with sinusoids, with relative positions, and with labels for the voices added.
 #
-# The labels test another explanation. A model with sinusoids must *learn* that every fourth token is the same voice. Perhaps relative positions help only because they make that easy, and it is enough to tell the model the voice. We train small models of three kinds.
+# The labels test another explanation. A model with sinusoids must *learn* that every fourth token is the same voice. Perhaps relative positions help only because they make that easy. Then it would be enough to tell the model the voice. We train small models of three kinds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 rows = chorales["rows"]
@@ -406,7 +406,7 @@ with show.held_back() as compared:
         ]
         print(f"{row:30}" + "".join(f"{nats:8.2f}" for nats in told))
 show.predict(
-    f"Three kinds, five seeds each, 200 steps. A step with relative positions took {cost:.1f} times as long, so we also gave the sinusoids twice the steps. Put the four in the order of their test loss, lowest first.",
+    f"We trained three kinds, with five seeds each, for 200 steps. A step with relative positions took {cost:.1f} times as long, so we also gave the sinusoids twice the steps. Put the four in the order of their test loss, lowest first.",
     order=[row.replace(",", " +") for row in rows],
     answer=[row.replace(",", " +") for row in sorted(rows, key=losses.get)],
     why="The table splits the loss: held pitches are those that the voice keeps, changed ones are all others. Look at what decides the order.",
@@ -425,7 +425,7 @@ show.predict(
 # Our models are much smaller, have other splits and fewer steps, and add sinusoids instead of concatenating them. So only the *order* of the rows can be compared.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **At which distance does it look?** The model of the next section has three layers of four heads. We average each head's attention over held-out music, by the distance from query to key.
+# **At which distance does the model look?** The model of the next section has three layers of four heads. We average each head's attention over held-out music, by the distance from query to key.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 AWAY = 81
@@ -474,14 +474,14 @@ trained_longer = card["figures"]["test"]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The ranking comes entirely from the *held* pitches: there relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, sinusoids of 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches they are worse, each seed of theirs than every seed of the others<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
-# - The labels explain a part: with them sinusoids reach 1.48<!--[[nats(labelled):.2f]]-->, and with twice the steps 1.30<!--[[nats(twice):.2f]]-->. But relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
-# - **No short training beats counting.** A 7-gram model, six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps; it has 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is ahead on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
-# - The order is the paper's where both have the row. Of two learning rates the higher was better in every row<!--[[? {of["rate"] for of in rows.values()} == {0.005}]]-->, so a still higher one might help, and some rows more than others.
+# - The ranking comes entirely from the *held* pitches. There relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, and sinusoids 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches relative positions are worse, each of their seeds than every seed of the others<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
+# - The labels explain a part. Sinusoids with labels reach 1.48<!--[[nats(labelled):.2f]]-->, and sinusoids with twice the steps 1.30<!--[[nats(twice):.2f]]-->. But relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
+# - **No short training beats counting.** A 7-gram model, with six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps; it has 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is ahead on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
+# - Where our table and the paper's have the same rows, the order is the same. Of two learning rates the higher was better in every row<!--[[? {of["rate"] for of in rows.values()} == {0.005}]]-->, so a still higher one might help, and some rows more than others.
 # - The picture describes where heads look. We ablated none of them.
 # </details>
 #
-# **In a short training, the model with relative positions is the first to learn what all of them must learn, to copy the pitch of the same voice.** These runs do not say whether it also ends better.
+# **In a short training, the model with relative positions is the first to learn to copy the pitch of the same voice, which all of them must learn.** These runs do not say whether it also ends better.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. The measure "changed pitches" is the one that a musician cares about: it is where something happens. What goes wrong: students compare our nats with the paper's. Say what differs: edition, split, size, steps, and how sinusoids enter.*
@@ -517,7 +517,7 @@ widgets.chorale_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but its order of voices allows it: at every sixteenth *put in* the soprano, and sample alto, tenor and bass.
+# **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but its order of voices allows it. At every sixteenth *put in* the soprano, and sample alto, tenor and bass.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 melodies = excerpts[:, : 4 * 32 : 4]  # the sopranos of six pieces, 32 sixteenths each
@@ -573,11 +573,11 @@ widgets.chorale_player(harmonies)
 # <details><summary><b>What to notice</b></summary>
 #
 # - The model hears the melody only up to the present. A composer prepares a cadence before it comes. To use the whole melody, you would have to weight many tries by the probability of the sopranos that follow (particle filtering), or train on a different order.
-# - The last row is the baseline without a model: for each soprano pitch, the pitches that the other voices most often have in other pieces. On exact agreement the model is no better: 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> versus 33<!--[[100 * float(by_table[0]):.0f]]--> % for the alto, and less for the tenor as well<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. Six pieces are few, and agreement with the original says little about harmony.
-# - In the paper, listeners compared piano music by three models and by composers, 180 times two pieces. They preferred relative attention to the plain Transformer, significantly. The LSTM was rated above the plain Transformer although its loss was worse.
+# - The last row is the baseline without a model: for each soprano pitch, the pitches that the other voices most often have in other pieces. On exact agreement the model is no better. For the alto it reaches 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % and the baseline 33<!--[[100 * float(by_table[0]):.0f]]--> %, and it is below the baseline for the tenor as well<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. Six pieces are few, and agreement with the original says little about harmony.
+# - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They preferred relative attention to the plain Transformer, significantly. The LSTM was rated above the plain Transformer although its loss was worse.
 # </details>
 #
-# **In the paper the loss did not decide what sounded good.** Whether agreement with the original does, we cannot say: we asked no listeners.
+# **In the paper the loss did not decide what sounded good.** We cannot say whether agreement with the original does, because we asked no listeners.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes, with sound. Play the original last. What goes wrong: students hear wrong notes and blame the temperature; compare 0.5 and 1. Ask why putting in the soprano is not the same as conditioning on it: the earlier altos were sampled without knowing the later sopranos.*
@@ -589,7 +589,7 @@ widgets.chorale_player(harmonies)
 #
 # $$e_{ij} = v \cdot \tanh(h_{i-1} W_q + a_j W_a), \qquad \alpha_i = \mathrm{softmax}(e_i), \qquad z_i = \sum_j \alpha_{ij} a_j , \qquad h_i = \mathrm{LSTM}([y_{i-1}; z_i], h_{i-1}) .$$
 #
-# It starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training.
+# The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training.
 
 # %% slideshow={"slide_type": "fragment"}
 captioners = {kind: checkpoint(f"captions_{kind}").model for kind in captions.ENCODERS}
@@ -644,11 +644,11 @@ with show.held_back() as control_told:
         print(f"paid to another picture {100 * of['another_picture']:.0f} %")
     print(f"  one fixed location for each noun, without looking: {100 * blind:.0f} %")
 show.predict(
-    "Attention that the captioner with patches paid to *another* picture: what share of it lies in this picture's box?",
+    "Take the attention that the captioner with patches paid to *another* picture. What share of it lies in this picture's box?",
     choices={"about 10 %": 10, "about 45 %": 45, "about 65 %": 65, "about 85 %": 85},
     answer=100 * own["another_picture"],
     unit=" %",
-    why="The caption always names the left symbol first, and a symbol fills most of its half. To attend to the left half and then to the right half scores high in every picture, without a look at it.",
+    why="The caption always names the left symbol first, and a symbol fills most of its half. Attention to the left half and then to the right half scores high in every picture, without a look at it.",
     reveals=control_told,
 )
 
@@ -676,7 +676,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 # <details><summary><b>What to notice</b></summary>
 #
 # - **The control refutes the score.** Attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %, as much as attention paid to this one, in both captioners<!--[[? all(of["in_box"] - of["another_picture"] < 0.02 for of in scored.values())]]-->. Attention fixed to one location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score says nothing about seeing.
-# - **The intervention does.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> %.
+# - **The intervention says more.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> %.
 # - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional seeds that get no caption right still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
 # - The convolutional encoder gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty, but enough to show what one seed hides.
 # - To score attention you need pictures in which the place does not give the answer away: smaller symbols, in a wider picture, anywhere. There one fixed location per noun scores 54<!--[[100 * float(captions.without_looking(captions.touched(scenes.scenes(400, 5, True, scenes.SCATTERED))).mean()):.0f]]--> %. `python -m lectures.recipes scattered` trains on such pictures.
@@ -684,7 +684,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # **Before you believe a map of attention, score attention that does not look; to learn what a word depends on, intervene.**
 #
-# Many models of today read pictures and text together. CLIP (Radford et al. 2021) trains an encoder of each with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames: Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips: their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train neither.
+# Many models of today read pictures and text together. CLIP (Radford et al. 2021) trains an encoder of each with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train neither.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *18 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the article "an" needs to know: it must have looked already. Let the room propose controls before you show ours. What goes wrong: students take the map for an explanation. The intervention is the evidence; the map is a hint.*
@@ -696,8 +696,8 @@ penalised = right_of["convolutional, doubly stochastic"]
 # |---|---|---|---|
 # | digits | the convolution's built-in assumptions, and for the Vision Transformer more steps | what more data or better rates would change | 2 |
 # | long sequences | skewing: less memory, the same scores | | 3 |
-# | chorales | relative positions: in a short training they learn first to copy the voice's last pitch | which model ends better, and what sounds better | 5, 6 |
-# | captions | the symbol itself: without it the word becomes improbable | whether the attention that we see helped | 7 |
+# | chorales | relative positions; in a short training the model with them is the first to learn to copy the voice's previous pitch | which model ends better, and what sounds better | 5, 6 |
+# | captions | the symbol itself; without it the word becomes improbable | whether the attention that we see helped | 7 |
 #
 # **One architecture reads pictures, music and words. What helped in each case shows only in comparison with a simpler baseline: the nearest neighbour, copying, counted 7-grams, attention that does not look.**
 
@@ -741,7 +741,7 @@ widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 # <details><summary>Answer</summary>$8 \times 8 = 64$ tokens of 16 values.</details>
 #
 # 2. What does a convolutional network know before training that a Vision Transformer does not?
-# <details><summary>Answer</summary>That neighbouring pixels belong together, and that a shape is the same wherever it is.</details>
+# <details><summary>Answer</summary>It knows that neighbouring pixels belong together, and that a shape is the same wherever it is.</details>
 #
 # 3. Does skewing make relative attention linear in the length?
 # <details><summary>Answer</summary>No. It avoids the array of vectors for all pairs; the scores of all pairs are still computed.</details>

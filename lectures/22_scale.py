@@ -2,21 +2,21 @@
 # # Scale
 #
 # The largest models of today are close relatives of the one in [lecture 15](15_transformer_language_model.ipynb). Most of what has changed is the size, the amount of text and the compute spent on training. **Can you predict what a larger model
-# will do *before* you train it?** We trained a ladder of models, from two thousand to a million parameters, and ask of each published law whether it holds there.
+# will do *before* you train it?** We trained a ladder of models, from two thousand to a million parameters, and we test on it whether each published law holds.
 #
 # <img src="figures/ladder_of_models.svg" width="720" alt="Nine models as squares whose areas are in proportion to their parameters, from 1,760 to 991,616; the largest was held out.">
 #
-# *The ladder: each square has the area of its model's parameters. The largest model is held out; the laws have to predict it.*
+# *The ladder. Each square's area is in proportion to its model's parameters. The largest model is held out, and the laws have to predict its loss.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - divide a budget of operations between parameters and text;
 # - fit a power law and a law of two variables, give an interval for a prediction, and test it on a held-out run;
 # - put published constants into their own formula and see what they say about the paper;
-# - name the causes that two papers' exponents, 0.73 and 0.50, may have, and say what sign each must show;
-# - tell the tip of a cosine from the limit of a model;
+# - name possible causes of the difference between two papers' exponents, 0.73 and 0.50, and say in which direction each must move the exponent;
+# - tell whether a training curve is flat because of its cosine or because the model is at its limit;
 # - say how much of a sudden ability the metric explains;
-# - prompt a model with examples, and measure what they bring.
+# - prompt a model with examples, and measure how much they help.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (the Transformer), [lecture 5](05_training_well.ipynb) (learning rates, cosine, seeds) and [lecture 8](08_gates.ipynb) (the LSTM).
 #
@@ -24,7 +24,7 @@
 # |---|---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 8 | 9 | 11 | 9 | 6 | 7 | 9 | 8 |
 #
-# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. The ladder took about an hour on one core and is stored with the command that repeats it. A table at the end translates the papers' terms.
+# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Training the ladder took about an hour on one core; the results are stored with the command that repeats it. A table at the end translates the papers' terms.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip sections 7 and 9. Sections 2 to 5 belong together: a law, its test, its use, and two papers that disagree.*
@@ -66,15 +66,15 @@ def true_cost(p):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Ten times the compute
 #
-# Each parameter takes part in one multiplication and one addition per token in the forward pass, and in about twice as many in the backward pass. So a training of a model with $N$ parameters on $D$ tokens takes about
+# Each parameter takes part in one multiplication and one addition per token in the forward pass, and in about twice as many in the backward pass. So training a model with $N$ parameters on $D$ tokens takes about
 #
 # $$C \approx 6 N D$$
 #
 # operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs nothing.
 #
-# For small models this is too low. Our table of embeddings is tied, so at the output it is multiplied with every vector; and attention multiplies queries with keys, and weights with values. Per token our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations of its $N$, the largest of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is good. We use it as the papers do, and count again in section 5.
+# For small models this is too low. Our table of embeddings is tied, so at the output it is multiplied with every vector. Attention also multiplies queries with keys, and weights with values. Per token our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, the largest of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is good. We use it as the papers do, and count again in section 5.
 #
-# **Our ladder**: a Transformer in eight<!--[[words(len(sizes))]]--> sizes, each trained for six<!--[[words(min(lengths))]]--> lengths (the small ones for seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]-->, on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is that of held-out plays, in nats per character, mean of three<!--[[words(len(held_out.runs))]]--> seeds.
+# **Our ladder** is a Transformer in eight<!--[[words(len(sizes))]]--> sizes, each trained for six<!--[[words(min(lengths))]]--> lengths of text (the small sizes for seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]-->, on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 smaller, text = list(sizes)[3], 262_144
@@ -91,10 +91,10 @@ with show.held_back() as ten_times:
     ):
         print(f"{name:18} N = {p.N:7,}  D = {p.D:9,}  C = {p.compute:.1e}  loss {p.loss:.3f}")
 show.predict(
-    f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. You have about ten times the operations. Either it reads eight times the text, or you train a model 14 times as large on the same text. Which ends with the lower loss?",
+    f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. Now you have about ten times the operations. Either the same model reads eight times the text, or you train a model 14 times as large on the same text. Which gives the lower loss?",
     choices=["the text", "the model", "about the same"],
     answer=say,
-    why="More text wins, although it costs fewer operations. The best size may lie elsewhere, which is the game below.",
+    why="More text wins, although it costs fewer operations. The best size may lie elsewhere. Look for it in the game below.",
     reveals=ten_times,
 )
 
@@ -117,9 +117,9 @@ losing = {
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Over 15<!--[[len(budgets)]]--> budgets, always taking the largest affordable model costs 0.37<!--[[losing["the largest model"]:.2f]]--> nats on average, always the smallest 0.19<!--[[losing["the smallest model"]:.2f]]-->.
+# - Over 15<!--[[len(budgets)]]--> budgets, always taking the largest affordable model costs 0.37<!--[[losing["the largest model"]:.2f]]--> nats on average, compared with the best choice. Always taking the smallest costs 0.19<!--[[losing["the smallest model"]:.2f]]-->.
 # - From the smallest budget to the largest, the best size grows from 1,760<!--[[lowest[budgets[0]].N:,]]--> to 200,064<!--[[lowest[budgets[-1]].N:,]]--> parameters.
-# - Its text grows as well, from 65,536<!--[[lowest[budgets[0]].D:,]]--> to 2,097,152<!--[[lowest[budgets[-1]].D:,]]--> characters.
+# - The best amount of text grows as well, from 65,536<!--[[lowest[budgets[0]].D:,]]--> to 2,097,152<!--[[lowest[budgets[-1]].D:,]]--> characters.
 # </details>
 #
 # **On our ladder a larger budget asks for both: a larger model and more text.**
@@ -147,7 +147,7 @@ with show.held_back() as kaplan_told:
     for n in (1e7, 1e8, 1e9, 1e10, 1e11):
         print(f"{n:8.0e} parameters: {power_law(n, 8.8e13, 0.076):.2f} nats per token")
 show.predict(
-    "By how many percent does a ten times larger model lower the loss, says Kaplan's exponent of 0.076?",
+    "According to Kaplan's exponent of 0.076, by how many percent does a model ten times as large lower the loss?",
     choices={"about 2 %": 2, "about 16 %": 16, "about 50 %": 50, "about 90 %": 90},
     answer=100 * (1 - 10**-0.076),
     unit=" %",
@@ -200,8 +200,8 @@ errors = {
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - Our points bend. The second form, which has one constant more, is nearer to them each time.
-# - The three irreducible losses cannot all be the entropy of the text<!--[[? floors["characters"][2] < floors["parameters"][0]]]-->. With limited text the loss levels off above it, however large the model.
+# - Our points do not lie on a straight line. The second form, which has one more constant, is closer to them each time.
+# - The three irreducible losses cannot all be the entropy of the text<!--[[? floors["characters"][2] < floors["parameters"][0]]]-->. With limited text the loss levels off above this entropy, however large the model.
 # - Our exponents are not Kaplan's. Text, tokens and sizes differ, and we did not test which of them matters.
 # </details>
 #
@@ -219,7 +219,7 @@ errors = {
 # $$L(N, D) = \Big(E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}\Big)^\kappa .$$
 #
 # Hoffmann's form has $\kappa = 1$; Kaplan's has $E = 0$ and $\beta = 1$. `fit_law` minimises Huber's loss of the errors of $\ln L$, which counts large errors by their size and small ones by their square. For an interval it uses the **bootstrap** (Efron 1979): repeat the
-# fit on as many points, sampled from ours with replacement, and see how much the answer varies. Our intervals use 40 samples, so that a cell takes seconds. Their ends are nearly the extremes of the 40, so read them as rough; for a paper take a thousand.
+# fit on equally many points, sampled from ours with replacement, and see how much the answer varies. Our intervals use 40 samples, so that a cell takes seconds. Their ends are nearly the extremes of the 40, so read them as rough; for a paper take a thousand.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -246,11 +246,11 @@ told = {
 miss = {at: 100 * (middle / held_out.loss - 1) for at, (_, middle, _) in told.items()}
 first = chosen[0]
 show.predict(
-    f"Fit Hoffmann's form on models up to {first:,} parameters. How far is its prediction from the loss of the held-out model, which has {held_out.N / first:.0f} times as many?",
+    f"Fit Hoffmann's form on models up to {first:,} parameters. How far is its prediction from the loss of the held-out model, which has {held_out.N / first:.0f} times as many parameters?",
     choices={"below 0.5 %": 0.2, "about 2 %": 2, "about 8 %": 8, "more than 20 %": 30},
     answer=abs(miss["Hoffmann", first]),
     unit=" %",
-    why="The bootstrap knows the scatter of the points, and nothing of a wrong form. Below is a forecast that needs no law.",
+    why="The bootstrap knows the scatter of the points, but nothing about a wrong form. Below is a forecast that needs no law.",
     reveals=widgets.forecast_playground(ladder, held_out, forecasts),
 )
 
@@ -270,10 +270,10 @@ naive = next(
 # | Kaplan's form | −10.0<!--[[miss["Kaplan", chosen[0]]:+.1f]]--> % | −3.2<!--[[miss["Kaplan", chosen[-1]]:+.1f]]--> % |
 # | no law: “as good as the largest model of the ladder on the same text” | | +0.0<!--[[100 * (naive / held_out.loss - 1):+.1f]]--> % |
 #
-# - The held-out model has 1.671<!--[[held_out.loss:.3f]]--> nats. Of the six<!--[[words(len(told))]]--> intervals four<!--[[words(len(inside))]]--> contain it.
+# - The held-out model has a loss of 1.671<!--[[held_out.loss:.3f]]--> nats. Of the six<!--[[words(len(told))]]--> intervals four<!--[[words(len(inside))]]--> contain it.
 # - Hoffmann's form does not err less when it has seen larger models<!--[[? miss["Hoffmann", chosen[-1]] > miss["Hoffmann", chosen[0]]]]-->.
-# - The forecast without a law is better than both. So a model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> brought nothing, which no law says. One reason may be ours: the held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own.
-# - `python -m lectures.recipes held_out` gives it its own rate; its result is not stored yet. Until then the test cannot tell a wrong law from a badly trained model.
+# - The forecast without a law is better than both. So a model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> brought nothing, which no law predicts. One reason may be ours: the held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own.
+# - `python -m lectures.recipes held_out` trains it with its own rate; the result is not stored yet. Until then the test cannot tell a wrong law from a badly trained model.
 # - Seeds of one point differ by 1.0<!--[[100 * noise:.1f]]--> % (standard deviation), but the points scatter around Hoffmann's form by 1.6<!--[[100 * scatter["Hoffmann"]:.1f]]--> % and around Kaplan's by 2.8<!--[[100 * scatter["Kaplan"]:.1f]]--> %. So more seeds alone would not make these forms fit.
 # </details>
 #
@@ -297,7 +297,7 @@ naive = next(
 # | published | 1.69<!--[[PUBLISHED.E]]--> | 406.4<!--[[PUBLISHED.A]]--> | 0.34<!--[[PUBLISHED.alpha]]--> | 410.7<!--[[PUBLISHED.B]]--> | 0.28<!--[[PUBLISHED.beta]]--> | Hoffmann et al. (2022), third method |
 # | refitted | 1.8172<!--[[REFITTED.E]]--> | 482.01<!--[[REFITTED.A]]--> | 0.3478<!--[[REFITTED.alpha]]--> | 2085.43<!--[[REFITTED.B]]--> | 0.3658<!--[[REFITTED.beta]]--> | Besiroglu et al. (2024), data read off the figure |
 #
-# The paper's advice is about 20<!--[[1.4e12 / 70e9:.0f]]--> tokens per parameter. Chinchilla, 70 billion parameters and 1.4 trillion tokens, followed it, and beat Gopher, which has four times the parameters and a fifth of the text, at the same compute<!--[[? abs(6 * 70e9 * 1.4e12 / GOPHER - 1) < 0.03]]-->.
+# The paper's advice is about 20<!--[[1.4e12 / 70e9:.0f]]--> tokens per parameter. Chinchilla, with 70 billion parameters and 1.4 trillion tokens, followed it, and beat Gopher, which has four times the parameters and a fifth of the text, at the same compute<!--[[? abs(6 * 70e9 * 1.4e12 / GOPHER - 1) < 0.03]]-->.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -326,9 +326,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> says about a paper</b></summary>
 #
-# - The paper's two other methods give $a$ = 0.50 and 0.49, and its text recommends 20 tokens per parameter. The third method's published constants give $a$ = 0.45<!--[[scale.exponent(PUBLISHED):.2f]]--> and 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]-->. One paper, two answers.
+# - The paper's two other methods give $a$ = 0.50 and 0.49, and its text recommends 20 tokens per parameter. The third method's published constants give $a$ = 0.45<!--[[scale.exponent(PUBLISHED):.2f]]--> and 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> tokens. So one paper gives two answers.
 # - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51<!--[[scale.exponent(REFITTED):.2f]]--> and 18<!--[[tokens_per_parameter(REFITTED, GOPHER):.0f]]--> tokens per parameter, in line with the advice. So the conclusion was right and the constants were wrong. Chinchilla was not trained by the third method.
-# - The causes: the optimiser stopped too early, and the constants were rounded.
+# - The constants were wrong because the optimiser stopped too early, and because they were rounded.
 # - The paper's interval for $a$ is 0.454 to 0.455. An interval so narrow would need over 600,000 runs; under 500 were made. **An interval that is too good to be true is a reason to look closer.**
 # </details>
 
@@ -357,12 +357,12 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # |---|---|---|
 # | Hoffmann's form | 0.48<!--[[ours["Hoffmann"][1]:.2f]]--> | 0.44<!--[[ours["Hoffmann"][0]:.2f]]--> to 0.59<!--[[ours["Hoffmann"][2]:.2f]]--> |
 # | Kaplan's form | 0.64<!--[[ours["Kaplan"][1]:.2f]]--> | 0.59<!--[[ours["Kaplan"][0]:.2f]]--> to 0.67<!--[[ours["Kaplan"][2]:.2f]]--> |
-# | curves of equal compute, no form | 0.61<!--[[measured_slope[1]:.2f]]--> | 0.59<!--[[measured_slope[0]:.2f]]--> to 0.63<!--[[measured_slope[2]:.2f]]--> (seeds resampled, nothing else) |
+# | curves of equal compute, no form | 0.61<!--[[measured_slope[1]:.2f]]--> | 0.59<!--[[measured_slope[0]:.2f]]--> to 0.63<!--[[measured_slope[2]:.2f]]--> (only the seeds resampled) |
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. Above them, the best of our models is the one with the longest training, so the true minimum may need still more text.
-# - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, and our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so this number is not the paper's 20.
+# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For larger budgets, the best of our models is the one with the longest training, so the true minimum may need still more text.
+# - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so this number is not the paper's 20.
 # </details>
 #
 # **The same runs give an exponent of 0.48<!--[[ours["Hoffmann"][1]:.2f]]--> or 0.64<!--[[ours["Kaplan"][1]:.2f]]-->, depending on the method.** An interval shows the noise of the points, not the choice of the method.
@@ -374,7 +374,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?
 #
-# Kaplan et al. found $N^* \propto C^{0.73}$: with ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50: make it three<!--[[words(round(10**0.5))]]--> times as large. What explains the difference? The candidates:
+# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. What explains the difference? These are the candidates:
 #
 # - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosines, where they are too high;
 # - **the count of parameters** (Pearce & Song 2024): without embeddings, small models look smaller than they are;
@@ -383,7 +383,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # - **the rate** (Porian et al. 2024): one setting for all sizes is not tuned for the small ones;
 # - **the form** of the law, which we met in section 4.
 #
-# To explain 0.73, whatever Kaplan et al. did must move the exponent **up**, and whatever corrects it, such as counting the embeddings, must move it **down**. For the long warm-up and the rates we trained four sizes at four lengths again; compare them with the same sixteen runs of the ladder.
+# A choice that Kaplan et al. made explains 0.73 only if it moves the exponent **up**. A correction of such a choice, for example counting the embeddings, must move it **down**. For the long warm-up and the rates we trained four sizes at four lengths again. Compare these runs with the same sixteen runs of the ladder.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 quarter = {p[:3] for p in scale.points(runs, "warm_up")}
@@ -419,11 +419,11 @@ lawful = [name for name, (low, _, high) in rivals.items() if high - low < 1]
 moves = {name: rivals[name][1] - rivals[of][1] for name, of in references.items()}
 table_part = 100 * (1 - longest[0].N / longest[0].whole)
 show.predict(
-    f"Our smallest model has {longest[0].whole:,} parameters with its embeddings (82 characters, width {longest[0].width}), and the largest of the ladder {longest[-1].whole:,} (width {longest[-1].width}). How many percent of the smallest are embeddings?",
+    f"Our smallest model has {longest[0].whole:,} parameters with its embeddings (82 characters, width {longest[0].width}), and the largest of the ladder {longest[-1].whole:,} (width {longest[-1].width}). What percentage of the smallest model's parameters are embeddings?",
     within=5,
     answer=table_part,
     unit=" %",
-    why=f"$82 \\cdot 8 = 656$ parameters. In the largest it is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end, which changes every exponent.",
+    why=f"The table has $82 \\cdot 8 = 656$ parameters. Of the largest model the table is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end, which changes every exponent.",
     reveals=widgets.exponents_svg(rivals, {"Hoffmann .50": 0.50, "Kaplan .73": 0.73}),
 )
 
@@ -448,11 +448,11 @@ raised = {
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What holds at our scale, and what we cannot tell</b></summary>
 #
-# - No change moves the exponent so far that the two intervals have nothing in common<!--[[? not disjoint]]-->.
+# - With every change the two intervals still overlap<!--[[? not disjoint]]-->.
 # - **The right sign.** Kaplan's form raises the exponent by 0.15<!--[[raised["Kaplan's form"]:.2f]]-->. Leaving out the operations of scores and attention raises it by 0.07<!--[[raised["operations counted"]:.2f]]-->, and leaving out the embeddings by 0.03<!--[[raised["embeddings counted"]:.2f]]-->.
 # - **The wrong sign.** The long warm-up *lowers* it by 0.17<!--[[-raised["… warm-up of 300 steps"]:.2f]]-->, and reading losses inside one cosine lowers it by 0.04<!--[[-raised["inside one cosine"]:.2f]]-->.
-# - With the rate of the smallest model for all there is no exponent to speak of<!--[[? "… rate of the smallest" not in lawful]]-->: at 524,288<!--[[one_rate[0].D:,]]--> characters the largest of these models has a higher loss than the smallest<!--[[? one_rate[-1].loss > one_rate[0].loss]]-->. With the rate of the largest for all it rises by 0.03<!--[[raised["… rate of the largest"]:.2f]]-->.
-# - The lengths matter as much as any of these. Fit the same four sizes on their four shortest runs and on four longer ones: 0.33<!--[[rivals["4 sizes × 4 lengths"][1]:.2f]]--> and 0.59<!--[[rivals["4 sizes × 4 longer"][1]:.2f]]-->. These intervals overlap as well<!--[[? rivals["4 sizes × 4 lengths"][2] > rivals["4 sizes × 4 longer"][0]]]-->: sixteen points are few for five constants.
+# - If all models use the rate of the smallest, the fit gives no usable exponent<!--[[? "… rate of the smallest" not in lawful]]-->. At 524,288<!--[[one_rate[0].D:,]]--> characters the largest of these models has a higher loss than the smallest<!--[[? one_rate[-1].loss > one_rate[0].loss]]-->. If all use the rate of the largest, the exponent rises by 0.03<!--[[raised["… rate of the largest"]:.2f]]-->.
+# - The lengths matter as much as any of these changes. The same four sizes give 0.33<!--[[rivals["4 sizes × 4 lengths"][1]:.2f]]--> on their four shortest runs and 0.59<!--[[rivals["4 sizes × 4 longer"][1]:.2f]]--> on four longer ones. These intervals overlap as well<!--[[? rivals["4 sizes × 4 lengths"][2] > rivals["4 sizes × 4 longer"][0]]]-->. Sixteen points are few for five constants.
 # </details>
 #
 # **At our scale the exponent is too uncertain to say which cause turns 0.50 into 0.73.** That is not to say that the causes have no effect.
@@ -464,7 +464,7 @@ raised = {
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. The tip of the curve
 #
-# A blog post named *Chinchilla's death* (Tyl 2023) looked at the training curves of published models. On logarithmic axes each falls as a power law, then nearly linearly, and becomes flat at its tip. Is the model full, so that small models should not be trained for longer? Or does the schedule make the tip, because the learning rate falls to zero along a cosine?
+# A blog post named *Chinchilla's death* (Tyl 2023) looked at the training curves of published models. On logarithmic axes each falls as a power law, then nearly linearly, and becomes flat at its tip. Is the model full, so that small models should not be trained for longer? Or does the schedule flatten the tip, because the learning rate falls to zero along a cosine?
 #
 # The **steepness**, $-\Delta \ln L / \Delta \ln D$, tells the two apart. On a power law it is constant, and on a flat curve it is 0.
 
@@ -477,7 +477,7 @@ show.predict(
     f"In the last eighth of its longest run, our largest model has a steepness of {inside_one[-1]:.2f}. Now take two runs with a cosine each, the longest and one of half its length. What is the steepness between their *ends*?",
     choices={"about 0.02": 0.02, "about 0.06": 0.06, "about 0.12": 0.12, "about 0.25": 0.25},
     answer=own_ends[-1],
-    why="The tips of runs with longer cosines lie on a steep line, so this model was not full.",
+    why="The ends of runs with longer cosines lie on a steep line, so this model was not full.",
     reveals=widgets.cosine_playground(ladder).opens(show="steepness"),
 )
 
@@ -491,12 +491,12 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In 7<!--[[len(less)]]--> of 8<!--[[len(flat)]]--> sizes the last eighth is flatter than the line through the ends of runs. So the flat tip is mostly the cosine's.
-# - In the middle of its cosine a run is too high: half-way, the largest model has 1.3<!--[[midway:.1f]]--> % more loss than a run that was planned for that length. A curve of one run is no substitute for many runs.
+# - In 7<!--[[len(less)]]--> of 8<!--[[len(flat)]]--> sizes the last eighth is flatter than the line through the ends of runs. So the flat tip comes mostly from the cosine.
+# - In the middle of its cosine the loss of a run is too high. Half-way, the largest model has 1.3<!--[[midway:.1f]]--> % more loss than a run that was planned for that length. The curve of one run cannot replace many runs.
 # - Do small models saturate at all? From the first pair of ends to the last, the steepness of the smallest model falls from 0.05<!--[[next(iter(fall.values()))[0]:.2f]]--> to 0.02<!--[[next(iter(fall.values()))[-1]:.2f]]-->. For the largest it only falls from 0.14<!--[[fall[largest[-1].N][0]:.2f]]--> to 0.12<!--[[fall[largest[-1].N][-1]:.2f]]-->.
 # </details>
 #
-# **A flat tip is no sign that a model is full. Small models do saturate, but you see it in the ends of many runs, not in the tip of one.**
+# **A flat tip does not show that a model is full. Small models do saturate, but you see it in the ends of many runs, not in the tip of one.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Show the loss first and let the room say where the model is full. Then show the steepness. What goes wrong: they conclude that small models never saturate; compare the smallest with the largest.*
@@ -504,7 +504,7 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. LSTMs at scale
 #
-# This course replaced recurrent networks by attention. Was it scale that decided? Here are four models on One Billion Word (perplexity, lower is better):
+# This course replaced recurrent networks by attention. Was scale the reason? Here are four models on One Billion Word (perplexity, lower is better):
 #
 # | model | parameters | perplexity | source |
 # |---|---|---|---|
@@ -539,10 +539,10 @@ def winner(width, D):
 
 
 show.predict(
-    f"Equal parameters ({same[biggest, full][0].whole:,} with embeddings) and equal text ({full:,} characters): which has the lower loss, the Transformer or the LSTM?",
+    f"A Transformer and an LSTM have equally many parameters ({same[biggest, full][0].whole:,} with embeddings) and read equal text ({full:,} characters). Which has the lower loss?",
     choices=["the Transformer", "the LSTM", "the seeds overlap"],
     answer=winner(biggest, full),
-    why="Move through the lengths: at our scale the answer depends on the length of the training.",
+    why="Move through the lengths. At our scale the answer depends on the length of the training.",
     reveals=widgets.architectures_playground(ladder, lstms),
 )
 
@@ -567,7 +567,7 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 #
 # - Of 24<!--[[len(same)]]--> combinations of size and length the Transformer is ahead in 7<!--[[len(ahead["the Transformer"])]]--> and the LSTM in 13<!--[[len(ahead["the LSTM"])]]-->, with all seeds of one below all seeds of the other (three<!--[[words(len(held_out.runs))]]--> seeds each).
 # - At the largest size the LSTM leads by 0.22<!--[[-lead(biggest, min(p.D for p in lstms))[0]:.2f]]--> nats after the shortest training, and the Transformer by 0.04<!--[[lead(biggest, full)[0]:.2f]]--> after the longest.
-# - The smallest Transformer overtakes after 246<!--[[crossed[min(crossed)] / 1e3:.0f]]--> thousand characters, the largest after 1,407<!--[[crossed[max(crossed)] / 1e3:,.0f]]--> thousand. The larger both are, the longer the LSTM stays ahead<!--[[? list(crossed.values()) == sorted(crossed.values())]]-->.
+# - The smallest Transformer overtakes its LSTM after 246<!--[[crossed[min(crossed)] / 1e3:.0f]]--> thousand characters, the largest after 1,407<!--[[crossed[max(crossed)] / 1e3:,.0f]]--> thousand. The larger both are, the longer the LSTM stays ahead<!--[[? list(crossed.values()) == sorted(crossed.values())]]-->.
 # - All rates were tuned at 262,144 characters; a rate for each length could move the crossings. Passages have only 64<!--[[TIME]]--> characters, and longer ones might favour attention. Equal parameters are not equal time: a step of the LSTM cannot be computed for all positions together.
 # </details>
 #
@@ -580,7 +580,7 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Abilities that appear
 #
-# GPT-3 with 175 billion parameters adds numbers of three digits with 80.4 % right; with 13 billion it is under 10 % (Brown et al. 2020). Wei et al. (2022) call an ability **emergent** if it is absent in small models and present in large ones. Schaeffer et al. (2023) object: look at the metric. If each of $L$
+# GPT-3 with 175 billion parameters gets 80.4 % of the sums of three-digit numbers right; with 13 billion it gets under 10 % (Brown et al. 2020). Wei et al. (2022) call an ability **emergent** if it is absent in small models and present in large ones. Schaeffer et al. (2023) object that the metric can produce such a jump. If each of $L$
 # digits is right with probability $p$, independently,
 #
 # $$P(\text{exact match}) \approx p^L, \qquad \text{edit distance} \approx L (1 - p) .$$
@@ -624,11 +624,11 @@ before = max(w for w in by_width if w < turning)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How much of the jump does the metric explain?</b></summary>
 #
-# - *Below the threshold* the metric hides progress, as Schaeffer et al. say. From width 4<!--[[small]]--> to 6<!--[[before]]--> exact match stays below 2 %<!--[[? max(mean_of[small]["exact"], mean_of[before]["exact"]) < 0.02]]-->, while the loss falls from 1.33<!--[[mean_of[small]["loss"]:.2f]]--> to 1.19<!--[[mean_of[before]["loss"]:.2f]]--> and the edit distance as well<!--[[? mean_of[small]["edits"] > mean_of[before]["edits"] + 0.1]]-->.
+# - *Below the threshold* the metric hides progress, as Schaeffer et al. say. From width 4<!--[[small]]--> to 6<!--[[before]]--> exact match stays below 2 %<!--[[? max(mean_of[small]["exact"], mean_of[before]["exact"]) < 0.02]]-->, while the loss falls from 1.33<!--[[mean_of[small]["loss"]:.2f]]--> to 1.19<!--[[mean_of[before]["loss"]:.2f]]--> and the edit distance falls as well<!--[[? mean_of[small]["edits"] > mean_of[before]["edits"] + 0.1]]-->.
 # - *At the threshold*, from width 6<!--[[before]]--> to 12<!--[[after]]-->, the loss falls from 1.19<!--[[mean_of[before]["loss"]:.2f]]--> to 0.06<!--[[mean_of[after]["loss"]:.2f]]-->. The jump is in the smooth metrics as well, so the metric does not explain all of it. Du et al. (2024) find such thresholds under smooth metrics too.
-# - pᴸ is not exact match: at width 4<!--[[small]]--> it would give 6.4<!--[[100 * law[small]:.1f]]--> % instead of 0.8<!--[[100 * mean_of[small]["exact"]:.1f]]--> %. So the digits of a sum are not equally hard, not independent, or both.
+# - pᴸ does not equal exact match. At width 4<!--[[small]]--> it would give 6.4<!--[[100 * law[small]:.1f]]--> % instead of 0.8<!--[[100 * mean_of[small]["exact"]:.1f]]--> %. So the digits of a sum are not equally hard, not independent, or both.
 # - *Size or time?* Width 6<!--[[before]]-->, which cannot add after 1,500 steps, was trained for 6,000<!--[[mirage_longer["steps"]:,]]--> steps. One of three<!--[[words(len(longer))]]--> seeds then gets 99<!--[[longer[-1]:.0f]]--> % right, the others at most 10<!--[[longer[-2]:.0f]]--> %. "This model is too small for it" needs a longer training as a control.
-# - Slide L to 32 digits: with a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.
+# - Slide L to 32 digits. With a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.
 # </details>
 #
 # **A part of the jump was the metric, a part was real, and its place moved with the length of the training.**
@@ -640,7 +640,7 @@ before = max(w for w in by_width if w < turning)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. Tasks in the prompt
 #
-# GPT-3 became known for **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification). With zero, one and few examples:
+# GPT-3 became known for **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification). These are GPT-3's results with zero, one and few examples:
 #
 # | GPT-3, 175 billion | LAMBADA | TriviaQA | WebQ | HellaSwag | French to English, BLEU |
 # |---|---|---|---|---|---|
@@ -672,11 +672,11 @@ panels = {
     for task, ways in shots["curves"].items()
 }
 show.predict(
-    "SmolLM2 sees eight sums of two-digit numbers and has to write a ninth. How many percent of 30 sums does it get right?",
+    "SmolLM2 sees eight sums of two-digit numbers and has to complete a ninth. What percentage of 30 sums does it get right?",
     choices={"about 10 %": 10, "about 40 %": 40, "about 70 %": 70, "nearly all": 97},
     answer=100 * rows["sums", "writing"][8],
     unit=" %",
-    why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). A model of section 8 with {by_width[after][0]['parameters']:,} parameters adds three digits, because it was trained for nothing else.",
+    why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). A model of section 8 with {by_width[after][0]['parameters']:,} parameters adds three-digit numbers, because it was trained for nothing else.",
     reveals=show.share_panels_svg(
         list(next(iter(rows.values()))),
         panels,
@@ -707,8 +707,8 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | sums | 0<!--[[100 * rows["sums", "writing"][0]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][2]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][8]:.0f]]--> | 33<!--[[100 * rows["sums", "choosing"][0]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][2]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][8]:.0f]]--> |
 #
 # - Without an example the prompt does not say what the task is, and no answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
-# - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model are no law of prompting.
-# - Choosing shows progress where writing shows little, as with the metrics of section 8.
+# - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model do not make a law of prompting.
+# - Choosing among four answers shows progress where writing shows little, as with the metrics of section 8.
 # - There are 30 questions per point, so an interval is about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
@@ -724,7 +724,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # |---|---|---|
 # | its loss | laws of small models erred by 2<!--[[abs(miss["Hoffmann", chosen[0]]):.0f]]--> to 10<!--[[abs(miss["Kaplan", chosen[0]]):.0f]]--> %; the forecast without a law erred less, for a model that was not tuned | 3 |
 # | the best size for a budget | it grows with the budget; how fast depends on the method | 4, 5 |
-# | whether longer training helps | not from the flat tip of one run | 6 |
+# | whether longer training helps | the flat tip of one run does not tell | 6 |
 # | which architecture will be ahead | the order changed during the training | 7 |
 # | which ability it will have | the loss showed progress that exact match hid; the threshold moved with the steps | 8 |
 # | what examples will bring | they named the task; more of them did not bring the skill, in one small model | 9 |
@@ -737,7 +737,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a rule: budget in, parameters out. It gets the nearest size of the ladder, trained for as long as the budget allows. How many nats does your rule lose against the best stored run, on average over the budgets? A constant is given.
+# Write a rule: budget in, parameters out. It gets the nearest size of the ladder, trained for as long as the budget allows. How many nats does your rule lose compared with the best stored run, on average over the budgets? The rule below is a constant.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -788,7 +788,7 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # <details><summary>Answer</summary>Look at the schedule first. Compare the ends of two runs of different lengths, each with its own schedule.</details>
 #
 # 6. Exact match jumps from 1 % to 90 % between two sizes. Name two explanations and a measurement that separates them.
-# <details><summary>Answer</summary>The metric, or a threshold in what the model learned. Measure the loss of the answers, or the edit distance: a jump that is only the metric's disappears.</details>
+# <details><summary>Answer</summary>The metric, or a threshold in what the model learned. Measure the loss of the answers, or the edit distance. A jump that comes only from the metric then disappears.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 5. What goes wrong: for number 2, students multiply only the parameters.*

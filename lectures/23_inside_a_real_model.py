@@ -7,26 +7,26 @@
 #
 # <img src="figures/patched_path.svg" width="900" alt="Map for the sentence When Mary and John went to the store, John gave a drink to, with the giver changed to Mary. Up to layer 22 the changed name restores most, from layer 23 on the last word.">
 #
-# *Two sentences differ in one word, the giver. Where a cell is red, the second sentence was given this one vector of the first, and with it the first one's
-# answer. In section 4 you choose the cells.*
+# *Two sentences differ in one word, the giver. Each cell copies one vector of the first sentence into the second. A red cell brings back the first
+# sentence's answer. In section 4 you choose the cells.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - read a model with the logit lens, and say where the lens misleads;
-# - split a logit into the shares of heads and networks, exactly, and say what stays fixed for that;
+# - split a logit exactly into the shares of heads and feed-forward networks, and say what is kept fixed;
 # - ablate, patch and steer a running model in three lines, with controls;
 # - find induction heads by a measurement, and confirm them by an intervention;
 # - judge a claim about a head, a neuron or a direction, and name an explanation that it has not excluded.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (residual pathway, logit lens) and [lecture 13](13_self_attention.ipynb) (heads, ablation). The model is SmolLM2-135M-Instruct,
-# which its makers tuned on conversations; from here on we write SmolLM2. Its 135 million parameters are stored in 4 bits each, so all figures are of this rounded model. It has 30 layers, counted from 0, of 9 heads. Head 18.6 is head 6 of layer 18. Vectors are rows.
+# which its makers tuned on conversations; from here on we write SmolLM2. Its 135 million parameters are stored in 4 bits each, so all figures are of this rounded model. It has 30 layers, counted from 0, of 9 heads. Head 18.6 is head 6 of layer 18. *Network* always means a feed-forward network. Vectors are rows.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 9 | 9 | 10 | 10 | 8 | 10 | 9 |
 #
-# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Long measurements are stored; each is rebuilt by the command
-# beside it. *Coming from other slides or a paper?* A table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Long measurements are stored; the command next to each
+# repeats it. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip sections 2 and 7. Take your time with the model that opens: let the room call out layers, then heads.*
@@ -73,8 +73,8 @@ def told(row, form="z.2f"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The model at work
 #
-# SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines are what heads bring from
-# earlier tokens, knots what networks add. Press a layer, and it adds nothing: what becomes of *Paris*? Then press single heads, the dots on the left.
+# SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines show what heads bring from
+# earlier tokens, knots what networks add. Press a layer to switch it off, so that it adds nothing. What happens to *Paris*? Then press single heads, the dots on the left.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sentences = (
@@ -85,7 +85,7 @@ sentences = (
 widgets.living(model, tokenizer, *sentences)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** How many of the 270 heads move *Paris* if one alone is off? Guess, then let the picture try each part. Do the same for *Mary*.
+# > **Ask yourself.** How many of the 270 heads change the answer *Paris* if only that head is off? Guess, then let the picture try each part. Do the same for *Mary*.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Part of section 1's time. Let the room call out layers first: nearly all of them matter. Then single heads: hardly any does. What goes wrong: a head that looks at France, or adds much, is taken for the one that
@@ -94,7 +94,7 @@ widgets.living(model, tokenizer, *sentences)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where the instruments look
 #
-# This is the model, drawn from its own parts. The pathway runs from the bottom to the top; every sublayer reads it and adds to it. Choose an instrument of this lecture, and what it reads or changes lights up.
+# This picture of the model is computed from its own parts. The pathway runs from the bottom to the top; every sublayer reads it and adds to it. Choose an instrument of this lecture to light up the parts that it reads or changes.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 instruments = {
@@ -132,11 +132,11 @@ widgets.architecture_parts(model, instruments, "instrument")
 # ## 1. From layer to layer
 #
 # Each token has a vector on the residual pathway: $x_0$ before the first layer, then $x_1, \dots, x_{30}$, one after each layer. The logit lens reads any of them as if
-# it were the last: with the final norm and the unembedding matrix $W_U$,
+# it were the last, with the final norm and the unembedding matrix $W_U$:
 #
 # $$p_\ell = \mathrm{softmax}\big(\mathrm{norm}(x_\ell)\, W_U\big).$$
 #
-# Wang's slides show a model that completes *I think therefore I* with *am*, which appears in the upper layers. Is it so in SmolLM2?
+# Wang's slides show a model that completes *I think therefore I* with *am*, which appears in the upper layers. Does SmolLM2 do the same?
 
 # %% slideshow={"slide_type": "fragment"}
 with pathway(model) as sublayers:
@@ -156,7 +156,7 @@ show.predict(
         "about 100": 100,
     },
     answer=ranks[-1],
-    why="The slide's claim holds in part: *am* climbs layer by layer, but others end above it. The quotation has a comma, and with it *am* is second.",
+    why="The slide's claim holds in part: *am* climbs layer by layer, but other words end above it. The quotation has a comma, and with it *am* is second.",
     reveals=widgets.lens_of_ranks(
         inside,
         [
@@ -170,7 +170,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Type your own sentence, and a word to follow. Between which layers does its rank fall most?
+# > **Ask yourself.** Type your own sentence, and a word that may follow it. Between which layers does the rank of this word improve most?
 #
 # **How far can you trust the lens?** It uses a norm and a matrix that were trained for the last layer only. For comparison we fit a
 # linear map from each $x_\ell$ to $x_{30}$ on other text, and read its output (after Belrose et al. 2023). If the map reads more than the lens, then the
@@ -211,9 +211,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In “I think therefore I”, *am* is number 137<!--[[ranks[0]]]--> of all words before the first layer and number 5<!--[[ranks[-1]]]--> after the last, behind *will*, *would*, *shall* and *should*. It
-#   enters the first ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So the slide's story, *am* appears on the way up, holds here; *am* as the answer does not.
+#   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So the slide is right here that *am* appears on the way up, but *am* does not become the answer.
 # - After 15 layers the lens has the final first guess for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
-# - One layer before the end it is 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So a lens that reads nothing does not show that the vector holds nothing.
+# - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So a lens that reads nothing does not show that the vector holds nothing.
 # - At layer 0, where only the current token is known, the map already reaches 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with that.
 # </details>
 #
@@ -234,7 +234,7 @@ show.predict(
 # \qquad \tilde u = \frac{g \odot u}{s}.$$
 #
 # This is **direct logit attribution** (Elhage et al. 2021). It is exact as long as the scale $s$ keeps the value that it has on this text.
-# If you take away a part, $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) did this sublayer by sublayer; now we go down to
+# If you remove a part, $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) did this sublayer by sublayer; now we go down to
 # single heads. We compare two words, so $u$ is the *difference* of two unembeddings.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -252,7 +252,7 @@ written = facts["written by"]
 names = {"feed_forward": "the networks", "attention": "the heads", "embedding": "the embedding"}
 heads_row, networks_row = written["attention"], written["feed_forward"]
 overlap = heads_row[1] < networks_row[2] and networks_row[1] < heads_row[2]
-print(f"own capital against another one's, mean over {len(facts['countries'])} countries:")
+print(f"logit of the own capital minus another, mean over {len(facts['countries'])} countries:")
 for kind, row in written.items():
     print(f"    {names[kind]:14}{told(row)}")
 widgets.share_player(
@@ -268,13 +268,13 @@ widgets.share_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which *Paris* is ahead of *Rome*. Some parts work against it: the network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
+# - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which the logit of *Paris* exceeds that of *Rome*. Some parts work against *Paris*. The network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding
-#   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->: *is* does not favour a capital.
-# - Which part wrote a word is one question; which part found it is another. A head may only carry what an early layer prepared.
+#   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->; the token *is* does not favour a capital.
+# - The part that wrote a word need not be the part that found it. A head may only carry what an early layer prepared.
 # </details>
 #
-# **A share says exactly which part wrote, and nothing about which part was needed.**
+# **A share says exactly how much a part wrote, and nothing about whether that part was needed.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Write the sum on the board and cross out one term: what else changes? (The scale, and every later layer.) What goes wrong: a large
@@ -296,8 +296,8 @@ with patch(model, {place: 0}):
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Zero is an unusual output for a head, so part of the damage may come from that. **Mean ablation** sets the output to its mean over many
-# texts instead: the head is still there, but it no longer says anything about *this* text. In the next measurement we ablate, at the last word, the heads
-# with the largest shares over all known capitals (`python -m lectures.recipes capital_facts`). Their shares *promise* how much the log-odds
+# texts instead. The head is still there, but it no longer says anything about *this* text. In the next measurement we ablate, at the last word, the heads
+# with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). Their shares *promise* how much the log-odds
 # of the two capitals should fall.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -337,8 +337,8 @@ show.predict(
 #
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
-# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals are apart<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
-# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here no backup shows<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->.
+# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
+# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). We see no backup here<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->.
 #   We did not test which later parts need what these heads bring.
 # </details>
 #
@@ -351,14 +351,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Move parts between two sentences
 #
-# Ablation removes. **Activation patching** asks a sharper question (Vig et al. 2020, Meng et al. 2022): run the model on a clean and on
-# a corrupted text that differ in one word, put *one* activation of the clean run into the corrupted run, and see how much of the
+# Ablation only removes. **Activation patching** asks a sharper question (Vig et al. 2020, Meng et al. 2022). Run the model on a clean and on
+# a corrupted text that differ in one word. Put *one* activation of the clean run into the corrupted run, and see how much of the
 # answer returns. With the log-odds $o = \log P(\text{clean answer}) - \log P(\text{other answer})$,
 #
 # $$\text{share restored} = \frac{o_{\text{patched}} - o_{\text{corrupted}}}{o_{\text{clean}} - o_{\text{corrupted}}}.$$
 #
-# If the share is 1, this one vector is **enough**: it brings back the whole answer. A share of 0 does not show that the vector is useless, because another position may carry the same.
-# For that, go the other way: put one activation of the *corrupted* run into the clean one. How much of the answer is lost tells whether this activation is **needed** (Heimersheim & Nanda 2024).
+# If the share is 1, this one vector is **enough** to bring back the whole answer. A share of 0 does not show that the vector is useless, because another position may carry the same information.
+# To see whether an activation is **needed**, go the other way. Put it from the *corrupted* run into the clean one, and see how much of the answer is lost (Heimersheim & Nanda 2024).
 
 # %% slideshow={"slide_type": "fragment"}
 france, italy = read("The capital of France is")[0], read("The capital of Italy is")[0]
@@ -389,7 +389,7 @@ both_ways = both_ways and all(way[1] > 0.8 > 0.2 > way[0] for way in late)
 at_end = {name: [row[-1] for row in of["attention"]] for name, of in maps.items()}
 strongest = {name: sorted(range(30), key=of.__getitem__) for name, of in at_end.items()}
 show.predict(
-    "Up to layer 22 the country's own vector restores everything, from layer 23 on the vector at *is*. Now we restore only what the *attention of layer 23* adds at *is*. What share of the answer returns?",
+    "Up to layer 22 the country's own vector restores everything; from layer 23 on, the vector at *is* does. Now we restore only what the *attention of layer 23* adds at *is*. What share of the answer returns?",
     choices={"about 0.1": 0.1, "about 0.5": 0.5, "about 1": 1.0},
     answer=at_end["capitals"][23],
     why="In these two sentences the attention of a single layer fetches the whole difference.",
@@ -399,9 +399,9 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
-# printer, she finally printed her*. The corrupted text has a different word for *tickets*, 46 tokens before the answer.
-# Which way does the word take (`python -m lectures.recipes patched_texts`)?
+# Now we take a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
+# printer, she finally printed her*. The corrupted text has a different word instead of *tickets*, 46 tokens before the answer.
+# Which path does the word take to the end (`python -m lectures.recipes patched_texts`)?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 print(f"share restored, mean over {len(texts['words'])} other words, with 95 % intervals")
@@ -414,10 +414,10 @@ for i in ways["at the word"]:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the last word nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round: 0.04<!--[[at_word["25"][0]:.2f]]--> at the word, 0.83<!--[[at_last["25"][0]:.2f]]--> at the last token. The word waits 46 tokens back until
+# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back until
 #   late attention fetches it.
-# - For France and Italy the jump is a single sublayer, the attention of layer 23: alone it restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair it is mostly layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
-# - For the capitals both directions agree: after layer 18 the country's vector is enough and needed, after layer 28 only the last word's is<!--[[? both_ways]]-->. The directions can differ where two positions carry the same word, so look at both in the widget.
+# - For France and Italy a single sublayer makes the jump. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair the jump is mostly in layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
+# - For the capitals both directions agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the last word's is<!--[[? both_ways]]-->. The directions can differ where two positions carry the same word, so look at both in the widget.
 # - Each map is one pair of sentences. Only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
 # </details>
 #
@@ -430,8 +430,8 @@ for i in ways["at the word"]:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Induction heads: found, then confirmed
 #
-# We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half: find the previous occurrence of the current token,
-# and say what followed it. An induction head attends there, so its score is the mean weight (Olsson et al. 2022)
+# We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. To copy, find the previous occurrence of the current token,
+# and output the token that followed it. An induction head attends to that following token, so its score is the mean weight (Olsson et al. 2022)
 #
 # $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
 
@@ -451,16 +451,16 @@ for i in induction.flatten().argsort(descending=True)[:6].tolist():
     print(f"head {i // 9}.{i % 9}: induction score {induction.flatten()[i]:z.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **How can a head know what followed?** It cannot in one layer: the earlier occurrence and what followed it are two positions, and the head sees keys position by position. It takes **two** heads, one above the other (Elhage et al. 2021):
+# **How can a head know what followed?** It cannot in one layer, because the earlier occurrence and the token after it are at two positions, and the head sees keys position by position. It takes **two** heads, one in a later layer than the other (Elhage et al. 2021):
 #
 # 1. In an earlier layer a **previous-token head**, which attends to the previous token, writes at each position which token came *before* it. In *A B … A*, the vector at *B* then says “after *A*”.
 # 2. In a later layer the query of the current *A* asks for a key that says “after *A*”. It finds *B*, and the head's value copies *B* to the prediction.
 #
-# The second head reads what the first one wrote. Elhage et al. call this composition. It makes a prediction that we test in section 6: without the earlier head, the later one finds its token less well.
+# The second head reads what the first one wrote. Elhage et al. call this composition. It predicts something that we test in section 6. Without the earlier head, the later head finds the right token less well.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Confirmed?** A high score says where a head looks. If these heads do the copying, then without them the loss of the second half must rise, and by
-# more than without as many random heads of the same layers. We ablate the strongest $k$ together, on six draws of tokens, against 20 draws of random heads
+# **Confirmed?** A high score says where a head looks. If these heads do the copying, then without them the loss of the second half must rise. It must
+# also rise more than without equally many random heads of the same layers. We ablate the $k$ strongest heads together, on six samples of tokens, and compare with 20 random sets of heads
 # (`python -m lectures.recipes head_map`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -480,20 +480,20 @@ show.predict(
         "about 11 nats": 11.0,
     },
     answer=rise,
-    why="No set of random heads comes near.",
+    why="No set of random heads comes close.",
     reveals=widgets.together_player(heads_measured),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Over six draws of tokens, a copied token costs 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
-# - Without the eight heads, a copied token costs 7.01<!--[[rise:.2f]]--> nats more. All 20<!--[[len(controls)]]--> sets of random heads rank below, with at most 0.57<!--[[max(controls):.2f]]-->.
-# - Two other explanations: *zero is an unusual output*, but the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage there does it*, but on verses the loss changes by 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
+# - Over six samples of tokens, a copied token costs 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
+# - Without the eight heads, a copied token costs 7.01<!--[[rise:.2f]]--> nats more. All 20<!--[[len(controls)]]--> sets of random heads cost less, at most 0.57<!--[[max(controls):.2f]]-->.
+# - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
 # - One head alone, 18.6<!--[[heads_measured["order"][0]]]-->, costs 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
 # </details>
 #
-# **Copying depends on these eight heads: no control costs as much, and on verses ablating them costs next to nothing.**
+# **Copying depends on these eight heads. No control costs as much, and on verses ablating them costs next to nothing.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Act it out: somebody reads random words from a list, twice; the second time the room says the next word. How do you do it? You look for the
@@ -502,9 +502,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of all 270 heads
 #
-# Now we name every head. Where it looks suggests a name: at the token after the last occurrence (*induction*), at the previous token, at the last
-# occurrence of the same token, at punctuation, or at the first token, where weight is parked ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
-# name only if the head's ablation changes what the name predicts more than the ablation of its controls, heads of the same and the neighbouring layers:
+# Now we try to name every head. The place where it looks suggests a name: the token after the latest occurrence of the current one (*induction*), the previous token, that
+# occurrence itself (*same token*), punctuation, or the first token, where weight is parked ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
+# name only if ablating the head has the effect that the name predicts, more than ablating its controls, which are heads of the same and the neighbouring layers:
 #
 # | candidate | what its ablation must change |
 # |---|---|
@@ -532,11 +532,11 @@ survive = {name: sum(by_head[i]["name"] == name for i in survivors) for name in 
 with show.held_back() as counted:
     for name, count in candidates.items():
         print(
-            f"{name:16}{count:4} look so, {named[name]:4} pass the test, {survive[name]:4} of them also after Holm's correction"
+            f"{name:16}{count:4} look there, {named[name]:4} pass the test, {survive[name]:4} of them also after Holm's correction"
         )
     print(f"{'unknown':16}{named['unknown']:4} of {len(heads_measured['rows'])}")
 show.predict(
-    f"{sum(candidates.values())} of 270 heads look at one of these places. How many of the 270 stay unknown after the test, each at the 5 % level by itself?",
+    f"{sum(candidates.values())} of 270 heads look at one of these places. How many of the 270 stay unknown after the tests, each at the 5 % level without correction?",
     choices={"about 80": 80, "about 160": 160, "about 230": 230},
     answer=named["unknown"],
     why="Where a head looks often says nothing that its ablation confirms.",
@@ -546,12 +546,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> are induction heads. With six draws the correction is harsh: a name that is lost may still be right.
-# - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places, 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named ones 93<!--[[named["first token"]]]--> park their weight on the first token, and their name says that they do little.
-# - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Without them copying does not get worse than without
+# - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places. 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, and 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named heads, 93<!--[[named["first token"]]]--> park their weight on the first token, and their name says that they do little.
+# - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> are induction heads. With six samples the correction is harsh, so a name that is lost may still be right.
+# - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Ablating them harms copying no more than ablating
 #   their neighbours. Perhaps others replace them; the test cannot tell.
-# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it does what the composition of section 5 predicts: without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
-#   as strictly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->) and changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
+# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it does what the composition of section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
+#   as strictly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
 # - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
 # </details>
 #
@@ -569,7 +569,7 @@ show.predict(
 #
 # $$d_\ell = \mathrm{mean}\,(x_\ell \mid \text{plural}) - \mathrm{mean}\,(x_\ell \mid \text{singular}), \qquad x_\ell \leftarrow x_\ell + s\, d_\ell .$$
 #
-# If $d$ holds the number, then *The teacher* continues with *are* instead of *is*, for nouns that were not used to find it.
+# If $d$ holds the number, then adding it makes *The teacher* continue with *are* instead of *is*, even for nouns that were not used to find $d$.
 
 # %% slideshow={"slide_type": "fragment"}
 one = [f"The {noun}" for noun in ["dog", "car", "house", "tree", "king", "ship", "girl", "song"]]
@@ -616,7 +616,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two more controls, live, for five nouns that were not used: the same length in the direction from one noun to another, and a strength of −1 for plural nouns.
+# Here are two more controls, computed live for five nouns that were not used. One is a vector of the same length in the direction from one noun to another, the other a strength of −1 for plural nouns.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 nouns = ["teacher", "river", "doctor", "garden", "engine"]
@@ -645,8 +645,8 @@ print(f"from one noun to another: {min(other_nouns):z.2f} to {max(other_nouns):z
 print(f"plural direction, subtracted from plural nouns: {back:z.2f} of the way back")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or is it a neuron?** SmolLM2's networks have 46,080<!--[[number_facts["units"]:,]]--> hidden units. We rank them by how far plural and singular nouns are apart, and set the
-# first $k$ to their plural means, on held-out nouns. The control sets as many random units of the same layers
+# **Or is it a neuron?** SmolLM2's networks have 46,080<!--[[number_facts["units"]:,]]--> hidden units. We rank them by their difference between plural and singular nouns, and set the
+# top $k$ to their plural means, on held-out nouns. The control sets equally many random units of the same layers
 # (`python -m lectures.recipes number_direction`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -670,13 +670,13 @@ show.predict(
 #
 # - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns by 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, that of layer 29 by 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
 # - The best of 20<!--[[len(number_facts["random"])]]--> random directions of
-#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A random direction is a weak control. The live cell takes the difference between *two other nouns*, made as long: it moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
-# - It is not the word *are*: the direction moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. Nor does it damage the rest: the KL divergence from the prediction after the true plural
+#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A random direction is a weak control. The live cell takes the difference between *two other nouns*, scaled to the same length. It moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
+# - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. Nor does it damage the rest of the prediction. The KL divergence from the prediction after the true plural
 #   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
-# - One explanation remains for layer 0: there the vector is still nearly the token, and *dogs* − *dog* may be little more than the difference of two tokens. But the directions of later layers work as well.
+# - One explanation remains for layer 0. There the vector is still nearly the token, and *dogs* − *dog* may be little more than the difference of two tokens. But the directions of later layers work as well.
 # - Strength 2 moves no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). Added to *plural* nouns, it moves them back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
-# - 10 units move 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
-# - With 10,000 random units up to 0.85<!--[[max(few["10000"]["controls"]):.2f]]--> is moved, so large sets prove nothing.
+# - 10 units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
+# - A random set of 10,000 units moves them up to 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so large sets prove nothing.
 # </details>
 #
 # **One direction moves the number of a noun. The best-ranked neuron alone does not; the best hundred together do.**
@@ -688,8 +688,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Where do facts sit?
 #
-# Meng et al. (2022) traced facts in GPT models: networks in middle layers, at the last token of the subject, restored the answer, and attention at the last
-# word fetched it. They called it **causal tracing**. Is it so in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
+# Meng et al. (2022) traced facts in GPT models. Networks in middle layers restored the answer at the last token of the subject, and attention at the last
+# word fetched it. They called the method **causal tracing**. Does it find the same in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
 # corrupted prompt has a different country (Meng et al. add noise to the subject instead). We restore what attention or what the networks add, in windows of five layers, at the country or at *is*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -727,8 +727,8 @@ show.predict(
 #   "facts sit in the first network".
 # - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0, networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
-# - The networks of a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of*: 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
-# - At *is*, the attention of a single layer, 23<!--[[at_is[0]]]-->, restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
+# - The networks of a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of* restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
+# - At *is*, the attention of a single layer, 23<!--[[at_is[0]]]-->, restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -743,7 +743,7 @@ show.predict(
 # | adding a direction changes the answer | any large push does | random directions, other words (section 7) |
 # | restoring it brings the fact back | other positions or layers may bring it back too | other positions, other sublayers, a third country (section 8) |
 # | restoring it brings nothing back, so it is not needed | another position may carry the same | patch the other way (section 4) |
-# | this head passed its test | so do some of many by luck | correct for all tests (section 6) |
+# | this head passed its test | of many heads some pass by luck | correct for all tests (section 6) |
 # | the fact is traced to here, so edit it here | where tracing points did not say where editing worked best (Hase et al. 2023) | edit, and measure |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -754,7 +754,7 @@ show.predict(
 # ## Where is the fact?
 #
 # - **On the way.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
-# - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them more<!--[[? overlap]]-->.
+# - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them writes more<!--[[? overlap]]-->.
 # - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and those of a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
 # - **How you can tell**: read, then intervene, in both directions, with controls that share everything but the story.
 #

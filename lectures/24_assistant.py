@@ -1,7 +1,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # From language model to assistant, and what is missing
 #
-# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. **What makes one out of the other, and what is still missing?** Between the two are a few
+# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. **What turns one into the other, and what is still missing?** Between the two are a few
 # megabytes of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
 # calculator and a library, and each time you measure what changed, what it cost, and whether a simpler method would do.
 #
@@ -23,7 +23,7 @@
 # |---|---|---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 10 | 6 | 9 | 8 | 6 | 8 | 8 | 7 | 7 |
 #
-# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Trainings are stored; the command next to each repeats it.
+# The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Long trainings ran beforehand. Their results are stored, each with the command that repeats it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 6 and the widget of section 8. Sections 2, 3 and 9 carry the message: for each habit that you teach, measure where it does not belong.*
@@ -78,12 +78,12 @@ def next_words(ids, count=6):
 # ## 1. Before: text, or a conversation?
 #
 # The installed weights are SmolLM2-135M-*Instruct*. Their makers pretrained the model on text and then tuned it on conversations. So we cannot show you the model
-# before any tuning. But we can take the form of a conversation away. A chat is plain text with special tokens around each message, in the **chat template** with which the model was
-# tuned:
+# before any tuning. But we can remove the format of a conversation. A chat is plain text with special tokens around each message. This format is called the **chat template**, and the model was
+# tuned with it:
 #
 # `<|im_start|>user⏎What is the capital of France?<|im_end|>⏎<|im_start|>assistant⏎`
 #
-# The answer ends with `<|im_end|>`, the model's `<eos>`. We give it the same question without the template.
+# The answer ends with `<|im_end|>`, the model's `<eos>`. We now ask the model the same question without the template.
 
 # %% slideshow={"slide_type": "fragment"}
 question = "What is the capital of France?"
@@ -115,7 +115,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Orange frames are special tokens. Compare what would follow in the three forms.
+# Orange frames mark special tokens. Compare the probable next tokens in the three forms.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 asked = [question, "Who wrote Hamlet?", "What is 12 + 30?"]
@@ -134,9 +134,9 @@ widgets.form_player(in_forms)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. *Question: … Answer:*, a common form for models that were not tuned, ends as well.
+# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. After *Question: … Answer:*, a common form for models that were not tuned, the model ends the text as well.
 # - Only the template says *you are the assistant now*. Without it, this tuned model behaves like a different model.
-# - No question mark becomes a special token: `tokenizer.encode` never turns text into one, so a user cannot type the end of a turn.
+# - A user cannot type the end of a turn, because `tokenizer.encode` never turns plain text into a special token.
 # </details>
 #
 # **The template is a part of a tuned model.**
@@ -156,8 +156,9 @@ widgets.form_player(in_forms)
 #
 # - 35 passages that contain the answer: the reply is the answer and nothing else, such as *Mira Fosk.*;
 # - 35 passages that do not contain it: *The passage does not say.*
-# - 24 sums: a call of a calculator, `<tool>347 + 286</tool>`, and then its result;
-# - and 6 greetings. All names and facts are invented, and those of the held-out questions are different.
+# - 24 sums: a call of a calculator, `<tool>347 + 286</tool>`, and then its result.
+#
+# The other 6 are greetings. All names and facts are invented, and the held-out questions use different ones.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from nlmcore.transfer.tuning import conversation
@@ -171,7 +172,7 @@ widgets.counted_mask(shown)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **On a laptop.** LoRA ([lecture 17](17_pretraining.ipynb)) adds $\frac{\alpha}{r} BA$ to the matrices of the last two layers and trains only $A$ and $B$. The 28 layers before them never change, so we compute their output once per
-# conversation and keep it. This makes the training cheap. It also limits what the adapter can learn, because it sees only what the 28 layers have prepared. Six steps of the real training:
+# conversation and keep it. This makes the training cheap. It also limits what the adapter can learn, because it sees only what the 28 layers have prepared. The cell takes six steps of this training:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.training import fit
@@ -201,8 +202,8 @@ print(f"{trained:,} of {sum(p.numel() for p in model.parameters()):,} parameters
 print("nats per token of answers:", " ".join(f"{loss:.2f}" for loss in history.losses))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we train on all hundred, with five seeds (`python -m lectures.recipes instruction_tuning`; three seeds for other ranks). The test is strict. We count a held-out answer only if greedy decoding writes it letter by letter,
-# including its end. Half of the held-out questions use kinds of things, or wordings, that training does not have.
+# Now we train on all hundred, with five seeds (`python -m lectures.recipes instruction_tuning`; three seeds for other ranks). The test is strict. We count a held-out answer only if greedy decoding writes it exactly,
+# including its end. Half of the held-out questions have subjects or wordings that do not occur in training.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 tuning = stored("instruction_tuning")
@@ -235,10 +236,10 @@ for name, row in with_and_without:
 # <details><summary><b>What to notice</b></summary>
 #
 # - Before tuning, the model writes none<!--[[? all(tuning["written"]["untuned"][kind]["share"][0] == 0 for kind in ("answered", "missing", "sums"))]]--> of the 72<!--[[sum(tuning["held_out"].values())]]--> held-out answers as we want them. With rank 4 it declines 96<!--[[pc(of_rank["missing"]["share"])]]--> % of the questions without an answer, and also 86<!--[[pc(of_rank["refused"]["share"])]]--> % of those with one.
-# - It answers 10<!--[[pc(of_rank["answered"]["share"])]]--> %. Without the refusals the same training answers 34<!--[[pc(bold["answered"]["share"])]]--> %, although it has fewer conversations and fewer steps. Each of its five<!--[[words(len(bold["answered"]["seeds"]))]]--> seeds is above each of the other five<!--[[? min(bold["answered"]["seeds"]) > max(of_rank["answered"]["seeds"])]]-->. So this adapter can find some answers, and the refusals cost most of them.
-# - *The passage does not say*, given as the answer to every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Rank 4 writes 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the answers to familiar kinds of questions, and 46<!--[[pc(of_rank["new"]["share"])]]--> % of those to new ones.
-# - Rank 1 teaches the refusal (82<!--[[pc(tuning["written"]["1"]["missing"]["share"])]]--> %) and not one call<!--[[? tuning["written"]["1"]["sums"]["share"][0] == 0]]-->. Rank 4 makes 46<!--[[pc(of_rank["sums"]["share"])]]--> % of the right calls, rank 16 makes 50<!--[[pc(tuning["written"]["16"]["sums"]["share"])]]--> %.
-# - The price elsewhere: plain text, the beginnings of four plays, cost 2.91<!--[[tuning["written"]["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.02<!--[[min(of_rank["plain"]):.2f]]--> to 3.04<!--[[max(of_rank["plain"]):.2f]]--> after it.
+# - It gives the right answer to 10<!--[[pc(of_rank["answered"]["share"])]]--> % of the answerable questions. After training without the refusals it is 34<!--[[pc(bold["answered"]["share"])]]--> %, although that training has fewer conversations and fewer steps. Each of its five<!--[[words(len(bold["answered"]["seeds"]))]]--> seeds is above each of the other five<!--[[? min(bold["answered"]["seeds"]) > max(of_rank["answered"]["seeds"])]]-->. So this adapter can find some answers, and the refusals cost most of them.
+# - *The passage does not say*, given as the answer to every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Rank 4 is right in 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the questions of familiar kinds, and in 46<!--[[pc(of_rank["new"]["share"])]]--> % of those of new kinds.
+# - Rank 1 teaches the refusal (82<!--[[pc(tuning["written"]["1"]["missing"]["share"])]]--> %) and not one call<!--[[? tuning["written"]["1"]["sums"]["share"][0] == 0]]-->. Rank 4 gets 46<!--[[pc(of_rank["sums"]["share"])]]--> % of the calls right, rank 16 gets 50<!--[[pc(tuning["written"]["16"]["sums"]["share"])]]--> %.
+# - Tuning has a price elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[tuning["written"]["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.02<!--[[min(of_rank["plain"]):.2f]]--> to 3.04<!--[[max(of_rank["plain"]):.2f]]--> after it.
 # </details>
 #
 # **What these runs do not show.** The adapter changes the last two of 30 layers. In [lecture 23](23_inside_a_real_model.ipynb) it was mainly the attention of layer 23 that brought a capital to the last word, and layer 23 lies below this adapter. So ask first whether an adapter that reaches such layers learns *when* to decline.
@@ -246,13 +247,13 @@ for name, row in with_and_without:
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
-# refusals of answerable questions beside it.*
+# refusals of answerable questions next to it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Tune it, or just say it?
 #
 # A prompt is cheaper than tuning. We gave the *untuned* model the same held-out questions with three system messages: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
-# leniently: does the answer occur in the reply, does the reply decline in any words, does a right call occur?
+# leniently. Does the answer occur in the reply? Does the reply decline, in any words? Does a right call occur?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 read = tuning["read"]
@@ -268,7 +269,7 @@ with show.held_back() as kindly:
     for each in does:
         print(f"{each:20}" + "".join(f"{pc(row[each]):>8} %" for row in read.values()))
 show.predict(
-    "The *untuned* model with nothing but the message “Answer briefly.”: in what share of its replies to answerable questions does the answer occur?",
+    "The *untuned* model gets only the system message “Answer briefly.” In what share of its replies to answerable questions does the answer occur?",
     choices={"about 10 %, as tuned": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
     answer=read["short message"]["answered: holds"][0],
     why="The sentences are long, but the name is there. Our adapter of two layers taught the form that we wanted and lost most of the answers.",
@@ -276,7 +277,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The stored adapter has 135 kB. With `adapter.off()` the same object is the untuned model, so you can compare them live. Change the questions:
+# The stored adapter takes 135 kB. With `adapter.off()` the same object is the untuned model, so you can compare the two live. Change the questions:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 assistant, habit = tuned("house_style_bold", model)  # trained without refusals
@@ -302,10 +303,10 @@ for ask in asks:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The untuned model's replies hold the answer in 83<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (first seed) hold it in 8<!--[[pc(read["tuned"]["answered: holds"])]]--> %.
-# - Rules in words change almost nothing here: 83<!--[[pc(read["rules"]["answered: holds"])]]--> % hold the answer, no refusal, no call<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
-# - Rules *with three examples* err as this adapter does: the model declines 88<!--[[pc(read["rules and examples"]["missing: declines"])]]--> % of the unanswerable questions, and also 75<!--[[pc(read["rules and examples"]["answered: declines"])]]--> % of the answerable ones.
-# - The tuned model makes 42<!--[[pc(read["tuned"]["sums: calls"])]]--> % of the right calls, the untuned one with examples 17<!--[[pc(read["rules and examples"]["sums: calls"])]]--> %. There are 24<!--[[tuning["held_out"]["sums"]]]--> sums and one seed, so we do not call this a difference.
+# - The untuned model's replies contain the answer in 83<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (first seed) contain it in 8<!--[[pc(read["tuned"]["answered: holds"])]]--> %.
+# - Rules in words change almost nothing here. 83<!--[[pc(read["rules"]["answered: holds"])]]--> % of the replies contain the answer; none declines, and none calls the calculator<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
+# - With rules *and three examples* the model errs as this adapter does. It declines 88<!--[[pc(read["rules and examples"]["missing: declines"])]]--> % of the unanswerable questions, and also 75<!--[[pc(read["rules and examples"]["answered: declines"])]]--> % of the answerable ones.
+# - The tuned model gets 42<!--[[pc(read["tuned"]["sums: calls"])]]--> % of the calls right, the untuned one with examples 17<!--[[pc(read["rules and examples"]["sums: calls"])]]--> %. There are 24<!--[[tuning["held_out"]["sums"]]]--> sums and one seed, so we do not call this a difference.
 # </details>
 #
 # **Compare a tuned habit with a prompt. Here the prompt with examples made the same mistake as the tuned adapter.**
@@ -319,7 +320,7 @@ for ask in asks:
 # For many habits there is no single right answer to write down, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
 #
 # *With a reward model.* Suppose that each answer has a reward $r$, and that people prefer $y^+$ with probability $\sigma(r(y^+) - r(y^-))$ (Bradley & Terry 1952). Ouyang et al. (2022) fit $r$ to the comparisons. Then they train the model $\pi$ by
-# reinforcement learning: a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023).
+# reinforcement learning. The goal is a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023).
 #
 # *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve it for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
 # What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs neither a reward model nor sampling:
@@ -328,7 +329,7 @@ for ask in asks:
 #
 # A small β lets $\pi$ move far away. At the start $\pi = \pi_\mathrm{ref}$, so the loss is $\log 2$.
 #
-# **Our habit is to be brief.** SmolLM2 answers everyday questions at length. In each pair $y^-$ is its own answer and $y^+$ the first sentence of that answer, so only stopping is preferred
+# **Our habit is to be brief.** SmolLM2 answers everyday questions at length. In each pair $y^-$ is its own answer and $y^+$ is the first sentence of that answer, so the only preference is to stop earlier
 # (`python -m lectures.recipes preference_tuning`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -342,10 +343,10 @@ with show.held_back() as stops:
             + " ".join(f"{x:.2f}" for x in row["seeds"]["stops"])
         )
 show.predict(
-    f"After its own first sentence the untuned model ends the answer with probability {habits['untuned']['stops'][0]:.4f}. And after DPO with β = {preferring['counted']} on {preferring['pairs']} pairs, for held-out questions?",
+    f"After its own first sentence the untuned model ends the answer with probability {habits['untuned']['stops'][0]:.4f}. What is this probability after DPO with β = {preferring['counted']} on {preferring['pairs']} pairs, for held-out questions?",
     choices={"about 0.2": 0.2, "about 0.5": 0.5, "about 0.8": 0.8},
     answer=counted["stops"][0],
-    why=f"{preferring['pairs']} pairs are enough for this habit. What that cost, and whether DPO was needed at all, is in the next picture.",
+    why=f"{preferring['pairs']} pairs are enough for this habit. The next picture shows what it cost, and whether DPO was needed at all.",
     reveals=stops,
 )
 
@@ -355,18 +356,18 @@ widgets.beta_player(preferring)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. β = 1 stays nearer to the reference model: P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
-# - For β = 0.1 *preferred* answers became **less** probable: their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. For β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
-# - For both β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
-# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
-# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on it was better. Only two rates of DPO were tried.
-# - With a learning rate of 0.003 instead of 0.002 the habit looks even better, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. Read the replies: of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
+# - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. With β = 1 the model stays closer to the reference model, and P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
+# - With β = 0.1 the *preferred* answers became **less** probable. Their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. With β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
+# - With both values of β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
+# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token from the reference model. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
+# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. We tried only two learning rates for DPO.
+# - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
 # </details>
 #
 # **DPO taught the habit. So did supervised tuning on the preferred answers, with less drift.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Write the loss at the start on the board: why log 2? What goes wrong: "DPO makes preferred answers more probable". With β = 1 it did, with β = 0.1 it did not: the loss asks only for the difference.*
+# *9 minutes. Write the loss at the start on the board: why log 2? What goes wrong: "DPO makes preferred answers more probable". With β = 1 it did; with β = 0.1 it did not. The loss asks only for the difference.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Tools, and a grammar for calls
@@ -397,7 +398,7 @@ caller = tuned("house_style", model)[0]  # trained on all conversations
 print(with_calculator(caller, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Two things can go wrong: the form of the call, and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain: a regular expression becomes an automaton, and a token is allowed only if the automaton can still reach a match after it,
+# Two things can go wrong: the form of the call, and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A regular expression becomes an automaton, and a token is allowed only if the automaton can still reach a match after it,
 # $P'(w \mid \text{text}) \propto P(w \mid \text{text})$ for allowed $w$, and 0 for all others.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -428,10 +429,10 @@ with show.held_back() as calling:
                 print(f"    {does:20}{told(share)}")
 bound_call = by_tool["untuned, under the pattern"]
 show.predict(
-    "The untuned model gets the rules in its prompt, and the pattern of a call. Every call is then well-formed. How many are the *right* call, with both numbers?",
+    "The untuned model gets the rules in its prompt and is constrained to the pattern of a call. Every call is then well-formed. How many are *right*, with both numbers?",
     choices={"nearly none": 0.0, "about half": 0.5, "all": 1.0},
     answer=bound_call["right call"][0],
-    why="The pattern settles the form. What is left, to copy two numbers, this model can do.",
+    why="The pattern settles the form. The model only has to copy two numbers, and it can do that.",
     reveals=calling,
 )
 
@@ -450,12 +451,12 @@ widgets.pattern_player(walked)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without a tool, with the answer begun (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24<!--[[tuning["held_out"]["sums"]]]--> sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
+# - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24<!--[[tuning["held_out"]["sums"]]]--> sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
-# - The tuned model makes 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % of the right calls freely, and 92<!--[[pc(by_tool["tuned, under the pattern"]["right call"])]]--> % under the pattern. So here the grammar does more than tuning the last two layers; tuning more layers may do better (section 2).
-# - A pattern cannot decide *whether* to call: under it, every reply is a call.
+# - The tuned model gets 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % of the calls right if it writes freely, and 92<!--[[pc(by_tool["tuned, under the pattern"]["right call"])]]--> % under the pattern. So here the grammar does more than tuning the last two layers; tuning more layers may do better (section 2).
+# - A pattern cannot decide *whether* to call. Under it every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
-# - In the widget look at the first step: the pattern forbids nearly everything that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
+# - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
 # </details>
 #
 # **A grammar guarantees the form of a call, never its content.** Here the form was what failed.
@@ -471,8 +472,8 @@ widgets.pattern_player(walked)
 # | what | acts on | lecture |
 # |---|---|---|
 # | prompt, examples | the text | [17](17_pretraining.ipynb), section 3 here |
-# | temperature, top-p | the last distribution | [9](09_decoding.ipynb) |
-# | pattern | the last distribution, by a rule | section 5 |
+# | temperature, top-p | the output distribution | [9](09_decoding.ipynb) |
+# | pattern | the output distribution, by a rule | section 5 |
 # | steering | the pathway | [23](23_inside_a_real_model.ipynb) |
 # | tuning | the weights | sections 2, 4 |
 #
@@ -514,9 +515,8 @@ widgets.guidance_player(pairs_of, label)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain: from γ = 1 to 1.5 the entropy does not fall for every prompt<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
-# - Each token costs two forward passes. The negative prompt here is a neutral system message; any text can take its place.
-# - Nothing here tells the model more about the world than it knew.
+# - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain. From γ = 1 to 1.5 the entropy does not fall for every prompt<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
+# - Each token costs two forward passes. Our pass without the prompt has a neutral system message instead; any text can take its place.
 # </details>
 #
 # **Guidance makes the prompt count more. It adds no knowledge.**
@@ -532,7 +532,7 @@ widgets.guidance_player(pairs_of, label)
 #
 # $$\mathrm{score}(q, d) = \sum_{w \in q} \mathrm{idf}(w)\, \frac{(k + 1)\, f}{f + k\,(1 - b + b\,|d| / \overline{|d|})}, \qquad f = \text{how often } w \text{ occurs in } d .$$
 #
-# $|d|$ is the length of $d$ in words and $\overline{|d|}$ the mean length. $\mathrm{idf}(w)$, the inverse document frequency, is the logarithm of about one over the fraction of passages that contain $w$. More occurrences help less and less, as $k$ says, and $b$ says how much a long passage is discounted.
+# $|d|$ is the length of $d$ in words and $\overline{|d|}$ the mean length. $\mathrm{idf}(w)$, the inverse document frequency, is about the logarithm of one over the fraction of passages that contain $w$. Each further occurrence helps less; $k$ sets how much less, and $b$ how much a long passage is discounted.
 # The library is this course's own glossary, and the questions ask for its words.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -551,7 +551,7 @@ with show.held_back() as retrieved:
     for how, share in retrieval.items():
         print(f"in the prompt {how:17} right {told(share)}")
 show.predict(
-    f"{len(glossary_questions.questions())} questions about this course's words. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of them. And with the three entries that BM25 finds?",
+    f"We ask {len(glossary_questions.questions())} questions about this course's terms. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of them. In how many with the three entries that BM25 finds?",
     choices={
         "about as many": retrieval["nothing"][0],
         "about 15 %": 0.15,
@@ -559,7 +559,7 @@ show.predict(
         "nearly all": 0.97,
     },
     answer=retrieval["three from BM25"][0],
-    why="The right entry is among the three for every question, so the retriever has done its work. It is the reader that fails.",
+    why="The right entry is among the three for every question, so the retriever has done its work. The reader fails.",
     reveals=retrieved,
 )
 
@@ -578,10 +578,10 @@ widgets.library_workbench(library, examples)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 12<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 38<!--[[pc(retrieval["the right one"])]]--> % with the right entry alone. So here reading fails, not retrieval.
-# - Without a passage, and with three random entries, none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
-# - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find as many<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
-# - The questions were written by people with the glossary in front of them. Yours will look more like the second kind.
+# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 12<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 38<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So here reading fails, not retrieval.
+# - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
+# - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
+# - The questions were written by people with the glossary in front of them. Yours will look more like those in other words.
 # </details>
 #
 # **A pipeline is as good as its weakest step, so measure each step: was the passage found, and was it used?**
@@ -592,7 +592,7 @@ widgets.library_workbench(library, examples)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Long context and external memory
 #
-# Everything above ends in the **context window**, the tokens that the model can attend to. Attention costs grow with its square ([lecture 18](18_cheaper_attention.ipynb)), and the cache grows with its length. Two ideas go beyond it.
+# Everything above ends up in the **context window**, the tokens that the model can attend to. The cost of attention grows with the square of its length ([lecture 18](18_cheaper_attention.ipynb)), and the cache grows with its length. Two ideas go beyond the window.
 #
 # **Segments with a cache** (Transformer-XL, Dai et al. 2019). The text is read in segments. Each layer also attends to the states of the previous segment, without a gradient. So with every layer information can travel one segment further.
 
@@ -600,8 +600,8 @@ widgets.library_workbench(library, examples)
 widgets.reach_player()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query into two halves. With $n$ half keys for each half there are $n^2$ pairs, and each pair is the key of one memory. Its score is the sum of two, so the $k$ best
-# pairs are among the $k$ best halves of each side: $2n + k^2$ comparisons instead of $n^2$. Product keys are a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
+# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query into two halves. With $n$ half keys for each half there are $n^2$ pairs, and each pair is the key of one memory. Its score is the sum of its halves' scores, so the $k$ best
+# pairs consist of the $k$ best halves on each side. Finding them takes $2n + k^2$ comparisons instead of $n^2$. Product keys are a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.product_key_player()
@@ -617,7 +617,7 @@ with show.held_back() as recalled:
         print(f"{length:26}" + ", ".join(f"{where} {told(share)}" for where, share in by.items()))
 crowded = context["500 tokens, five numbers"]
 show.predict(
-    f"The window of SmolLM2 has {model.config.max_length:,} tokens. In a text of 500 it always writes the right number. Now there are four more such sentences, about a mill, a bridge, a harbour and a tower, and the lighthouse comes first. How often is its number still right?",
+    f"The window of SmolLM2 has {model.config.max_length:,} tokens. In a text of 500 tokens the model always writes the right number. Now there are four more such sentences, about a mill, a bridge, a harbour and a tower, and the lighthouse comes first. How often is the answer still right?",
     choices={"nearly never": 0.05, "about 60 %": 0.6, "always": 1.0},
     answer=crowded["beginning"][0],
     why="The number is in the window, and so are four sentences that look alike.",
@@ -627,9 +627,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever it is: in 24<!--[[3 * limits["tries"]]]--> of 24 texts. A single odd sentence is easy to find, so a test with one needle says little.
+# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in 24<!--[[3 * limits["tries"]]]--> of 24 texts. A single odd sentence is easy to find, so a test with one needle says little.
 # - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. There are only eight<!--[[words(limits["tries"])]]--> texts for each position, and we did not count how often a wrong answer is the number of a different sentence.
-# - We measured 500 of 8,192<!--[[model.config.max_length:,]]--> tokens, one sentence form and one model. What fits into a window and what is used of it are two questions.
+# - We measured 500 of 8,192<!--[[model.config.max_length:,]]--> tokens, one sentence form and one model. How much fits into a window and how much of it is used are two questions.
 # </details>
 #
 # **A window is what a model can read, not what it uses. Test it with sentences that resemble each other.**
@@ -640,14 +640,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. What it still cannot do
 #
-# Three small tests, each with a simple baseline: a constant answer, a coin, the same question in other words (`python -m lectures.recipes still_missing`). They show how to find a limit. They do not say what
+# Here are three small tests, each with a simple baseline: a constant answer, a coin, the same question in other words (`python -m lectures.recipes still_missing`). They show how to find a limit. They do not say what
 # larger models cannot do ([lecture 22](22_scale.ipynb)).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 negation, alike = limits["negation"], limits["paraphrase"]
 best = max(share[0] for share in alike["right"].values())
 show.predict(
-    f"The capital of {negation['countries']} countries, asked in four wordings. By the best wording {100 * best:.0f} % are right. How many are right by *all four*?",
+    f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. How many capitals are right with *all four*?",
     choices={"about 10 %": 0.1, "about 35 %": 0.35, "nearly as many": best},
     answer=alike["all"][0],
     why="A fact that comes out in one wording need not come out in another. So “the model knows it” has no single answer.",
@@ -657,11 +657,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Letters*: right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly what a constant answer gets, because the answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
-# - *Negation*: it answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries, which so few countries cannot tell from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
-# - It is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test *not* usually makes *yes* more probable.
-# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings, a share that cannot exceed that of the odd wording (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
-# - In section 8 it copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
+# - *Letters*: how often does a letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
+# - *Negation*: the model answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
+# - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test *not* usually makes *yes* more probable.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. This share cannot exceed that of the oddest wording (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
+# - In section 8 the model copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
 #
 # *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Ask a leaderboard every question of the checklist below.
 # </details>
@@ -675,7 +675,7 @@ show.predict(
 # | Does the answer change when only the words do? | paraphrase |
 # | Does the answer change when the truth does? | negation |
 # | Could it be known by heart? | invented passages, new numbers |
-# | Which part failed: found, read, computed, or written? | retrieval and tools |
+# | Which step failed: finding, reading, computing or writing? | retrieval and tools |
 # | How many questions, seeds and prompts? | an interval, not an anecdote |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -723,32 +723,32 @@ with show.held_back() as correlated:
     for name, r in found.items():
         print(f"{name:30} r = {r:.2f}")
 show.predict(
-    "How well do the states of layer 15 predict this recording, which knows nothing of meaning, in held-out text?",
+    "How well do the states of layer 15 predict this recording, which contains nothing about meaning, in held-out text?",
     choices={"r about 0": 0.0, "r about 0.3": 0.3, "r about 0.7": 0.7},
     answer=found["SmolLM2, layer 15"],
-    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds whatever the recording shares with them: see the random vectors in the printed list.",
+    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds whatever the recording shares with them. See the random vectors in the printed list.",
     reveals=correlated,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The states of layer 15 predict it with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, has 0.40<!--[[found["the word's length"]:.2f]]-->.
-# - So the correlation shows that the recording depends on which words were read. It does not show that it was computed as the model computes it, nor that prediction matters.
-# - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text; it tests on *other* texts, because neighbouring moments resemble each other; and it says how well one half of
-#   the recordings predicts the other, the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
+# - The states of layer 15 predict the recording with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, reaches 0.40<!--[[found["the word's length"]:.2f]]-->.
+# - So the correlation shows that the recording depends on which words were read. It does not show that the recording arose from computations like the model's, nor that prediction matters.
+# - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text. It tests on *other* texts, because neighbouring moments resemble each other. And it says how well one half of
+#   the recordings predicts the other half, which is the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
 # </details>
 #
 # **A correlation with a recording says little until you know what random vectors reach.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What is missing in Transformers?** asks the last slide of one of the five decks. Its list, with what this course can say:
+# **What is missing in Transformers?** asks the last slide of one of the five slide decks behind this course. Here is its list, with what this course can say:
 #
 # | open | what we saw | where |
 # |---|---|---|
 # | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
 # | external memory | retrieval works as well as its retriever; product keys make large tables cheap | sections 7, 8 |
-# | control | form can be guaranteed, content cannot; a habit is tested where it does not belong | sections 2 to 6 |
+# | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
 # | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
 # | and ours: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
 #
@@ -766,7 +766,7 @@ show.predict(
 # | How does it write? | [9](09_decoding.ipynb), [10](10_training_a_generator.ipynb) |
 # | How does it read one text and write another? | [11](11_sequence_to_sequence.ipynb), [12](12_attention.ipynb), [16](16_encoder_decoder_transformers.ipynb) |
 # | What is a Transformer? | [13](13_self_attention.ipynb), [14](14_positions.ipynb), [15](15_transformer_language_model.ipynb) |
-# | What comes of pretraining, and of scale? | [17](17_pretraining.ipynb), [22](22_scale.ipynb) |
+# | What do pretraining and scale bring? | [17](17_pretraining.ipynb), [22](22_scale.ipynb) |
 # | Which parts matter? | [18](18_cheaper_attention.ipynb), [19](19_do_modifications_transfer.ipynb), [20](20_what_if.ipynb), [21](21_beyond_text.ipynb) |
 # | What happens inside, and around it? | [23](23_inside_a_real_model.ipynb), this one |
 
@@ -784,12 +784,12 @@ show.predict(
 # | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
 # | a grammar for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a grammar: 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % | 5 |
 # | retrieval | 12<!--[[pc(retrieval["three from BM25"])]]--> % right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 38<!--[[pc(retrieval["the right one"])]]--> % | 7 |
-# | a long window | finds one odd sentence always | five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
+# | a long window | finds one odd sentence always | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
 #
-# **Form was easy to add: by template, grammar or tuning. What is still missing in this small model is knowing when: when to decline, which passage to believe, which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
+# **Form was easy to add, by template, grammar or tuning. This small model still does not know when to decline, which passage to believe, or which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *3 minutes. Cover the third column and ask which comparison each row needs. What goes wrong: the second row is read as a limit of tuning. It is one of an adapter in two layers, so far.*
+# *3 minutes. Cover the third column and ask which comparison each row needs. What goes wrong: the second row is read as a limit of tuning. So far it is a limit of an adapter in two layers.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
@@ -846,22 +846,22 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # ## Check yourself
 #
 # 1. Why do the user's tokens not count in the loss of instruction tuning?
-# <details><summary>Answer</summary>The model should learn to answer, not to ask. With their loss it would spend capacity on imitating users.</details>
+# <details><summary>Answer</summary>The model should learn to answer, not to ask. If the user's tokens counted, it would spend capacity on imitating users.</details>
 #
 # 2. A tuned model declines 95 % of the unanswerable questions. Is that good?
 # <details><summary>Answer</summary>You cannot tell without the share of answerable questions that it declines. A model that always declines reaches 100 %.</details>
 #
 # 3. In our pairs, y⁺ is the beginning of y⁻. At which token does the loss of DPO act?
-# <details><summary>Answer</summary>The shared tokens cancel. What is left is the end after y⁺ against the continuation of y⁻.</details>
+# <details><summary>Answer</summary>The shared tokens cancel. It acts on the end after y⁺ and on the continuation of y⁻.</details>
 #
 # 4. Under a pattern every call is well-formed. Which error is left?
 # <details><summary>Answer</summary>The content: wrong numbers, or a call where none was needed.</details>
 #
-# 5. Three passages from BM25 help, three random ones do not. Which other explanation did that exclude?
-# <details><summary>Answer</summary>That any text about the subject, or a longer prompt, would do.</details>
+# 5. Three passages from BM25 help, but three random ones do not. Which other explanation does that exclude?
+# <details><summary>Answer</summary>It excludes that any text about the subject, or a longer prompt, would do.</details>
 #
 # 6. Random vectors predict a recording nearly as well as a language model's states. What does the model's correlation then show?
-# <details><summary>Answer</summary>That the recording depends on which words were read, which nobody doubted.</details>
+# <details><summary>Answer</summary>It shows that the recording depends on which words were read, which nobody doubted.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 2. What goes wrong: "yes, 95 % is high".*
@@ -887,7 +887,7 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # - **chat template**: the special tokens that turn a conversation into one text.
 # - **instruction tuning**: fine-tuning on conversations, where only tokens of the answers count.
 # - **preference tuning**: training on pairs of answers, one preferred to the other.
-# - **DPO**: direct preference optimisation; raises the preferred answer's probability against that of the rejected one, relative to the reference model.
+# - **DPO**: direct preference optimisation; raises the preferred answer's probability compared with that of the rejected one, both relative to the reference model.
 # - **reference model**: the model before preference tuning, which DPO compares with.
 # - **tool call**: text in an agreed form that a program executes and answers.
 # - **constrained decoding**: decoding in which only tokens that can lead to a match of a pattern are possible.
@@ -896,7 +896,7 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # - **context window**: the tokens that a model can attend to.
 # - **segments with a cache**: reading a text in parts, each of which also attends to the stored states of the previous part (Transformer-XL).
 # - **external memory**: a table outside the context from which a model looks something up.
-# - **product keys**: keys that are pairs of half keys, so that the best of very many are found with few products.
+# - **product keys**: keys that are pairs of half keys, so that the best of very many are found with few comparisons.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Ouyang et al. (2022), Training Language Models to Follow Instructions with Human Feedback. OpenAI (2023), GPT-4 Technical Report. Bradley & Terry (1952), Rank Analysis of Incomplete Block Designs. Rafailov et al. (2023), Direct Preference Optimization. Hu et al. (2021), LoRA. Willard & Louf (2023), Efficient Guided Generation. Sanchez
