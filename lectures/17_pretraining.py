@@ -119,7 +119,7 @@ widgets.family_playground(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The loss asks for the original word. The model can give it only if it checks every word that it reads. The unchanged 10 % show it that a word may also be right.
+# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all; the unchanged 10 % are to keep its vectors close to the word that is read (Devlin et al. 2019, appendix A.1, where neither reason is tested).
 # - Switch between *causal* and *prefix*. The targets in the second half stay the same, but the first half now sees both sides and carries no loss.
 # - In *spans* the decoder's input begins with `<bos>`, and each sentinel tells it which gap comes next. The target is short, so T5's decoder is cheap in pretraining.
 # - Raise the guessed share to 60 %. There is more to predict, and less to predict it from.
@@ -656,7 +656,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # <details><summary>Answer</summary>The causal one. The masked one changes its input, and span corruption has a source and a target.</details>
 #
 # 2. Why does BERT leave 10 % of the tokens to guess unchanged?
-# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss, so it must form a good vector of every token, even where nothing is hidden.</details>
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1); they do not test this.</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
 # <details><summary>Answer</summary>The same number of updates on both sides, and the embeddings only. Run both with several seeds, give each difference its interval, and correct for how many you look at.</details>

@@ -510,7 +510,7 @@ show.predict(
     "Linformer has 16 mixed keys for 64 positions, and every one of them sees the whole text. What fraction of the cards does it find, after the same 500 steps as the others?",
     choices={"about 15 %": 0.15, "about 50 %": 0.5, "about 95 %": 0.95},
     answer=mean(right["Linformer"]),
-    why="It guesses. Its keys are mixed before any query is seen, by weights that do not depend on the words. Does more training help? See the last row.",
+    why="It guesses. Does more training help? See the last row.",
     reveals=[cards_told, widgets.needle_explorer(needle).opens(second="Linformer")],
 )
 

@@ -55,8 +55,6 @@ others = [row for row in THEIRS if row != VANILLA]
 # - the **final loss** after 524,288 steps, one run;
 # - four tasks after fine-tuning: SuperGLUE, summaries (XSum), questions (WebQ), and English to German (EnDe, without pretraining);
 # - parameters, operations, and steps per second.
-#
-# Nearly every row was published because it was better than the baseline of its own paper.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 final = {row: of["final"] for row, of in THEIRS.items()}
@@ -312,8 +310,8 @@ show.predict(
 #
 # - 51 of the 52 values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have an error.
 # - Vanilla answers 87 of 378 questions correctly, GeLU 95 and Switch Transformer 99. GeLU has vanilla's final loss, so its 8 additional right answers may easily be luck.
-# - The spread of the column, 1.81 points, is even *smaller* than the 2.17 that chance alone would give. All rows answer the same questions, and some are easy for all of them. So the standard error of a fraction is too pessimistic
-#   for a comparison of two rows; if you have the individual answers, compare the rows question by question.
+# - The spread of the column, 1.81 points, is even *smaller* than the 2.17 that chance alone would give. All rows answer the same questions. If some questions are easy for all rows, which the table does not say, the standard error of a fraction
+#   is too pessimistic for a comparison of two rows. If you have the individual answers, compare the rows question by question.
 # - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation is ρ = 0.73 over the 52 rows. Choose *within 0.05 of vanilla's loss*. Over these 29 rows it is 0.36 (95 % interval −0.03 to 0.66).
 #   The bad rows carry the correlation; among the good ones the column tells you nearly nothing.
 # - SuperGLUE holds up better: 0.87 over all rows, 0.74 among the 29. So the same table has columns of very different value, and none of them prints an interval.

@@ -529,7 +529,7 @@ show.predict(
     choices={"about 15 %": 15, "about 40 %": 40, "about 65 %": 65, "about 90 %": 90},
     answer=means["digits"]["no mixing"],
     unit=" %",
-    why="Each patch votes, and knows where it is. A sum of votes is a strong classifier for small centred digits. A task must need mixing before it can show that a mixing is good.",
+    why="Each patch votes, and knows where it is. Here averaged votes suffice. A task must need mixing before it can show that a mixing is good.",
     reveals=[widgets.mixing_explorer(mixing, without_attention.TASKS), listed(mixing_findings)],
 )
 

@@ -694,7 +694,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # | task | what helped, at our scale | what we could not tell | section |
 # |---|---|---|---|
-# | digits | the convolution's built-in assumptions, and for the Vision Transformer more steps | what more data or better rates would change | 2 |
+# | digits | a convolutional network, and for the Vision Transformer more steps | which of its built-in assumptions helps, and what more data or better rates would change | 2 |
 # | long sequences | skewing: less memory, the same scores | | 3 |
 # | chorales | relative positions; in a short training the model with them is the first to learn to copy the voice's previous pitch | which model ends better, and what sounds better | 5, 6 |
 # | captions | the symbol itself; without it the word becomes improbable | whether the attention that we see helped | 7 |

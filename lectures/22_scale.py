@@ -423,7 +423,7 @@ show.predict(
     within=5,
     answer=table_part,
     unit=" %",
-    why=f"The table has $82 \\cdot 8 = 656$ parameters. Of the largest model the table is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end, which changes every exponent.",
+    why=f"The table has $82 \\cdot 8 = 656$ parameters. Of the largest model the table is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end.",
     reveals=widgets.exponents_svg(rivals, {"Hoffmann .50": 0.50, "Kaplan .73": 0.73}),
 )
 
@@ -464,7 +464,7 @@ raised = {
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. The tip of the curve
 #
-# A blog post named *Chinchilla's death* (Tyl 2023) looked at the training curves of published models. On logarithmic axes each falls as a power law, then nearly linearly, and becomes flat at its tip. Is the model full, so that small models should not be trained for longer? Or does the schedule flatten the tip, because the learning rate falls to zero along a cosine?
+# A blog post named *Chinchilla's death* (Tyl 2023) looked at the training curves of published models. On logarithmic axes each is first a curve, then nearly a straight line, and flat at its tip. Is the model full, so that small models should not be trained for longer? Or does the schedule flatten the tip, because the learning rate falls to zero along a cosine?
 #
 # The **steepness**, $-\Delta \ln L / \Delta \ln D$, tells the two apart. On a power law it is constant, and on a flat curve it is 0.
 
@@ -676,7 +676,7 @@ show.predict(
     choices={"about 10 %": 10, "about 40 %": 40, "about 70 %": 70, "nearly all": 97},
     answer=100 * rows["sums", "writing"][8],
     unit=" %",
-    why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). A model of section 8 with {by_width[after][0]['parameters']:,} parameters adds three-digit numbers, because it was trained for nothing else.",
+    why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). A model of section 8 with {by_width[after][0]['parameters']:,} parameters adds three-digit numbers; it was trained on nothing else.",
     reveals=show.share_panels_svg(
         list(next(iter(rows.values()))),
         panels,
@@ -712,7 +712,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # - There are 30 questions per point, so an interval is about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
-# **Here two examples told the model which task was meant. After eight it still could not add.**
+# **Here no answer was right without an example, and some were with two. After eight the model still could not add.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned (the format). Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*

@@ -747,7 +747,7 @@ show.predict(
 # | open | what we saw | where |
 # |---|---|---|
 # | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
-# | external memory | retrieval works as well as its retriever; product keys make large tables cheap | sections 7, 8 |
+# | external memory | here reading fails, not retrieval; product keys make large tables cheap | sections 7, 8 |
 # | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
 # | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
 # | and ours: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
