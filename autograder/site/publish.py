@@ -113,8 +113,7 @@ _PHOTOGRAPHS = (
 """In the dark the site's style inverts a picture but reaches nothing inside its file, which knows the page's scheme."""
 
 FILES = (
-    *("site.css", "present.css", "icon.svg", "math.woff", "math-OFL.txt"),
-    *("fonts/text.woff2", "fonts/text-italic.woff2", "fonts/controls.woff2", "fonts/OFL.txt"),
+    *("present.css", "icon.svg", "math.woff", "math-OFL.txt"),
     *("site.js", "models.js", "try.js", "front.js", "beat.js"),
 )
 LIVING = ("living.js", "living.css")
@@ -286,8 +285,10 @@ class Site:
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
         for name in FILES:
-            (self.out / name).parent.mkdir(exist_ok=True)
             shutil.copy(templates.FOLDER / name, self.out / name)
+        styles = presented.SHARED / "tokens.css", templates.FOLDER / "site.css"  # in one file: the first paint waits for it
+        write_whole(self.out / "site.css", "\n".join(style.read_text(encoding="utf-8") for style in styles))
+        shutil.copytree(presented.SHARED / "fonts", self.out / "fonts", dirs_exist_ok=True)
         for name in LIVING:
             shutil.copy(self.root / "lectures" / "widgets" / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
