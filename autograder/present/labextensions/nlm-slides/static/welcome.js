@@ -47,12 +47,18 @@ async function textOf(app, path) {
 /* Of a table's row the words, without the marks of Markdown. */
 const plain = words => words.replace(/\[(.+?)\]\(.+?\)/g, '$1').replace(/[`*]/g, '');
 
-async function lecturesOf(app) {
-  const rows = [...(await textOf(app, 'lectures/README.md')).matchAll(/^\| (\d+) \| \[(.+?)\]\((.+?)\.py\): (.+) \|$/gm)];
-  return rows.map(([, number, title, name, about]) => ({
-    ...{ number, title, path: `lectures/${name}.ipynb`, text: `lectures/${name}.py` },
-    about: plain(about[0].toUpperCase() + about.slice(1)),
-  }));
+/* The parts of the list of lectures, each with its lectures. */
+async function partsOf(app) {
+  const parts = [{ name: 'Lectures', lectures: [] }];
+  for (const line of (await textOf(app, 'lectures/README.md')).split('\n')) {
+    const [, name] = line.match(/^## (Part .+)$/) || [];
+    if (name) parts.push({ name, lectures: [] });
+    const [row, number, title, file, about] = line.match(/^\| (\d+) \| \[(.+?)\]\((.+?)\.py\): (.+) \|$/) || [];
+    if (!row) continue;
+    const paths = { path: `lectures/${file}.ipynb`, text: `lectures/${file}.py` };
+    parts.at(-1).lectures.push({ number, title, ...paths, about: plain(about[0].toUpperCase() + about.slice(1)) });
+  }
+  return parts.filter(part => part.lectures.length);
 }
 
 async function assignmentsOf(app) {
@@ -91,14 +97,15 @@ function link(app, path, cell, attributes, ...words) {
 const share = place => (place ? Math.round((100 * place.furthest) / Math.max(place.of, 1)) : 0);
 
 async function fill(app, host) {
-  const [lectures, assignments] = await Promise.all([lecturesOf(app), assignmentsOf(app)]);
+  const [parts, assignments] = await Promise.all([partsOf(app), assignmentsOf(app)]);
+  const lectures = parts.flatMap(part => part.lectures);
   const read = all();
   const known = [...lectures, ...assignments.map(one => ({ ...one, title: one.name }))].filter(one => read[one.path]);
   const last = known.sort((one, other) => read[other.path].when - read[one.path].when)[0];
   const begin = make('p', { class: 'nlm-start' });
   if (last) begin.append(link(app, last.path, read[last.path].at, { class: 'nlm-main' }, `Continue: ${last.title}, ${share(read[last.path])} % read`));
   if (lectures.length) begin.append(link(app, lectures[0].path, 0, { class: last ? '' : 'nlm-main' }, last ? `Lecture 1` : `Start with lecture 1: ${lectures[0].title}`));
-  const cards = lectures.map(one => {
+  const card = one => {
     const picture = make('span', { class: 'nlm-drawing', 'aria-hidden': 'true' });
     const about = make('p', {}, one.about);
     openingOf(app, one.text).then(({ minutes, drawing }) => {
@@ -108,7 +115,7 @@ async function fill(app, host) {
     const bar = make('progress', { max: 100, value: share(read[one.path]), 'aria-label': `${share(read[one.path])} % read` });
     const title = link(app, one.path, read[one.path]?.at || 0, {}, `${one.number}. ${one.title}`);
     return make('li', {}, picture, make('h3', {}, title), about, bar);
-  });
+  };
   const rows = assignments.map(one =>
     make('tr', {}, make('th', { scope: 'row' }, link(app, one.path, read[one.path]?.at || 0, {}, one.name)), make('td', {}, one.after), make('td', {}, one.time))
   );
@@ -118,8 +125,7 @@ async function fill(app, host) {
     make('p', { class: 'nlm-lead' }, 'From counting words to Transformers and today’s assistants: lectures that run, and assignments whose checks say which mistake you made.'),
     begin,
     make('p', {}, 'Shift-Enter runs a cell and goes on to the next; pictures and controls appear when their cell has run. A cell that says ', make('em', {}, 'code'), ' unfolds when you press it.'),
-    make('h2', {}, 'Lectures'),
-    make('ol', { class: 'nlm-cards' }, ...cards),
+    ...parts.flatMap(part => [make('h2', {}, part.name), make('ol', { class: 'nlm-cards' }, ...part.lectures.map(card))]),
     ...(rows.length ? [make('h2', {}, 'Assignments'), make('table', {}, make('thead', {}, head), make('tbody', {}, ...rows))] : [])
   );
 }
@@ -129,7 +135,7 @@ export function addWelcome(app, Widget, add, atOnce) {
   let shown = null;
   const show = () => {
     if (!shown || shown.isDisposed) {
-      const node = make('div', { class: 'nlm-welcome', tabindex: 0, role: 'document', 'aria-label': 'Start page' });
+      const node = make('div', { class: 'nlm-welcome', tabindex: 0 });
       shown = new Widget({ node });
       Object.assign(shown, { id: 'nlm-welcome' });
       Object.assign(shown.title, { label: 'Start', closable: true });
