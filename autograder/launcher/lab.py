@@ -1,4 +1,4 @@
-"""JupyterLab, started on the first lecture with the course's own settings. Standard library only."""
+"""JupyterLab, started on the start page, behind it the first lecture, with the course's own settings. Standard library only."""
 
 import os
 import sys
@@ -39,7 +39,7 @@ def command(
     lecture = present or lecture_called(root)
     if lecture is not None:
         name = quote(lecture.relative_to(root).as_posix())
-        page = f"/doc/tree/{name}?present" if present else f"/lab/tree/{name}"
+        page = f"/doc/tree/{name}?present" if present else f"/lab/tree/{name}?welcome"
         line.append(f"--LabApp.default_url={page}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         line.append("--allow-root")

@@ -6,6 +6,7 @@ server, in any sub-path, and opened from a disk.
 
 import argparse
 import html
+import itertools
 import json
 import re
 import shutil
@@ -75,9 +76,6 @@ you see them. Your predictions stay in this browser. To run and change the code,
 [beat the model](../autograder/pages/beat.md) at guessing the next letter, or type text for
 [the course's own small models](../autograder/pages/try.md){real}. Text and code are free, under the Apache License 2.0.
 
-## Lectures
-
-<ol class="cards">
 """
 CARD = """\
 <li><a href="{to}"><img alt="" loading="lazy" src="{figure}"><b>{number}. {title}</b>
@@ -113,8 +111,7 @@ _PHOTOGRAPHS = (
 """In the dark the site's style inverts a picture but reaches nothing inside its file, which knows the page's scheme."""
 
 FILES = (
-    *("site.css", "present.css", "icon.svg", "math.woff", "math-OFL.txt"),
-    *("fonts/text.woff2", "fonts/text-italic.woff2", "fonts/controls.woff2", "fonts/OFL.txt"),
+    *("present.css", "icon.svg", "math.woff", "math-OFL.txt"),
     *("site.js", "models.js", "try.js", "front.js", "beat.js"),
 )
 LIVING = ("living.js", "living.css")
@@ -286,8 +283,13 @@ class Site:
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
         for name in FILES:
-            (self.out / name).parent.mkdir(exist_ok=True)
             shutil.copy(templates.FOLDER / name, self.out / name)
+        styles = (
+            presented.SHARED / "tokens.css",
+            templates.FOLDER / "site.css",
+        )  # in one file: the first paint waits for it
+        write_whole(self.out / "site.css", "\n".join(style.read_text(encoding="utf-8") for style in styles))
+        shutil.copytree(presented.SHARED / "fonts", self.out / "fonts", dirs_exist_ok=True)
         for name in LIVING:
             shutil.copy(self.root / "lectures" / "widgets" / name, self.out / name)
         write_whole(self.out / "present.js", presented.script())
@@ -305,29 +307,34 @@ def translation(root: Path, lecture: Path, language: str) -> Translation:
 
 def contents(root: Path, table: str, real: bool) -> str:
     """The front page in Markdown: the course, a model that writes, where to start, the lectures as cards."""
-    rows = re.findall(r"^\| \d+ \| \[(.+?)\]\((.+?)\): (.+) \|$", table, re.M)
-    minutes = [_minutes(root / "lectures" / to) for _, to, _ in rows]
+    row = re.compile(r"^\| \d+ \| \[(.+?)\]\((.+?)\): (.+) \|$", re.M)
+    rows = row.findall(table)
+    minutes = {to: _minutes(root / "lectures" / to) for _, to, _ in rows}
     title, first, _ = rows[0]
     told = CONTENTS.format(
         count=len(rows),
         first=first,
         title=title,
-        least=min(minutes),
-        most=max(minutes),
+        least=min(minutes.values()),
+        most=max(minutes.values()),
         real=REAL_MODEL if real else "",
     )
-    cards = (
-        CARD.format(
-            to=to,
-            figure=_figure(root / "lectures" / to),
-            number=number,
-            title=html.escape(title),
-            about=html.escape(about[0].upper() + about[1:]),
-            minutes=long,
+    numbers = itertools.count(1)
+    _, *parts = re.split(r"^## (Part .+)$", table, flags=re.M) if "\n## Part " in table else ("", "Lectures", table)
+    for name, part in zip(parts[::2], parts[1::2], strict=True):
+        cards = (
+            CARD.format(
+                to=to,
+                figure=_figure(root / "lectures" / to),
+                number=next(numbers),
+                title=html.escape(title),
+                about=html.escape(about[0].upper() + about[1:]),
+                minutes=minutes[to],
+            )
+            for title, to, about in row.findall(part)
         )
-        for number, ((title, to, about), long) in enumerate(zip(rows, minutes, strict=True), start=1)
-    )
-    return f"{told}{''.join(cards)}</ol>\n"
+        told += f'## {name}\n\n<ol class="cards">\n{"".join(cards)}</ol>\n\n'
+    return told
 
 
 def assignments(root: Path, table: str) -> str:

@@ -37,7 +37,7 @@ def test_the_lecture_with_the_lowest_number_is_opened(place: Environment) -> Non
     assert lab.lecture_called(place.root) is None
     lectures(place, "11_attention.py", "2_vectors.py", "helper.py", "100_more.py")
     assert lab.lecture_called(place.root) == place.root / "lectures" / "2_vectors.ipynb"
-    assert "--LabApp.default_url=/lab/tree/lectures/2_vectors.ipynb" in lab.command(place, [], {})
+    assert "--LabApp.default_url=/lab/tree/lectures/2_vectors.ipynb?welcome" in lab.command(place, [], {})
 
 
 @pytest.mark.parametrize(

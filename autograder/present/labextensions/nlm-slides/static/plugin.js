@@ -1,10 +1,11 @@
-/* The commands of the course in JupyterLab's palette: present, print the handout, show the lecturer's notes. */
+/* The commands of the course in JupyterLab's palette: present, print the handout, show the lecturer's notes, the start page. */
 
 import { fitEquations } from './equations.js';
 import { keepReadable } from './narrow.js';
 import { Slides } from './slides.js';
 import { printHandout } from './handout.js';
 import { slideType } from './cells.js';
+import { addWelcome, rememberPlace } from './welcome.js';
 
 const NOTES = 'nlm-notes-shown';
 
@@ -82,13 +83,16 @@ function watchNotebooks(app) {
     const panel = currentNotebook(app);
     if (!panel) return;
     staySaved(panel);
-    Promise.all([panel.revealed, panel.context.ready]).then(() => hideNotes(panel));
+    Promise.all([panel.revealed, panel.context.ready]).then(() => {
+      hideNotes(panel);
+      rememberPlace(panel);
+    });
   };
   if (app.shell.currentChanged) app.shell.currentChanged.connect(look);
   app.restored.then(look);
 }
 
-export function plugin(palette, wantsToStart) {
+export function plugin(palette, Widget, first) {
   return {
     id: 'nlm-slides:plugin',
     autoStart: true,
@@ -121,7 +125,8 @@ export function plugin(palette, wantsToStart) {
       watchNotebooks(app);
       fitEquations();
       keepReadable();
-      if (wantsToStart) whenReady(app);
+      if (Widget) addWelcome(app, Widget, add, first === 'welcome');
+      if (first === 'present') whenReady(app);
     },
   };
 }

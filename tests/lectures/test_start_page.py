@@ -1,0 +1,73 @@
+"""The start page in JupyterLab: the lectures by parts, and back to where the reader was."""
+
+import nbformat
+import pytest
+
+from tests.lab import PATIENCE, Desk
+
+LIST = """\
+# Lectures
+
+## Part one: words
+
+| lecture | |
+|---|---|
+| 1 | [First](81_first.py): counting |
+
+## Part two: more
+
+| lecture | |
+|---|---|
+| 2 | [Second](82_second.py): reading |
+"""
+TEXT = '# %% [markdown]\n# # A lecture\n# <img src="figures/a.svg">\n#\n# | minutes | 20 | 30 |\n'
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
+ASSIGNMENTS = "| `ngrams` | [1](../lectures/81_first.py) | six functions | 3½ hours |\n"
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.alone
+def test_the_start_page_leads_back_to_where_the_reader_was(desk: Desk) -> None:
+    cells = [nbformat.v4.new_markdown_cell(f"cell {i}") for i in range(11)]
+    files = {"lectures/README.md": LIST, "exercises/README.md": ASSIGNMENTS, "lectures/figures/a.svg": SVG}
+    files |= {f"lectures/{name}.py": TEXT for name in ("81_first", "82_second")}
+    for name, content in files.items():
+        (desk.work / name).parent.mkdir(parents=True, exist_ok=True)
+        (desk.work / name).write_text(content)
+    for name in ("81_first", "82_second"):
+        nbformat.write(
+            nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),
+            desk.work / "lectures" / f"{name}.ipynb",
+        )
+    page = desk.context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    try:
+        page.goto(desk.address("lab/tree/lectures/81_first.ipynb", "welcome&"))
+        start = page.get_by_role("tabpanel", name="Start")
+        start.get_by_role("link", name="Start with lecture 1: First").wait_for(timeout=60_000 * PATIENCE)
+        assert start.get_by_role("heading", level=2).all_inner_texts() == [
+            "Part one: words",
+            "Part two: more",
+            "Assignments",
+        ]
+        start.get_by_text("Counting. 50 minutes in class.").wait_for(timeout=20_000 * PATIENCE)
+        assert start.get_by_role("cell", name="3½ hours").is_visible()
+
+        start.get_by_role("link", name="2. Second").click()
+        page.wait_for_function(
+            "() => jupyterapp.shell.currentWidget?.context?.path === 'lectures/82_second.ipynb'"
+            " && jupyterapp.shell.currentWidget.content.nlmRead",
+            timeout=60_000 * PATIENCE,
+        )
+        page.evaluate("() => { for (const at of [5, 2]) jupyterapp.shell.currentWidget.content.activeCellIndex = at; }")
+        page.evaluate("() => jupyterapp.commands.execute('nlm-slides:welcome')")
+        start.get_by_role("link", name="Continue: Second, 50 % read").click()
+        page.wait_for_function(
+            "() => jupyterapp.shell.currentWidget?.content.activeCellIndex === 2", timeout=20_000 * PATIENCE
+        )
+        assert not faults
+    finally:
+        page.close()
