@@ -191,7 +191,9 @@ show.predict(
 every = exhaustive_search(TableLM(), prompt, 6, eos=EOS, limit=16**6)[0]
 for found in every:
     print(f"{math.exp(found.log_prob):.4f}  ", *[words[i] for i in found.tokens])
-print(len(every), f"texts, of the {16**6:,} that six tokens from sixteen words could make;", end=" ")
+print(
+    len(every), f"texts, of the {16**6:,} that six tokens from sixteen words could make;", end=" "
+)
 print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -408,9 +410,8 @@ show.predict(
 # seen quality fall with wide beams; Yang, Huang & Ma (2018) call this the **beam search curse**. Does the curse strike here? We
 # test two of the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers of 15 to
 # 20 words into German, with a single vector between encoder and decoder. We measure its quality by BLEU, the agreement with the
-# reference, which is at most
-# 100. The other turns spelling into *phonemes*, the sounds of a word. We measure its phoneme errors (`python -m lectures.recipes
-# dullness`).
+# reference (at most 100). The other turns spelling into *phonemes*, the sounds of a word. We measure its phoneme errors
+# (`python -m lectures.recipes dullness`).
 #
 # > **Ask yourself.** Of beams from 1 to 256, which gives the best quality, and does the widest one do harm?
 
