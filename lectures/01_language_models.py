@@ -256,14 +256,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The products are 0.0052<!--[[unigram:.4f]]--> and 0.2500<!--[[bigram:.4f]]-->. The second is 48<!--[[bigram / unigram:.0f]]--> times larger.
-# - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model it is impossible<!--[[? shuffled == 0]]-->,
+# - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model this order is impossible<!--[[? shuffled == 0]]-->,
 #   because no sentence here begins with "sat".
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Tokens need not be words
 #
-# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? The chain rule gives $P(\text{Elmo})\,
+# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? The product is $P(\text{Elmo})\,
 # P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
 # predicted in the same way. Here the tokens are the speakers of *Romeo and Juliet*:
 
@@ -716,7 +716,7 @@ HTML(
 # ## 6. Write like Shakespeare
 #
 # A language model can also write: sample a word from its distribution, append it to the text, and repeat. The colour of a word
-# shows the length of the run of words, ending with it, that is copied verbatim from a training play. In the menu, "mle" means
+# shows how many words in a row, up to this one, are copied verbatim from a training play. In the menu, "mle" means
 # maximum likelihood, without any smoothing.
 #
 # > **Ask yourself.** At which order does the text begin to make sense? Where does a 5-gram get its good sentences from? What will

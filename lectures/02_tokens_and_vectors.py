@@ -383,7 +383,7 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Such vectors are **sparse**: long and nearly all zeros. And the largest entries are in the columns of words such as "the" and "and",
-# which keep company with nearly every word. So we compare the counts with chance. This is the **pointwise mutual information**
+# which keep company with nearly every word. So we compare the counts with chance, using the **pointwise mutual information**
 #
 # $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}.$$
 #
@@ -800,7 +800,7 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In the plane the mean cosines are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
+# - In the plane the mean cosines of the three groups are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
 # - In all 64<!--[[E.shape[1]]]--> dimensions they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->.
 # - If we pair each word with the wrong partner (he with queen, father with woman …), the mean cosines drop to 0.07<!--[[agree["he and she"][2]:.2f]]-->, 0.25<!--[[agree["forms of verbs"][2]:.2f]]--> and 0.08<!--[[agree["I and thou"][2]:.2f]]-->.
 #   Is that just one unlucky pairing? We tried all 720<!--[[ranked["he and she"][1]]]--> ways of pairing six words with six. In none
@@ -948,7 +948,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #   rank our three methods<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
 # - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->. None of them was tuned, and Levy, Goldberg &
 #   Dagan (2015) found that tuning matters more than whether you count or learn.
-# - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no question about relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
+# - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
 #
 # <details><summary><b>What to notice: the rule of exclusion</b></summary>

@@ -532,7 +532,7 @@ def in_order(result):
 print([value.data for value in in_order(v)])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fourth**, the backward pass. All gradients start at 0; then each operation adds upstream times local to the gradient of each
+# **Fourth** comes the backward pass. All gradients start at 0; then each operation adds upstream times local to the gradient of each
 # input:
 
 

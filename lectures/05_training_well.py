@@ -207,7 +207,7 @@ compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 # <details><summary><b>What to notice</b></summary>
 #
 # - With minibatches of 1,024 the loss ends 0.18<!--[[paired(large, small)[0]:.2f]]--> ± 0.03<!--[[paired(large, small)[1]:.2f]]--> nats higher than with 16<!--[[? paired(large, small)[0] > paired(large, small)[1]]]-->. The same examples make only a 64th of the steps.
-# - With 128 it ends 0.018<!--[[paired(middle, small)[0]:.3f]]--> ± 0.016<!--[[paired(middle, small)[1]:.3f]]--> nats higher than with 16, for an eighth of the steps. The intervals in the picture overlap;
+# - With 128 it ends 0.018<!--[[paired(middle, small)[0]:.3f]]--> ± 0.016<!--[[paired(middle, small)[1]:.3f]]--> nats higher than with 16, and takes an eighth of the steps. The intervals in the picture overlap;
 #   compared *seed by seed*, the difference is just visible (section 7).
 # </details>
 #
@@ -538,7 +538,7 @@ compared(short_runs | after, 2.5, 3.5, "Test loss of 20 layers by initialisation
 #
 # - With weights of 0.01 no signal arrives at the top. The network learns only how frequent each character is, and 2,000<!--[[deep["longer"]["steps"]:,]]--> steps do not
 #   help: it ends at 3.379<!--[[mean_interval(longer["0.01"])[0]:.3f]]--> ± 0.003<!--[[mean_interval(longer["0.01"])[1]:.3f]]-->.
-# - With He's rule the same steps lead to 2.65<!--[[mean_interval(longer["He"])[0]:.2f]]--> ± 0.05<!--[[mean_interval(longer["He"])[1]:.2f]]--><!--[[? mean_interval(longer["0.01"])[0] - mean_interval(longer["He"])[0] > 0.5]]-->.
+# - With He's rule the same steps lead to a loss of 2.65<!--[[mean_interval(longer["He"])[0]:.2f]]--> ± 0.05<!--[[mean_interval(longer["He"])[1]:.2f]]--><!--[[? mean_interval(longer["0.01"])[0] - mean_interval(longer["He"])[0] > 0.5]]-->.
 # - After 300 steps the difference is small, and five seeds do not rank the other three initialisations. A short run would have
 #   taught that initial weights hardly matter.
 # </details>
@@ -641,9 +641,9 @@ compared(everything, 2.5, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Overfitting, on purpose
 #
-# So far most examples were new. To see **overfitting**, a loss that falls on the training text while it rises on new text, we give the
-# network 5,000 characters, two pages, and let it read them about nineteen<!--[[? round(1500 * 64 / len(two_pages)) == 19]]--> times. One curve is the **training loss**, the other is the **development loss**, measured on a play that the network never
-# trains on.
+# So far most examples were new. **Overfitting** means that the loss falls on the training text while it rises on new text. To see
+# it, we give the network 5,000 characters, two pages, and let it read them about nineteen<!--[[? round(1500 * 64 / len(two_pages)) == 19]]--> times. One curve is the **training
+# loss**, the other is the **development loss**, measured on a play that the network never trains on.
 
 # %% slideshow={"slide_type": "fragment"}
 two_pages, held_out = windows(shakespeare.texts("train")[0][:5000]), dev[:: len(dev) // 1000]
@@ -748,8 +748,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the last step the strongest decay that we tried is at 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, doing nothing at 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a smaller network overfit as well,
-#   only more slowly.
+# - At the last step the strongest decay that we tried ends with a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, doing nothing with 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
+#   smaller network overfit as well, only more slowly.
 # - Stopped at its best step, dropout has 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->. That is less than the 3.11<!--[[mean_interval(outcomes["early stopping"])[0]:.2f]]--> of plain early stopping. Remedies can be combined.
 # - The strongest decay and the strongest dropout that we tried were the best, so stronger ones may be better still.
 # </details>
@@ -837,7 +837,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The loss does not fall
 #
-# Here are seven training runs of our network, the patients, with 150 steps each. One is healthy; each of the others has one fault
+# Here are seven training runs of our network, our patients, with 150 steps each. One is healthy; each of the others has one fault
 # that is common in practice. The thin line is the loss of guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
 
 

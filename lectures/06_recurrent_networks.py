@@ -251,7 +251,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# If the state is passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, one probability changes by 0.93<!--[[largest_difference(forgotten):.2f]]-->, and 1 is the most possible.
+# If the state is passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, one probability changes by 0.93<!--[[largest_difference(forgotten):.2f]]-->; the largest possible change is 1.
 #
 # > **What goes wrong.** You forget to carry the state, so that every batch begins with zeros. The loss still looks good on short
 # > texts. But a network that generates letter by letter without its state writes as if each letter were the first.
@@ -369,7 +369,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because all characters are about equally likely<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
-# - It writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
+# - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
 #   it learned this in seconds, from nothing but characters.
 # - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different cell ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
 #   as much text, for three epochs. Section 6 shows what it writes.
@@ -524,8 +524,8 @@ show.predict(
 # ## 5. Cutting it off
 #
 # A play has more than 100,000 characters. To backpropagate through all of them, you would have to keep every state and read a whole
-# play for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state, *detached*
-# from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
+# play for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state after you
+# have *detached* it from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: what exactly is cut, the state or the gradient? (Only the gradient.) What goes wrong: students think that a network trained on
@@ -643,7 +643,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** You pass the state on but forget to **detach** it. Detaching a tensor keeps its values but cuts it from the
-# > computation that produced it. Without this, PyTorch tries to backpropagate through the previous piece, whose graph is gone:
+# > computation that produced it. If you forget this, PyTorch tries to backpropagate through the previous piece, whose graph is gone:
 
 # %% slideshow={"slide_type": "skip"}
 tokens = torch.tensor(own_chars.encode(text)).view(8, 201)
@@ -656,7 +656,7 @@ except RuntimeError as error:
     print("RuntimeError:", str(error).split(".")[0])
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# (`nlmcore.training.detach(state)` detaches it. The message also proposes `retain_graph=True`, but that makes every update
+# (`nlmcore.training.detach(state)` detaches a state. The message also proposes `retain_graph=True`, but that makes every update
 # slower than the previous one, because each backpropagates through the whole past again.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -834,7 +834,7 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Each label by itself.** The tagger decides every label separately, and no decision knows the others. Inside the speeches of *Julius
 # Caesar* it sets 65<!--[[stops]]--> full stops, and a small letter follows 48<!--[[small]]--> of them, as in *I should not then ask casca. what had chanced.* (In
-# print, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but the two together are wrong.
+# print, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but together the two labels are wrong.
 #
 # If a model wrote a whole text like this, each word would be the likeliest by itself, for example "San" from one likely sentence
 # and "York" from another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
@@ -1129,7 +1129,7 @@ show.predict(
 # longer sentences.)</details>
 #
 # 2. $dL/dU$ contains a double sum. What are its two indices?
-# <details><summary>Answer</summary>The time $t$ of a loss, and the time $k \le t$ of a use of $U$.</details>
+# <details><summary>Answer</summary>They are the time $t$ of a loss, and the time $k \le t$ of a use of $U$.</details>
 #
 # 3. You train on pieces of 20; the state is passed on and detached. Can the network react to a word 100 steps back?
 # <details><summary>Answer</summary>Yes, if its state still holds the word, because nothing is cut in the forward pass. But it was never
@@ -1140,7 +1140,7 @@ show.predict(
 #
 # 5. A batch contains a sentence of 5 words and one of 50, padded. Your loss is the mean over all positions, with the loss of
 # padding set to 0. What is wrong?
-# <details><summary>Answer</summary>It divides by 2 · 50 = 100<!--[[2 * 50]]--> instead of by the 55<!--[[5 + 50]]--> real predictions. Loss and gradient come out
+# <details><summary>Answer</summary>Your mean divides by 2 · 50 = 100<!--[[2 * 50]]--> instead of by the 55<!--[[5 + 50]]--> real predictions. Loss and gradient come out
 # about half as large as they should be, and both change with the amount of padding.</details>
 #
 # 6. Your loss falls to 0.01 nats per character within a minute. What do you check first?

@@ -174,7 +174,7 @@ show.predict(
     "The prompt is “she came home”. How probable is the sentence that greedy search writes, including its `<eos>`? Use the table and a pencil.",
     within=0.01,
     answer=written.log_prob[0].exp().item(),
-    why="Do you see a more probable one? Start with the *least* probable of the three first words.",
+    why="Do you see a more probable sentence? Start with the *least* probable of the three first words.",
     reveals=by_greedy,
 )
 
@@ -199,7 +199,7 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three.
+# - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
 # - It **prefers many common words to one rare one**: "without" looks better than "penniless" because many sentences share it. Their
 #   probability is then split again and again.
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
@@ -209,9 +209,9 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # **Greedy search answers a different question from ours**: which *word* is best now, not which *text*. It cannot go back.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *rest* of a text is the
-# same for all texts that end in the same word, and we need it only once for each word. That is dynamic programming, the algorithm of
-# Viterbi (1967): begin with rests of one token, `<eos>`, and lengthen them step by step.
+# **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *rest* of a text
+# is the same for all texts that end in the same word, and we need to compute it only once for each word. That is dynamic
+# programming, the algorithm of Viterbi (1967): begin with rests of one token, `<eos>`, and lengthen them step by step.
 
 # %% slideshow={"slide_type": "fragment"}
 rest = table[:, EOS]  # after each word, the probability of the best rest of one token
@@ -285,7 +285,7 @@ def best_open(t):
 
 
 show.predict(
-    "A beam of 3 also keeps “penniless”, and finishes it in step 2 with 0.24. After which step may the search stop without missing a better text?",
+    "A beam of 3 also keeps “penniless”, and finishes it in step 2 with a probability of 0.24. After which step may the search stop without missing a better text?",
     choices=["step 2", "step 3", "step 4"],
     answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
     why=f"After step 2 an open text still has {best_open(2):.2f}; after step 3 the best one has only {best_open(3):.3f}, and "
@@ -553,14 +553,14 @@ for model, rows in measured["rows"].items():
 #
 # | name | method | source |
 # |---|---|---|
-# | **temperature** $T$ | divide the model's scores (*logits*) by $T$ before the softmax; below 1 sharpens, above 1 flattens | Ackley et al. 1985 |
+# | **temperature** $T$ | divide the model's scores (*logits*) by $T$ before the softmax; values below 1 sharpen, values above 1 flatten | Ackley et al. 1985 |
 # | **top-k** | keep the $k$ most probable words | Fan et al. 2018 |
 # | **top-p**, the **nucleus** | keep the smallest set of top-ranked words whose probabilities sum to at least $p$ | Holtzman et al. 2020 |
 # | **min-p** | keep the words that are at least min-p times as probable as the best word | Nguyen et al. 2024 |
 # | **typical** | keep the words whose surprise $-\ln p_i$ is closest to the mean surprise, until their probabilities sum to typical-p | Meister et al. 2023 |
 #
-# We then divide the remaining probabilities by their sum, so that they form a distribution again. With the logits $z_i$, and with
-# $H$ for the mean surprise, which is the **entropy** (as uncertain as a fair choice among $e^H$ words),
+# We then divide the remaining probabilities by their sum, so that they form a distribution again. Let $z_i$ be
+# the logits. The mean surprise $H$ is the **entropy**; a distribution with entropy $H$ is as uncertain as a fair choice among $e^H$ words:
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
 #
@@ -990,8 +990,8 @@ for way, tokens in texts.items():
 # ## Check yourself
 #
 # 1. Texts have 4 words from a vocabulary of 10. How many texts are there, and how many calls of the model does a beam of 3 need at most?
-# <details><summary>Answer</summary>10,000<!--[[10**4:,]]--> texts. At most 1 + 3 + 3 + 3 = 10<!--[[1 + 3 + 3 + 3]]--> calls, because the first step has only one
-# prefix.</details>
+# <details><summary>Answer</summary>There are 10,000<!--[[10**4:,]]--> texts. The beam needs at most 1 + 3 + 3 + 3 = 10<!--[[1 + 3 + 3 + 3]]--> calls, because the first step has
+# only one prefix.</details>
 #
 # 2. With what beam size is beam search certain to be exhaustive search?
 # <details><summary>Answer</summary>With any size at which nothing is ever pruned. The beam must then hold all open texts of any

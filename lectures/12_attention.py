@@ -12,15 +12,18 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - say where one vector is too narrow a path between two halves of a network;
+# - say when one vector is too narrow a path between two halves of a network;
 # - compute attention by hand: scores, softmax, weighted sum;
 # - say what a mean, fixed weights and a query can each find, and choose between three scores;
 # - explain queries, keys, values, the division by $\sqrt{d}$, masks and heads;
 # - read an attention heatmap, of words or of a picture, and say what it does not prove.
 #
-# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. From
-# [lecture 6](06_recurrent_networks.ipynb): a *recurrent network* reads a text word by word and summarises it in one vector, its *state*; [lecture 8](08_gates.ipynb) gave
-# it gates (LSTM and GRU are such cells). From [lecture 11](11_sequence_to_sequence.ipynb): two such networks translate; one reads the source, and the other writes the translation. *Learned* means that parameters are adjusted step by step, along the gradient ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from the right, $xW$.
+# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. In
+# [lecture 6](06_recurrent_networks.ipynb), a *recurrent network* read a text word by word and summarised it in one vector, its
+# *state*; [lecture 8](08_gates.ipynb) gave it gates (LSTM and GRU are such cells). In [lecture 11](11_sequence_to_sequence.ipynb),
+# two such networks translated: one read the source, and the other wrote the translation. *Learned* means that parameters are
+# adjusted step by step, along the gradient ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from
+# the right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
 # |---|---|---|---|---|---|---|---|---|---|
@@ -288,9 +291,9 @@ show.predict(
 # $$c_i = \sum_{j=1}^{n} \alpha_{ij}\, h_j, \qquad \alpha_{ij} \ge 0, \qquad \sum_j \alpha_{ij} = 1,
 #   \qquad s_i = f(s_{i-1},\, y_{i-1},\, c_i).$$
 #
-# The decoder computes its next state $s_i$ from its previous state, the previous word $y_{i-1}$, and this context. One learned query is not
-# enough, because the question changes from word to word. So the decoder's previous state *is* the query. It gets a **score** $e_{ij} = g(s_{i-1}, h_j)$ with each
-# encoder state, and the scores of all states together give the weights.
+# The decoder computes its next state $s_i$ from its previous state, the previous word $y_{i-1}$, and this context. One learned
+# query is not enough, because the question changes from word to word. So the decoder's previous state *is* the query. With this
+# query each encoder state gets a **score** $e_{ij} = g(s_{i-1}, h_j)$, and the scores of all states together give the weights.
 #
 # In *cross-attention* the query comes from one text and the states that it reads from another; in **self-attention** (section 4)
 # both come from one text. Authors differ in the details. The query may be $s_{i-1}$, $s_i$, or the embedding $e(w)$ of the previous
@@ -368,7 +371,7 @@ widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 # <details><summary><b>What to notice</b></summary>
 #
 # - Adding 1 changes nothing, because $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
-# - At a factor of 3 the first state gets 0.78<!--[[torch.softmax(3 * torch.tensor(other_scores), -1)[0]:.2f]]-->, and at a factor of 8 it gets 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->: softmax becomes a choice of one state. At 0 all
+# - At a factor of 3 the first state gets a weight of 0.78<!--[[torch.softmax(3 * torch.tensor(other_scores), -1)[0]:.2f]]-->, and at a factor of 8 it gets 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->: softmax becomes a choice of one state. At 0 all
 #   get 0.25, and the context is an average.
 # - Between these extremes softmax is a *soft* choice, with a derivative that gradients can use. A hard choice of
 #   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
@@ -477,8 +480,8 @@ def towards_idea(scores):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - **Dot product**: point the query towards "idea" (265<!--[[towards_idea(dot_score(around, plane_keys))]]-->° on the slider. The key is at 260°; turning slightly past it lowers the
-#   other scores more).
+# - **Dot product**: point the query towards "idea", at 265<!--[[towards_idea(dot_score(around, plane_keys))]]-->° on the slider. (The key is at 260°; turning slightly past it lowers the
+#   other scores more.)
 # - **Bilinear**: rotate the query by another 90° to get the same weight (355<!--[[towards_idea(bilinear_score(around, plane_keys, quarter_turn))]]-->°). $W$ lets the model look for something *other* than the
 #   query itself: a verb could look for its subject, an adjective for its noun.
 # - At length 0 all dot-product and bilinear scores are 0, so the weights are equal and the context is a plain average. The additive
@@ -558,7 +561,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Up to 11 words both translators are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in (one_vector, with_attention) for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
-# - A little beyond, they part. At 12 to 14 words one vector has a BLEU of 90<!--[[mean(one_vector["12-14"]):.0f]]--> and attention 100<!--[[mean(with_attention["12-14"]):.0f]]-->; at 15 to 17 words they have 68<!--[[mean(one_vector["15-17"]):.0f]]--> and
+# - A little beyond, the two curves part. At 12 to 14 words one vector has a BLEU of 90<!--[[mean(one_vector["12-14"]):.0f]]--> and attention 100<!--[[mean(with_attention["12-14"]):.0f]]-->; at 15 to 17 words they have 68<!--[[mean(one_vector["15-17"]):.0f]]--> and
 #   90<!--[[mean(with_attention["15-17"]):.0f]]-->. The ranges of the five seeds do not overlap from 9 to 26 words<!--[[? all(min(with_attention[at]) > max(one_vector[at]) for at in lengths_of_numbers[2:-1])]]-->.
 # - Attention falls as well, to 71<!--[[mean(with_attention["18-20"]):.0f]]--> at 18 to 20 words. If it is trained on up to 20 words, it has 100<!--[[longer:.0f]]--> there (one run).
 # - The control has attention without a score: every weight is $1/n$, so the decoder reads the mean of *all* states at every step. At 15 to 17 words it
@@ -860,8 +863,8 @@ show.curves(
 # ## 5. Masks: what must not be seen
 #
 # A query must not read some keys. To compute a **batch** of sentences together, we bring them to one length with **padding**, which
-# carries no meaning. And a model that predicts the next word must not see it, so a **causal mask** hides the future. Our masks are
-# boolean, `True` = *may attend*, and they combine with `&`. Masked keys are left out *before* the softmax; the others share the
+# carries no meaning. And a model that predicts the next word must not see that word, so a **causal mask** hides the future. Our masks are
+# boolean, `True` = *may attend*, and they combine with `&`. Masked keys are left out *before* the softmax; the other keys share the
 # weight.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -889,7 +892,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Under the causal mask the first word can only read itself, with weight 1. Every row that may read anything still sums to 1.
-# - The row of `<pad>` itself is full of weights. No word reads its output, so the weights do not matter, but a loss must not count this row.
+# - The row of `<pad>` itself has nonzero weights. No word reads its output, so the weights do not matter, but a loss must not count this row.
 # - If there is nothing to read, our rows sum to 0. A plain softmax of nothing is 0/0, that is NaN (*not a number*), and a single NaN spoils
 #   the gradients of a whole batch.
 # </details>
@@ -945,7 +948,7 @@ show.predict(
 # Twelve heads have exactly as many parameters as one<!--[[? heads[12] == heads[1] == 591_360]]-->. Four matrices of 384 × 384 with 384 biases each make $4 \cdot (384^2 + 384) = 591{,}360$.
 # </details>
 #
-# **Twelve heads give twelve sets of weights per word with the parameters of one head, each in a narrower space.**
+# **Twelve heads, each in a narrower space, give twelve sets of weights per word with the parameters of one head.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is the whole of `MultiHeadAttention`, without masks, in six lines, with the shapes of its tensors:
@@ -1364,8 +1367,8 @@ show.curves(
 # - With $n = m$ the scores cost as much as the steps at 1,120<!--[[balance:,.0f]]--> words, nearly nine times the width<!--[[? 8.5 < balance / cost["sizes"]["d_model"] < 9]]-->.
 # - When $n$ doubles, from 2,048 to 4,096, the time grows by a factor of 2.0<!--[[doubled["initial"]:.1f]]--> without attention, of 2.4<!--[[doubled["attention"]:.1f]]--> with attention, and of 3.4<!--[[doubled["transformer"]:.1f]]-->
 #   for the Transformer.
-# - The recurrent network with attention takes longer than the Transformer at all these lengths, though it multiplies less<!--[[? slower and fewer]]-->. Its steps
-#   must wait for each other; we did not test how much of the time that explains.
+# - The recurrent network with attention takes longer than the Transformer at all these lengths, though it does fewer
+#   multiplications<!--[[? slower and fewer]]-->. Its steps must wait for each other; we did not test how much of the time that explains.
 # </details>
 #
 # **Attention adds little to the cost of a sentence, but much to the cost of a book.**
