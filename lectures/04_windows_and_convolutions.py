@@ -317,7 +317,7 @@ widgets.neighbour_playground(continued, contexts)
 #   words, gives *lord* 0.05<!--[[lord(gracious, 2)[0]:.2f]]--> and prefers *mistress*<!--[[? first(gracious, 2)[0] == "mistress"]]-->. The network stays at 0.14<!--[[lord(gracious, 2)[1]:.2f]]-->.
 # - If "our" replaces "my" in "How fares [my] gracious", the 5-gram's probability of *lord* falls from 0.32<!--[[lord(fares, 0)[0]:.2f]]--> to 0.04<!--[[lord(fares, 2)[0]:.2f]]-->, and it now expects
 #   *lady*<!--[[? first(fares, 2) == ["lady", "lord"]]]-->. *Lord* is still the network's first choice, with 0.12<!--[[lord(fares, 2)[1]:.2f]]-->.
-# - Some neighbours are poor. The nearest to "noble" is "God<!--[[neighbour("noble", 1)]]-->", after which neither model expects *lord*<!--[[? "lord" not in first(noble, 1)]]-->; after the second,
+# - Some neighbours are poor. The nearest to "noble" is "God<!--[[neighbour("noble", 1)]]-->", after which neither model expects *lord*<!--[[? "lord" not in first(noble, 1)]]-->; after the second-nearest,
 #   "sweet<!--[[neighbour("noble", 2)]]-->", the network still does<!--[[? first(noble, 2)[1] == "lord"]]-->, with 0.10<!--[[lord(noble, 2)[1]:.2f]]-->.
 # </details>
 #
@@ -364,7 +364,7 @@ picture
 # - Over all words the 5-gram has 57.9<!--[[result["overall"]["5-gram, Kneser–Ney"]:.1f]]--> and the network 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
 # </details>
 #
-# In this run the network gains most where the least was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->; another seed may gain more or less.
+# In this run the network gains most where the least of the context was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->; another seed may gain more or less.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Concatenated or averaged
@@ -913,8 +913,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last word. 3 layers of kernel 3 with dilations 1, 2, 4 see exactly these 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words; without dilations,
-#   even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
+# - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last word. 3 layers of kernel 3 with dilations 1, 2, 4 see exactly the 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words from "cat" to the
+#   last; without dilations, even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
 # - The drawing and the measurement agree for every setting.
 # - With attention, all words except the last have about equally strong gradients<!--[[? max(others) < 2.5 * min(others)]]-->, however distant. The gradient of the last word is
 #   a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times stronger; the vector of this word also reaches the top directly, past the attention.
@@ -1007,7 +1007,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
 # finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation.
 #
-# So this is what a model must know about *queen*: a vector near that of *king*. With such vectors a network predicts in contexts that it
+# So this is what a model must know about *queen*: its vector is near that of *king*. With such vectors a network predicts in contexts that it
 # has never seen, but only from the words inside its window. A recurrent network reads from left to right and carries along what it
 # needs.
 

@@ -145,7 +145,7 @@ show.predict(
 # a vector. Therefore $\rho^t \le \|U^t\| \le s^t$ for every $t$.
 #
 # We compare three matrices: one with random entries; a rotation (an **orthogonal matrix**, which preserves every length); and a chain,
-# in which each of six units keeps its value and adds it to the next unit. Each is scaled to the spectral radius on the slider.
+# in which each of six units keeps its value and adds it to the next unit. Each matrix is scaled to the spectral radius on the slider.
 
 # %% slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(0)
@@ -169,10 +169,10 @@ def power_norms(U, steps):
 chain = [float(norm) for norm in power_norms(0.8 * matrices["chain"].double(), 100)]
 peaks = {name: float(max(power_norms(rescale(W, 0.8), 100))) for name, W in matrices.items()}
 show.predict(
-    "At a spectral radius of 0.8 the powers of all three matrices must die out in the end. Which of them grow most on the way?",
+    "At a spectral radius of 0.8 the powers of all three matrices must die out in the end. Which matrix's powers grow most on the way?",
     choices=[*matrices, "none: all shrink from the start"],
     answer=max(peaks, key=peaks.get),
-    why=f"Its norm first climbs to {max(peaks.values()):.0f}. Which property of this matrix makes that possible?",
+    why=f"The norm of its powers first climbs to {max(peaks.values()):.0f}. Which property of this matrix makes that possible?",
     reveals=widgets.matrix_powers(power_norms, matrices, steps=100).opens(
         radius=0.8, matrix="chain"
     ),
@@ -249,7 +249,7 @@ def norm_after(size, distance):
 
 
 show.predict(
-    "The spectral radius of $U$ is 1.5, so without tanh everything would explode. The inputs are large, of size 3. "
+    "The spectral radius of $U$ is 1.5, so without tanh the gradient would explode. The inputs are large, of size 3. "
     "What is the norm of the product of the last ten Jacobians?",
     choices={"above 50": 57, "about 1": 1, "below 0.02": 0.01},
     answer=norm_after(3.0, 10),
@@ -260,11 +260,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]--> after ten steps, although the spectral radius of $U$ is still 1.5. Large inputs drive units
+# - With inputs of size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]--> after ten steps, although the spectral radius of $U$ is still 1.5. Large inputs drive units
 #   towards $\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**.
-# - At size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
+# - With inputs of size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
 #   flattens, and each flat unit shrinks the gradient.
-# - At size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
+# - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
 # - The product of the norms (dashed) is a valid bound but a loose one, because the worst direction differs from step to step.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product; we plot the $d$-th root of their size, so both show
 #   growth per step. With growing distance all but a few dots collapse towards the centre. Only a few of the sixteen directions of a
@@ -401,7 +401,7 @@ show.predict(
 # exponentially with distance**, as Pascanu et al. (2013) derive.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So far, no network was trained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
+# So far, no network has been trained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
 # the copying task with ten blanks (`python -m lectures.recipes memory`).
 #
 # > **Ask yourself.** Which cell's gradient at distance 100 changes most during training?
@@ -503,7 +503,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** There are three ways to measure wrongly. (1) You take *the gradient of the weights* instead of that of the
-# > states. It is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
+# > states. That gradient is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
 # > instead of only at the last. Then $\partial L/\partial h_t$ also contains the loss of time $t$ itself, and nothing seems to
 # > vanish. (3) You compute in *single precision*, where any value below $10^{-45}$ becomes 0, and the logarithm of 0 does not
 # > measure anything.
@@ -512,7 +512,7 @@ show.predict(
 # ## 5. The cliff
 #
 # A vanishing gradient is silent; the network just does not learn long-range dependencies. An exploding gradient is loud. Pascanu,
-# Mikolov & Bengio (2013, figure 6) show one in a network with one unit and two weights:
+# Mikolov & Bengio (2013, figure 6) show such an explosion in a network with one unit and two weights:
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
 #
@@ -623,7 +623,7 @@ widgets.cliff_playground(
 #   gradient is nearly 0. It does not return within the 60 steps. A single step has led from an exploding gradient to a vanishing one.
 # - **Clipped by its norm**: the path meets the same wall, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
-# - **Each entry clipped**: this path also survives, with diagonal steps; here it is behind, at 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
+# - **Each entry clipped**: this path also survives, with diagonal steps; here it is behind, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
 #   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->; nothing has happened yet, and the loss has hardly fallen.
 # </details>

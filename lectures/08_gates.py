@@ -241,7 +241,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Two published forms.** The printed paper of Cho et al. (2014; arXiv 1406.1078, version 3) resets *before* the product,
-# $(r_t \odot h_{t-1})\, U^n$. Its first version on arXiv, PyTorch and this course reset *after* it,
+# $(r_t \odot h_{t-1})\, U^n$. The first arXiv version of the paper, PyTorch and this course reset *after* it,
 # $r_t \odot (h_{t-1} U^n + d^n)$, so that a single matrix product with $h_{t-1}$ serves all three blocks.
 #
 # > **Ask yourself.** With *one* unit and no bias $d^n$, do the two forms give different results? And with three units?
@@ -348,8 +348,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only $c$ can leave the interval, because it is a sum. Nothing ties $i$ to $f$. With $f = i = 1$ a unit keeps everything *and* adds up
-#   to 1 at every step, so it can count. $h$ is a value below 1 times a tanh.
+# - Only $c$ can leave the interval, because it is a sum. Nothing ties $i$ to $f$. With $f = i = 1$ a unit keeps everything *and* adds a
+#   value of up to 1 at every step, so it can count. $h$ is a value below 1 times a tanh.
 # - With $c = 0.8$ the memory becomes $c_t$ = 0.302<!--[[by_lstm["kept"]:.3f]]--> + 0.662<!--[[by_lstm["written"]:.3f]]--> = 0.964<!--[[by_lstm["new c"]:.3f]]-->.
 # - The output is $h_t$ = 0.818<!--[[by_lstm["o"]:.3f]]--> · tanh(0.964<!--[[by_lstm["new c"]:.3f]]-->) = 0.610<!--[[by_lstm["new h"]:.3f]]-->.
 # </details>
@@ -387,7 +387,7 @@ show.predict(
 # <details><summary><b>The answer explained</b></summary>
 #
 # The UGRNN has two<!--[[words(round(sizes["ugrnn"] / sizes["rnn"]))]]-->, the GRU three<!--[[words(round(sizes["gru"] / sizes["rnn"]))]]--> and the LSTM four<!--[[words(round(sizes["lstm"] / sizes["rnn"]))]]--> times as many parameters, because each gate or candidate has a separate block
-# of $d_x \cdot n + n \cdot n$ weights and its biases. (The UGRNN's factor is 1.98<!--[[sizes["ugrnn"] / sizes["rnn"]:.2f]]-->, because our UGRNN has one bias per block, where
+# of $d_x \cdot n + n \cdot n$ weights and its biases. (The UGRNN's factor is 1.98<!--[[sizes["ugrnn"] / sizes["rnn"]:.2f]]-->, because our UGRNN has one bias per block, whereas
 # PyTorch's cells have two that are simply added.)
 # </details>
 
@@ -481,9 +481,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % are left.
-# - If we multiply the gates that really occurred, instead of $\sigma(b)$, hardly anything changes from bias 0 upwards<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
-# - The measured gradient is larger. By all paths together, 5<!--[[ratio[1]:.0f]]--> times as much arrives at bias 1 as via the cell state, and 13<!--[[ratio[0]:.0f]]--> times as
-#   much at bias 0. The rest comes through $h$, the gates and the candidate. These are the paths of a plain network, with its matrices.
+# - If we multiply the gates that really occurred, instead of $\sigma(b)$, hardly anything changes for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
+# - The measured gradient is larger. With a bias of 1, 5<!--[[ratio[1]:.0f]]--> times as much arrives by all paths together as via the cell state only;
+#   with a bias of 0, 13<!--[[ratio[0]:.0f]]--> times as much. The rest comes through $h$, the gates and the candidate. These are the paths of a plain
+#   network, with its matrices.
 # </details>
 #
 # **The name LSTM does not make a cell remember; forget gates close to 1 do.** And 0.73 is not close.
@@ -627,7 +628,7 @@ show.predict(
 #
 # - The position in the line has the highest correlation<!--[[? max(found, key=lambda of: abs(found[of][1])) == ("position in the line", "memory")]]-->. The memory of unit 90<!--[[counting]]-->, $\tanh c$, follows it with a correlation of −0.83<!--[[found["position in the line", "memory"][1]:.2f]]--> on the play
 #   where we found the unit, and with −0.87<!--[[found["position in the line", "memory"][2]:.2f]]--> on the other. No *forget gate* follows it nearly as closely (0.26<!--[[abs(found["position in the line", "forget"][1]):.2f]]--> at best).
-# - The unit for the names of speakers holds up as well, with 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do those for vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->.
+# - The unit for the names of speakers holds up as well, with 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do the units for vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->.
 # - Stage directions are the warning. Their unit falls from 0.59<!--[[found["stage direction", "memory"][1]:.2f]]--> to 0.41<!--[[found["stage direction", "memory"][2]:.2f]]--> on the other play. It is the very unit that was also
 #   chosen for the names of speakers<!--[[? found["stage direction", "memory"][0] == found["name of a speaker", "memory"][0]]]-->, so "a unit for stage directions" would be the wrong name. The play on which we
 #   chose it has only eight<!--[[words(directions)]]--> stage directions.
@@ -635,7 +636,7 @@ show.predict(
 # </details>
 #
 # **Find a unit on one text, test it on a different one.** A correlation says that a unit varies together with something, not that the
-# network uses it. We test the use below.
+# network uses it. We test below whether it uses this unit.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask before the table: how would you fool yourself here? Then let them name a random unit, and look together for a meaning in
@@ -722,7 +723,7 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. No other unit of the twenty costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
+# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. None of the twenty others costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
 # other characters, ablating unit 90<!--[[counting]]--> costs no more than ablating the others<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of
 # the line.**
 

@@ -57,8 +57,8 @@ from nlmcore.training import (
 # ## 1. What a text costs
 #
 # A generator predicts one word at a time. The loss of each step is the **cross-entropy** between the word that occurred, the
-# *reference* $w_{t+1}$, and the distribution that the model predicted. With a single reference word, that is minus the logarithm of
-# one probability. The loss of the text is the sum:
+# *reference* $w_{t+1}$, and the distribution that the model predicted. With a single reference word, the cross-entropy is minus the
+# logarithm of one probability. The loss of the text is the sum:
 #
 # $$L = \sum_{t=1}^{T} L_t, \qquad L_t = -\sum_{v} \mathbf 1[v = w_{t+1}] \ln \hat y_t[v] = -\ln \hat y_t[w_{t+1}].$$
 #
@@ -580,7 +580,7 @@ with show.held_back() as written_names:
             f"{way:28} {show.from_to(nats, '{:.2f}'):>24} {show.from_to(triples[way], '{:.3f}'):>32}"
         )
 show.predict(
-    f"After teacher forcing {mean(triples['teacher forcing']):.0%} of the triples occur in real names. How many occur there after scheduled sampling that falls to 75 %?",
+    f"After teacher forcing {mean(triples['teacher forcing']):.0%} of the triples occur in real names. How many occur in real names after scheduled sampling that falls to 75 %?",
     choices={"more, about 95 %": 95, "as many, about 90 %": 90, "fewer, about 83 %": 83},
     answer=100 * mean(triples["scheduled sampling to 75 %"]),
     unit=" %",
@@ -767,8 +767,9 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 #   know why it fails at the third.
 # - The prototype lowers the *loss* a lot. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the nearest one,
 #   and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the edit vector as well.
-# - But the sentences that the editor *writes* are worse than the prototypes that it started from. Its BLEU (how much two texts have in common)
-#   is 21<!--[[held_out_edits["bleu"]:.0f]]-->, and that of the unchanged prototype 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes edit`.)
+# - But the sentences that the editor *writes* are worse than the prototypes that it started from. The BLEU of its sentences (how
+#   much two texts have in common) is 21<!--[[held_out_edits["bleu"]:.0f]]-->, and that of the unchanged prototype 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
+#   edit`.)
 # - Guu et al., with millions of sentences, report better perplexity and sentences that people prefer. Our editor confirms only the
 #   better perplexity.
 # </details>
@@ -871,7 +872,7 @@ show.predict(
 # <details><summary>Answer</summary>The sum is ln 2 + ln 2 + ln 4 + 0 = 4 ln 2 = 2.77<!--[[4 * math.log(2):.2f]]--> nats. Averaged over four predictions, it is 0.69<!--[[math.log(2):.2f]]-->.</details>
 #
 # 2. In which line do free-running training and teacher forcing differ?
-# <details><summary>Answer</summary>In the line that says what the model reads next, the sampled word or the reference word. The loss
+# <details><summary>Answer</summary>They differ in the line that says what the model reads next, the sampled word or the reference word. The loss
 # asks for the same word.</details>
 #
 # 3. Let $\epsilon_i = k^i$ with $k = 0.99$. After how many steps does the network read its own word half of the time?

@@ -551,8 +551,8 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Is that only recency?** This encoder reads from right to left, so the first word is the one it read *last*. A recurrent state may resemble
-# the latest words most. The control reads from left to right, so it meets the first word first, and up to eleven more words after it.
+# **Is that only recency?** This encoder reads from right to left, so the first word is the one it read *last*. A recurrent state may mainly
+# reflect the latest words. The control reads from left to right, so it meets the first word first, and up to eleven more words after it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 kept = stored("first_word")
@@ -600,8 +600,8 @@ show.predict(
 # words or thirty. This is a **bottleneck**. Is it too narrow? To answer, we need a measure.
 #
 # How good is a translation? **BLEU** (Papineni et al. 2002) computes what fraction of the translation's words, pairs, triples and
-# groups of four occurs in the reference. It takes the geometric mean of the four fractions, and lowers it if the text is too short. 100 is
-# perfect.
+# groups of four occurs in the reference. It takes the geometric mean of the four fractions, and lowers it if the text is too short. A BLEU of
+# 100 is perfect.
 
 # %% slideshow={"slide_type": "fragment"}
 right = "vier hundert fünf und sechzig tausend"
@@ -831,7 +831,8 @@ show.predict(
 #
 # - For irregular spellings and names the model applies the regular rule, and it fails. Read its errors aloud. Many are what you
 #   would say if you did not know the word.
-# - 9.0<!--[[by_length["5-6"]:.1f]]--> % of the phonemes are wrong in words of 5 or 6 letters, and 17.7<!--[[by_length["11 and more"]:.1f]]--> % in those of 11 or more. (Every third test word; one trained model.)
+# - Of the phonemes, 9.0<!--[[by_length["5-6"]:.1f]]--> % are wrong in words of 5 or 6 letters, and 17.7<!--[[by_length["11 and more"]:.1f]]--> % in those of 11 or more. (Every third test word; one
+#   trained model.)
 # - In the whole test set 40.9<!--[[card["figures"]["test"]["word_error_rate"]:.1f]]--> % of the words have at least one wrong phoneme.
 # </details>
 #
@@ -839,7 +840,7 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep that must translate with its eyes closed? It keeps the words that it has to write, above all the first
+# **What does a network keep if it must translate with its eyes closed? It keeps the words that it has to write, above all the first
 # ones, and only as much as it was trained to keep.** There is still one vector, and we chose its width before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
