@@ -1023,13 +1023,13 @@ widgets.perplexity_playground(
 #
 # 2. The vocabulary has 1,000 words. A context occurred 20 times, 4 times followed by the word "sea". What is the probability of
 #    "sea" under additive smoothing with k = 0.5?
-# <details><summary>Answer</summary>(4 + 0.5) / (20 + 0.5 · 1000) = 4.5 / 520 = 0.0087<!--[[4.5 / 520:.4f]]-->. Without smoothing it would be 0.2<!--[[4 / 20]]-->.</details>
+# <details><summary>Answer</summary>It is (4 + 0.5) / (20 + 0.5 · 1000) = 4.5 / 520 = 0.0087<!--[[4.5 / 520:.4f]]-->. Without smoothing it would be 0.2<!--[[4 / 20]]-->.</details>
 #
 # 3. A model gives every word of a text a probability of 0.01. What are its perplexity and its bits per word?
 # <details><summary>Answer</summary>Its perplexity is 100<!--[[perplexity_of([0.01]):.0f]]-->, and it needs log₂ 100 = 6.64<!--[[math.log2(100):.2f]]--> bits per word.</details>
 #
 # 4. Two chapters of equal length have perplexities of 50 and 200. What is the perplexity of both together?
-# <details><summary>Answer</summary>√(50 · 200) = 100<!--[[math.sqrt(50 * 200):.0f]]-->, because the log losses are averaged, not the perplexities.</details>
+# <details><summary>Answer</summary>It is √(50 · 200) = 100<!--[[math.sqrt(50 * 200):.0f]]-->, because the log losses are averaged, not the perplexities.</details>
 #
 # 5. The 5-gram without smoothing writes the most fluent text, and has an infinite perplexity on the test plays. How is that possible?
 # <details><summary>Answer</summary>It copies, so it writes only sequences it has seen. The test plays contain unseen sequences, to

@@ -685,7 +685,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 %, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
-# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, which is no difference that we could see.
+# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, so we see no difference.
 # - The same vectors on the right words are better than on the wrong ones by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So the match between words
 #   and vectors helps, not the scale or shape of the vectors.
 # - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more training
@@ -1036,7 +1036,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # <details><summary>Answer</summary>It has 50<!--[[50_000 * 1_000 // 10**6]]--> million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
 #
 # 4. Why are "hot" and "cold" near each other in a table of word vectors?
-# <details><summary>Answer</summary>They keep the same company: weather, water, hands. Near means that one word could replace the
+# <details><summary>Answer</summary>They keep the same company: weather, water, hands. "Near" means that one word could replace the
 # other.</details>
 #
 # 5. In negative sampling all scores are 0, and k = 4. What is the loss?

@@ -875,7 +875,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # explode; see section 7.)</details>
 #
 # 5. The largest singular value of $U$ is 1.2 in a tanh network. Does the gradient explode?
-# <details><summary>Answer</summary>You cannot tell. A value above 1 is necessary, not sufficient.</details>
+# <details><summary>Answer</summary>You cannot tell. A value above 1 is necessary for an explosion, but not sufficient.</details>
 #
 # 6. Does clipping help a network to learn a dependency on a word 46 words back?
 # <details><summary>Answer</summary>Not by itself, because it shortens long gradients and leaves short ones short. It may allow a

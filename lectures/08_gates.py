@@ -784,10 +784,10 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 # But this race compares two things at once, the cell and the bias of its gate.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One thing at a time.** Now all three cells start with the same bias, 0, 1 or 3, of the gate that keeps the old state: $G$, $z$ or $f$.
-# For each seed, a cell has the same other weights and the same texts at all three biases. Each row runs at the best of five learning
-# rates, which the first seed chooses on other texts (`python -m lectures.recipes gate_bias`). The rate has a warm-up and falls to 0 along
-# a cosine, so the percentages are not those of the race.
+# **One thing at a time.** Now all three cells start with the same bias, 0, 1 or 3, of the gate that keeps the old state: $G$, $z$
+# or $f$. For each seed, a cell has the same other weights and the same texts at all three biases. Each cell with each bias runs at
+# the best of five learning rates, which the first seed chooses on other texts (`python -m lectures.recipes gate_bias`). The rate
+# has a warm-up and falls to 0 along a cosine, so the percentages are not those of the race.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_bias = stored("gate_bias")

@@ -234,7 +234,7 @@ for way in ("teacher forcing", "free running"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Teacher forcing, and its price
 #
-# In training, **teacher forcing** reads the reference words. At inference there are none:
+# In training, **teacher forcing** reads the reference words. At inference there are no reference words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(

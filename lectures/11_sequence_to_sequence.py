@@ -767,7 +767,7 @@ show.predict(
 #   to 51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> from 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 #
-# **Reading $c$ again raises BLEU at every length from 9 words on<!--[[? all(mean(measured["bleu"]["every step"][at]) > mean(measured["bleu"]["initial"][at]) for at in list(bleu)[2:])]]-->. Reversing raises it up to 14 words and lowers it beyond<!--[[? all((mean(measured["bleu"]["initial, reversed"][at]) > bleu[at]) == (at in ("9-11", "12-14")) for at in list(bleu)[2:])]]-->.**
+# **Reading $c$ again raises BLEU at every length from 9 words onwards<!--[[? all(mean(measured["bleu"]["every step"][at]) > mean(measured["bleu"]["initial"][at]) for at in list(bleu)[2:])]]-->. Reversing raises it up to 14 words and lowers it beyond<!--[[? all((mean(measured["bleu"]["initial, reversed"][at]) > bleu[at]) == (at in ("9-11", "12-14")) for at in list(bleu)[2:])]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:

@@ -502,7 +502,7 @@ def towards_idea(scores):
 # BLEU is at most 100. Both translators here read a context at every step. Each was trained with five seeds, on 20,000 numbers of up
 # to 12 words.
 #
-# - **One vector**: the context is always $c = h_n$. This is the best of that lecture's four ways from 15 words on<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]--> (195,741<!--[[sizes_of["one vector"]:,]]--> parameters, 3,000 steps).
+# - **One vector**: the context is always $c = h_n$. This is the best of that lecture's four ways from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]--> (195,741<!--[[sizes_of["one vector"]:,]]--> parameters, 3,000 steps).
 # - **Attention**: the context is $c_i$, by the additive score (236,829<!--[[sizes_of["attention"]:,]]--> parameters, 2,500 steps). Its encoder reads in both directions, with
 #   half the width in each, and a layer joins $c_i$ and $s_i$ before the output.
 #
