@@ -487,7 +487,7 @@ show.predict(
 #   network, with its matrices.
 # </details>
 #
-# **The name LSTM does not make a cell remember; forget gates close to 1 do.** And 0.73 is not close.
+# **An LSTM does not remember because it is an LSTM; it remembers if its forget gates are close to 1.** And 0.73 is not close.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Gates on real text
