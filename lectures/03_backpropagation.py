@@ -715,7 +715,8 @@ print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A product $z = x \cdot y$ must save *both* operands, because each is the local gradient of the other
 # (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass, whereas inference can discard each of them as
-# soon as it has been used. This is one reason why **training needs more memory than inference**; the optimiser's own memory is a second.
+# soon as it has been used. This is one reason why **training needs more memory than inference**; the optimiser's own memory is a
+# second reason.
 #
 # > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
 # > `1 / (1 + torch.exp(-x))`, with four operations? How many does it keep for our single node?
@@ -936,11 +937,11 @@ def after(name, rate, steps):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
+# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ gradient descent lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
 #   after ten steps, in the right direction, but slowly. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
 #   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
 # - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
-# - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
+# - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
 #   happens to carry $w$ into the other valley<!--[[? after("two valleys", 0.13, 30) < 0]]-->.
 # </details>
 #
@@ -999,7 +1000,7 @@ show.predict(
 #
 # - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
 # - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
-#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four in
+#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
 # - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. The idea accounts for most of the gain. (Four neurons even do better than
 #   two separate pairs; they can be paired in six ways, which are not independent.)

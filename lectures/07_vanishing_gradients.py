@@ -208,7 +208,7 @@ show.predict(
 # $$\frac{\partial h_T}{\partial h_t} = J_T\, J_{T-1} \cdots J_{t+1}, \qquad
 #   J_j = \mathrm{diag}(1 - h_j^2)\, U^\top, \qquad \|J_j\| \le \|U\|.$$
 #
-# Whatever gradient the loss at time $T$ sends back to time $t$ passes through this product. If the product shrinks to nothing, we
+# Every gradient that the loss at time $T$ sends back to time $t$ passes through this product. If the product shrinks to nothing, we
 # speak of a **vanishing gradient**; if it grows without bound, of an **exploding gradient** (Bengio, Simard & Frasconi 1994;
 # Hochreiter 1991).
 
@@ -306,10 +306,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The statement is false. The state never exceeds 0.86<!--[[max(states):.2f]]-->, while its derivative is above 100,000 at $t = 30$<!--[[? gradients[29] > 100_000]]-->. Started at $+10^{-6}$ the unit ends
-# at $+0.86$; started at $-10^{-6}$ it ends at $-0.86$. Two states that were almost indistinguishable have become as different as they
-# can be. Later, when the unit has saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->. One unit with one weight shows both: its gradient first
-# explodes, then vanishes.
+# The statement is false. The state never exceeds 0.86<!--[[max(states):.2f]]-->, while its derivative is above 100,000 at $t = 30$<!--[[? gradients[29] > 100_000]]-->. If the unit starts at
+# $+10^{-6}$, it ends at $+0.86$; if it starts at $-10^{-6}$, it ends at $-0.86$. Two states that were almost indistinguishable have
+# become as different as they can be. Later, when the unit has saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->. One unit with one weight shows
+# both: its gradient first explodes, then vanishes.
 # </details>
 #
 # **Bounded states do not bound the gradient**, which says how much a state *changes*, not how large it is.
@@ -434,8 +434,8 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 #   $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> at first, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's is hardly larger, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
 # </details>
 #
-# **A gradient that arrives is not sufficient for learning, and a gradient that is tiny at first does not rule it out.** (These are single
-# runs, one for each cell and delay; section 7 has five seeds.)
+# **A gradient that arrives is not sufficient for learning, and a gradient that is tiny at first does not rule out learning.**
+# (These are single runs, one for each cell and delay; section 7 has five seeds.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### AdamW divides by the gradient's size. Why does a small one matter?
@@ -790,7 +790,7 @@ show.predict(
 # | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | [lecture 6](06_recurrent_networks.ipynb) |
 #
 # > **Ask yourself.** Here is the race of section 1 again, now only with a plain RNN, initialised in three ways. The orthogonal and the
-# > identity matrix keep about the same gradient over 15 steps. Which of the two copies better after 250 steps, or are they equal?
+# > identity matrix keep about the same gradient over 15 steps. Which of the two networks copies better after 250 steps, or are they equal?
 
 # %% slideshow={"slide_type": "fragment"}
 starts = {"uniform": "RNN", "orthogonal": "RNN, orthogonal", "identity": "RNN, identity"}

@@ -410,7 +410,7 @@ for what, given in {"with the mask": real, "without": None}.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# 21 shares a batch with a longer number. Without the mask the encoder reads the padding as if it were words, and after "ein und
+# The number 21 shares a batch with a longer number. Without the mask the encoder reads the padding as if it were words, and after "ein und
 # zwanzig" the decoder continues with thousands that nobody asked for. Alone in its batch, 21 has no padding and is translated correctly<!--[[? its_german.decode(translate(from_left, [its_english.encode("twenty one")], lambda n: 10)[0]) == "ein und zwanzig"]]-->. So
 # this mistake shows only sometimes.
 # </details>
@@ -829,7 +829,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - For irregular spellings and names the model applies the regular rule, and it fails. Read its errors aloud. Many are what you
+# - For irregular spellings and names the model applies the regular rule, and the rule fails. Read its errors aloud. Many are what you
 #   would say if you did not know the word.
 # - Of the phonemes, 9.0<!--[[by_length["5-6"]:.1f]]--> % are wrong in words of 5 or 6 letters, and 17.7<!--[[by_length["11 and more"]:.1f]]--> % in those of 11 or more. (Every third test word; one
 #   trained model.)
