@@ -6,9 +6,9 @@
 #
 # <img src="figures/surprise.svg" width="760" alt="A line of Shakespeare, one box per character; the darker the box, the more the character surprised a small network. Most letters inside words are pale; first letters of words are dark.">
 #
-# *How much each character of that line surprised a small network that was trained on other plays: no colour means "I knew it",
-# strong blue "I did not expect that"; the number is in bits. What surprises it most is the start of a word. In section 7 you play
-# this game against the same network.*
+# *The picture shows how much each character of that line surprised a small network, which was trained on other plays. No colour
+# means "I knew it", strong blue means "I did not expect that". The numbers are in bits. The start of a word surprises the network
+# most. In section 7 you play this game against the same network.*
 #
 # **After this lecture you can**
 # - say what a language model is, and write the probability of a sentence as a product;
@@ -26,8 +26,9 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 11 | 9 | 11 | 12 | 6 | 12 | 6 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Discounting and Kneser–Ney, at the end of section 4, and section 6
-# can wait; without them it is about 90. *Coming from other slides or a book?* A table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Section 6, and discounting and
+# Kneser–Ney at the end of section 4, can wait; without them, plan 90. *Coming from other slides or a book?* A table at the end
+# translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *For the lecturer: read the first line aloud, stop at the last word and wait for the room to finish it. Then ask which letters
@@ -64,10 +65,10 @@ from nlmcore.tokens import WordTokenizer
 # above the keyboard of your phone. An assistant such as ChatGPT is one as well. It reads your question and writes its answer one
 # token at a time.
 #
-# Our models learn from a **corpus**, a collection of texts. Ours contains the works of Shakespeare. Three plays, *Twelfth Night*,
+# Our models learn from a **corpus**, a collection of texts. Our corpus is the works of Shakespeare. Three plays, *Twelfth Night*,
 # *Henry V* and *Macbeth*, are held out as the **test text** (test set), which no language model of ours sees before its final
-# evaluation. We choose settings on three further plays, the **development text**. Our models learn from the rest, the **training
-# text**.
+# evaluation. Three further plays, the **development text**, serve to choose settings. Our models learn from the rest, the
+# **training text**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room vote before you reveal the answer, then type what they dictate. Students often think that the model
@@ -92,7 +93,7 @@ print(tokenizer.encode("My lord, the king!"), "is", "My lord, the king!")
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Four models trained on the training text suggest the next word. Three of them just count, and you build them in section 3. The
 # "3-gram" counts sequences of three words, so it looks at the previous two; the "2-gram" counts pairs, and the "1-gram" counts
-# single words. The fourth, "LSTM", is a neural network from [lecture 8](08_gates.ipynb). We call all four in the same way, and you
+# single words. The fourth, "LSTM", is a neural network from [lecture 8](08_gates.ipynb). All four have the same interface, and here you
 # see only their answers.
 
 
@@ -134,8 +135,8 @@ show.predict(
     "Which of the four models gives the same answer after every complete word?",
     choices=list(word_models),
     answer="1-gram",
-    why="It looks at no previous word. Keep typing: after a space you see the next word; within a word, its possible "
-    "endings. Enter accepts the first suggestion; hold it down to let the model write.",
+    why="The 1-gram ignores all previous words. Now type: after a space the widget suggests the next word; within a word, its "
+    "possible endings. Enter accepts the first suggestion; hold it down to let the model write.",
     reveals=lambda: widgets.next_words(suggest, "I will ").opens(model="1-gram"),
 )
 
@@ -143,16 +144,17 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
-# - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that fit).
-# - After "I love the " the 3-gram gives "king" 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k", 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A letter of the word itself can say more than
-#   the words before it.
+# - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that start with
+#   your letters).
+# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A letter of the word itself
+#   can say more than the words before it.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Why predict words?
 #
 # *The students opened their …* To continue this line well you need grammar (a noun), some knowledge of the world (books, but not
-# rivers), and the rest of the story. Predicting the next word exercises all three, and it needs no teacher: the answer to every
+# rivers), and the rest of the story. Predicting the next word exercises all three. It needs no teacher, because the answer to every
 # question is the next word of the text, and text is plentiful. Compare our 3-gram with SmolLM2, a language model of 2024 that was
 # trained mostly on web pages and runs on your laptop:
 
@@ -174,11 +176,11 @@ for name, best in (("3-gram, Shakespeare", by_counting), ("SmolLM2, the web", by
     print(f"{name:20}", "  ".join(f"{word} {p:.2f}" for word, p in best))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# One function, more than a century of work:
+# More than a century of work has gone into this one function:
 #
 # <img src="figures/timeline.svg" width="920" alt="A line of twelve years. 1913: Markov counts letters. 1948: Shannon, n-grams. 1980: Jelinek and Mercer, mixed n-grams. 1995: Kneser and Ney, better smoothing. 2000: Bengio, a neural network. 2010: Mikolov, a recurrent network. 2014: encoder, decoder, attention. 2017: the Transformer. 2018: GPT and BERT, pretraining. 2020: GPT-3, prompts instead of training. 2022: ChatGPT, an assistant. 2024: SmolLM2, on your laptop.">
 #
-# *From counting letters to assistants: this lecture counts, the rest of the course computes.*
+# *From counting letters to assistants. The models of this lecture count; those of the rest of the course compute.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The probability of a sentence
@@ -193,8 +195,8 @@ for name, best in (("3-gram, Shakespeare", by_counting), ("SmolLM2, the web", by
 # This is not an assumption; it holds for every distribution over sentences. What we have to *assume* is how far back a model needs
 # to look. Suppose that each word is independent of the others: $P(\text{the})\,P(\text{cat})\,P(\text{sat})$. Or suppose that it
 # depends only on the previous word: $P(\text{the})\,P(\text{cat} \mid \text{the})\,P(\text{sat} \mid \text{cat})$. We estimate both
-# from a corpus of four sentences. `<bos>` and `<eos>` mark the **beginning and end of a sentence**. Why does the end count as a word?
-# That is the question of this section.
+# products from a corpus of four sentences. `<bos>` and `<eos>` mark the **beginning and end of a sentence**. This section asks why
+# the end counts as a word.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Have everybody compute both products on paper; it takes two minutes. Students often divide by the number of
@@ -240,10 +242,10 @@ show.predict(
     "Work it out from these counts on paper: which is larger, $P(\\text{the})\\,P(\\text{cat})\\,P(\\text{sat})$ or "
     "$P(\\text{the} \\mid \\text{<bos>})\\,P(\\text{cat} \\mid \\text{the})\\,P(\\text{sat} \\mid \\text{cat})$, and by what factor?",
     choices={
-        "the first, by about 2": 1 / 2,
-        "the second, by about 2": 2,
-        "the second, by about 10": 10,
-        "the second, by about 50": 50,
+        "the first, about 2 times larger": 1 / 2,
+        "the second, about 2 times larger": 2,
+        "the second, about 10 times larger": 10,
+        "the second, about 50 times larger": 50,
     },
     answer=bigram / unigram,
     why="The previous word tells you a lot.",
@@ -253,15 +255,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The products are 0.0052<!--[[unigram:.4f]]--> and 0.2500<!--[[bigram:.4f]]-->, a factor of 48<!--[[bigram / unigram:.0f]]-->.
-# - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model it is impossible<!--[[? shuffled == 0]]-->,
+# - The products are 0.0052<!--[[unigram:.4f]]--> and 0.2500<!--[[bigram:.4f]]-->. The second is 48<!--[[bigram / unigram:.0f]]--> times larger.
+# - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model this order is impossible<!--[[? shuffled == 0]]-->,
 #   because no sentence here begins with "sat".
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Tokens need not be words
 #
-# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? $P(\text{Elmo})\,
+# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? The product is $P(\text{Elmo})\,
 # P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
 # predicted in the same way. Here the tokens are the speakers of *Romeo and Juliet*:
 
@@ -298,7 +300,7 @@ def sentence_probability(words, p_eos):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def of_length(n, p):
-    """What all sentences of n words have together."""
+    """The total probability of all sentences of n words."""
     return 2**n * sentence_probability(["ha"] * n, p)
 
 
@@ -316,9 +318,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
-#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths: a sentence would
+#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence would
 #   always be less probable than its own beginning, because every further word multiplies its probability by a factor below 1.
-# - With $p = 0.5$ the lengths get 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]--> …, in total $\sum_n p\,(1-p)^n = 1$.
+# - With $p = 0.5$ the lengths 0, 1, 2, … get probabilities of 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]-->, … They sum to $\sum_n p\,(1-p)^n = 1$.
 # - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
 # </details>
 #
@@ -326,7 +328,7 @@ show.predict(
 # $P(\text{<eos>})$ vanish too fast as a text grows, or some probability escapes to texts that never end.)
 #
 # > **What goes wrong.** *Leaving `<eos>` out of the counts.* In our small corpus "sat" occurs three<!--[[words(alone["sat"])]]--> times, twice<!--[[? after["sat"] == {"<eos>": 2, "on": 1}]]--> at the end of a
-# > sentence. If you count only words, "on" follows "sat" with probability $1/1$. If you also count the ends, it is $1/3$, and
+# > sentence. If you count only words, "on" follows "sat" with probability $1/1$. If you also count the ends, the probability is $1/3$, and
 # > $P(\text{<eos>} \mid \text{sat}) = 2/3$. The opposite error is to count `<bos>` among the predicted words. It is given, never
 # > predicted.
 
@@ -339,8 +341,8 @@ show.predict(
 # $$P(w_t \mid w_1 \dots w_{t-1}) \approx P(w_t \mid w_{t-n+1} \dots w_{t-1})
 #   = \frac{c(w_{t-n+1} \dots w_{t-1}\, w_t)}{c(w_{t-n+1} \dots w_{t-1})}$$
 #
-# $c$ is a **count**: how often these words occur in this sequence in the training text. A sequence of $n$ words is an **n-gram**
-# ($n = 1$ unigram, 2 bigram, 3 trigram), $n$ is the model's **order**, and the words before $w_t$ are its **context**. This is
+# $c$ is a **count**, the number of times that these words occur in this order in the training text. A sequence of $n$ words is an **n-gram**
+# ($n = 1$ unigram, 2 bigram, 3 trigram), $n$ is the model's **order**, and the words before $w_t$ are its **context**. The fraction is
 # the **maximum likelihood** estimate, because no other choice of probabilities makes the training text more probable.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -393,14 +395,15 @@ show.predict(
 #
 # - 80<!--[[100 * unseen[5]:.0f]]--> % of the test's 5-grams are new, 37<!--[[100 * unseen[3]:.0f]]--> % of its trigrams, and still 8.8<!--[[100 * unseen[2]:.1f]]--> % of its bigrams.
 # - 95<!--[[100 * (levels[-1].counts == 1).mean():.0f]]--> % of the different 5-grams were seen only once, so their "probability" rests on a single event.
-# - With infinite data a larger $n$ would never be worse. With a million words it has nothing to say about contexts that it has not
-#   seen. It is also expensive: there are 983,679<!--[[len(levels[-1]):,]]--> different 5-grams to store, almost one per word<!--[[? 0.8 < len(levels[-1]) / lengths.sum() < 1]]--> of the text.
+# - With infinite data a larger $n$ would never be worse. With a million words the model has nothing to say about contexts that it
+#   has not seen. A larger $n$ is also expensive, because there are 983,679<!--[[len(levels[-1]):,]]--> different 5-grams to store, almost one per word<!--[[? 0.8 < len(levels[-1]) / lengths.sum() < 1]]--> of the
+#   training text.
 # </details>
 #
 # **A model that only counts gives almost every new text a probability of zero**, because a single impossible word makes the whole
-# product 0. After an unseen *context* it cannot even say zero: the estimate is 0/0, which is undefined. (`nlmcore` then returns a
+# product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore` then returns a
 # uniform distribution.) Every test token is in the vocabulary<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
-# others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test). [Lecture 2](02_tokens_and_vectors.ipynb) says more about this.
+# others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test tokens). [Lecture 2](02_tokens_and_vectors.ipynb) returns to this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Smoothing: unseen is not impossible
@@ -440,7 +443,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - "sat" gets $(2 + 1) / (3 + 8)$ = 0.273<!--[[after_cat["sat"]:.3f]]-->, and the six unseen words together get $6/11$ = 0.545<!--[[freed:.3f]]-->, more than half.
-# - Here $V$ is only 8. For $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves the counts only 10 parts in 5,010.
+# - Here $V$ is only 8. For $V = 5{,}000$, $k = 1$ and a context seen ten times, the counts decide only 10 parts in 5,010 of the
+#   probability.
 # </details>
 #
 # **With $k = 1$ the unseen words get too much, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
@@ -480,14 +484,14 @@ print({name: round(weight, 2) for name, weight in weights.items()})
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Discounting** (Ney et al. 1994) subtracts a fixed $d$ between 0 and 1 from every nonzero count. The subtraction matters for a
 # count of 1, which may be luck, but hardly for a count of 100. The freed probability goes to the next shorter context $h'$ ($h$
-# without its first word). With $U(h)$ the number of *different* words that followed $h$,
+# without its first word). If $U(h)$ is the number of *different* words that followed $h$,
 #
 # $$P(w \mid h) = \frac{\max(c(h\,w) - d,\, 0)}{c(h)} + \frac{d\; U(h)}{c(h)}\; P(w \mid h')$$
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Kneser–Ney** (1995) is discounting that counts differently in every order except the highest. A shorter context is consulted
-# only where the longer one has little to say, so its counts should suit that job. In our training plays "SYRACUSE" and "strange" are
-# about equally frequent.
+# **Kneser–Ney** (1995) also discounts, but in every order except the highest it counts something else. A shorter context is
+# consulted only where the longer one has little to say, so the counts of the shorter one should suit that job. In our training
+# plays "SYRACUSE" and "strange" are about equally frequent.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 words = [tokenizer.vocabulary[i] for play in train for i in play]
@@ -508,7 +512,7 @@ show.predict(
     "After an unseen context, “a merry …”, which of the two words is the better guess?",
     choices=list(before_word),
     answer=max(before_word, key=lambda word: len(before_word[word])),
-    why="It has followed many different words; the other one always follows the same.",
+    why="It has followed many different words; the other word nearly always follows the same one.",
     reveals=company,
 )
 
@@ -516,13 +520,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # The better guess is "strange". SYRACUSE is as frequent<!--[[? syracuse.total() >= strange.total()]]-->, 222<!--[[syracuse.total()]]--> times, but follows only 2<!--[[len(syracuse)]]--> different words, nearly always "OF"<!--[[? syracuse["OF"] > 0.9 * syracuse.total()]]-->
-# ("ANTIPHOLUS OF SYRACUSE"); "strange" follows 76<!--[[len(strange)]]-->. (In other texts "Kong" is frequent, but only ever follows "Hong"; Jurafsky &
+# ("ANTIPHOLUS OF SYRACUSE"); "strange" follows 76<!--[[len(strange)]]-->. (In other texts "Kong" is frequent but follows only "Hong"; Jurafsky &
 # Martin, chapter 3.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So in the lower orders Kneser and Ney do not count *how often* a word occurred but *after how many different words*. For the lowest
-# order,
+# So in the lower orders Kneser and Ney do not count *how often* a word occurred but *how many different words* it followed. For the
+# lowest order,
 #
 # $$P_{\text{KN}}(w) = \frac{\text{number of different words seen before } w}{\text{number of different bigrams}}.$$
 #
@@ -531,13 +535,13 @@ show.predict(
 #
 # $$P(\text{dog} \mid \text{a}) = \frac{\max(0 - 0.75, 0)}{1} + \frac{0.75 \cdot 1}{1} \cdot P_{\text{KN}}(\text{dog}) = 0.75 \cdot \frac{1}{13},$$
 #
-# which is 0.058<!--[[0.75 * kinds_before["dog"] / 13:.3f]]-->, and "cat" gets $0.25 + 0.75 \cdot 2/13$ = 0.365<!--[[0.25 + 0.75 * kinds_before["cat"] / 13:.3f]]-->. A trigram model counts its bigrams in the same way: how many different
-# words preceded the pair? Only the trigrams themselves keep their raw counts.
+# which is 0.058<!--[[0.75 * kinds_before["dog"] / 13:.3f]]-->, and "cat" gets $0.25 + 0.75 \cdot 2/13$ = 0.365<!--[[0.25 + 0.75 * kinds_before["cat"] / 13:.3f]]-->. A trigram model counts its bigrams in the same way, by how many different
+# words preceded the pair. Only the trigrams themselves keep their raw counts.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes, 8 if the students read discounting and Kneser–Ney at home. Ask where the probability for unseen words should come from
 # before you show the first formula. Students often count $V$ wrongly; let them check that the eight probabilities sum to 1. The one
-# thing to remember is that unseen is not impossible, and that the seen words pay for it.*
+# thing to remember is that unseen is not impossible, and that the probability for unseen words comes from the seen ones.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. How good is it? Log loss, cross-entropy, perplexity
@@ -553,8 +557,8 @@ show.predict(
 #
 # $$H(p, q) = \mathbb{E}_{(h,\, w) \sim p}\,[-\ln q(w \mid h)],$$
 #
-# where $h$ is a context and $w$ the next token, both drawn from the true distribution $p$ of the language, which nobody knows, and $q$
-# is the model. Pretraining a language model means making this number small. Logarithms are hard to picture, so we undo them; the
+# where the context $h$ and the next token $w$ are drawn from the true distribution $p$ of the language, and $q$ is the model. Nobody
+# knows $p$. Pretraining a language model means making this number small. Logarithms are hard to picture, so we undo them; the
 # result is the **perplexity**:
 #
 # $$\text{perplexity} = \exp\Big(\frac{L}{T}\Big) = P(w_1 \dots w_T)^{-1/T}$$
@@ -652,7 +656,7 @@ show.predict(
     "What is the best perplexity that any of our smoothing methods reaches with 5-grams?",
     choices={"near 10": 10, "near 60": 60, "near 200": 200},
     answer=min(line[-1] for line in lines.values()),
-    why="It is as uncertain as a choice among so many equally likely words, out of 5,000.",
+    why="On average the best model is as uncertain as if it chose among that many equally likely words, out of 5,000.",
     reveals=picture,
 )
 
@@ -675,18 +679,18 @@ print(
 #
 # - With one word of context instead of none, the perplexity of Kneser–Ney falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context
 #   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->. Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->, but gains little beyond order 3.
-# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->: a context that was seen once leaves its
-#   counts one part in 5,001. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we tried saves the longer
-#   contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
-# - The *Wall Street Journal* curve is a classic: 38 million training words, a vocabulary of 19,979 (Jurafsky & Martin, section 3.3).
-#   It has the same shape at a different height. The heights cannot be compared: text and vocabulary differ, and our text counts
-#   punctuation, line breaks and `<unk>`, which are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
-# - Bengio's neural network of the timeline ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass over the text comes out level with the best
-#   n-gram, 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Later lectures do better.
+# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. With $k = 1$, the counts of a context that
+#   was seen once decide one part in 5,001. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
+#   tried saves the longer contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
+# - The *Wall Street Journal* curve is a classic, from 38 million training words and a vocabulary of 19,979 (Jurafsky & Martin,
+#   section 3.3). It has the same shape at a different height. The heights cannot be compared, because text and vocabulary differ. We
+#   also count punctuation, line breaks and `<unk>`, which are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
+# - Bengio's neural network of the timeline ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass
+#   over the text is about as good as the best n-gram: 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Later lectures do better.
 # </details>
 #
-# **Perplexities can be compared only on the same text with the same vocabulary.** The best known such text is the Penn Treebank: news,
-# 929,000 training words, a vocabulary of 10,000, without punctuation. For years, many new ideas were measured on it:
+# **Perplexities can be compared only on the same text with the same vocabulary.** The best-known such text is the Penn Treebank.
+# It is news without punctuation, with 929,000 training words and a vocabulary of 10,000. For years, many new ideas were measured on it:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 penn = {
@@ -704,15 +708,16 @@ HTML(
         reach=150,
         says=[f"{value:g}" for value in penn.values()],
         title="perplexity on the Penn Treebank, test set",
-        note="*: trained on far more text, from the web, and not on the Penn Treebank; so not on the same footing",
+        note="*: trained on far more text, from the web, and not on the Penn Treebank, so not comparable",
     )
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Write like Shakespeare
 #
-# A language model can also write: sample a word from its distribution, append it to the text, and repeat. The colour shows how many
-# words, up to this one, are copied verbatim from a training play. In the menu, "mle" means maximum likelihood, without any smoothing.
+# A language model can also write: sample a word from its distribution, append it to the text, and repeat. The colour of a word
+# shows how many words in a row, up to this one, are copied verbatim from a training play. In the menu, "mle" means
+# maximum likelihood, without any smoothing.
 #
 # > **Ask yourself.** At which order does the text begin to make sense? Where does a 5-gram get its good sentences from? What will
 # > the trigram with *additive* smoothing write?
@@ -767,9 +772,9 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit. The trigram
 #   writes phrases but forgets how the sentence began. No order remembers who is speaking to whom.
 # - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words complete a run of at least six words
-#   from a play. For a 5-gram a million words are too few to do much else.
-# - Kneser–Ney has by far the better perplexity, and its text is harder to follow: 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of its words never follow their predecessor in
-#   any play. Without smoothing that cannot happen.
+#   from a play. A million words are too few for a 5-gram to do much else.
+# - Kneser–Ney has by far the better perplexity, but its text is harder to follow. In it, 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow their
+#   predecessor in any play. Without smoothing that cannot happen.
 # - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen in
 #   this context, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
 #   sequences to equal length) get their share, because additive smoothing adds $k$ to every token, possible or not.
@@ -876,7 +881,7 @@ widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=dem
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On 60,000 characters of the test plays the bars are precise (`python -m lectures.recipes guessing`, about six minutes).
+# On 60,000 characters of the test plays the bars are precise (`python -m lectures.recipes guessing` repeats this in about six minutes).
 
 # %% slideshow={"slide_type": "fragment"}
 guessing = stored("guessing")
@@ -902,13 +907,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits. If you know only how frequent each key is,
-#   it costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context, 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
-# - Each bar is about an ideal player with *that* context. It says nothing about longer contexts: the bar of the 1-gram lies entirely
-#   above what the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond is what the model itself needs; a model with bad probabilities and good guesses could lie
-#   above its own bar.
-# - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the counts. These are single runs of small networks; the LSTM has read the text
-#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So they do not rank the kinds of model; they only show that a network can lose to counting.
-# - SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with capitals and all punctuation, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (It
+#   it costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
+# - Each bar bounds an ideal player with *that* context and says nothing about longer contexts. The bar of the 1-gram, for example,
+#   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. A model with good
+#   guesses but bad probabilities could lie above its own bar.
+# - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the 6-gram. These are single runs of small networks; the LSTM was trained on the text
+#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times over, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So they do not rank the kinds of model; they only show that a network can lose to counting.
+# - SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with capitals and all punctuation, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (SmolLM2
 #   has 135 million parameters and may well have seen these plays in training.)
 # - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.
 # </details>
@@ -951,7 +956,7 @@ for pair in pairs:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but "hear" to "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1: Shakespeare also writes "I here"<!--[[? any([a, b] == tokenizer.encode("I here") for play in train for a, b in pairwise(play))]]-->. Scores
+# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but "hear" over "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1. Shakespeare also writes "I here"<!--[[? any([a, b] == tokenizer.encode("I here") for play in train for a, b in pairwise(play))]]-->. Scores
 # like these help a speech recogniser to choose its words.
 # </details>
 
@@ -962,11 +967,11 @@ for pair in pairs:
 # logits, state = model(tokens, state)
 # ```
 #
-# `tokens` holds the token ids of several texts, `(batch, time)`. After each token, the **logits** give every word of the vocabulary
-# a score as the next word; softmax, $p_i = e^{\ell_i} / \sum_j e^{\ell_j}$, turns these scores into probabilities. The **state** is
-# everything that the model remembers of the text so far: two words for a trigram, vectors for an LSTM. Pass it to the next call,
-# and the model continues where it stopped. So for every model in this course one call on the whole text gives the same logits as
-# several calls on its parts:
+# `tokens` holds the token ids of several texts; its shape is `(batch, time)`. After each token, the **logits** give every word of
+# the vocabulary a score as the next word; softmax, $p_i = e^{\ell_i} / \sum_j e^{\ell_j}$, turns these scores into probabilities.
+# The **state** is everything that the model remembers of the text so far: two words for a trigram, vectors for an LSTM. Pass it to
+# the next call, and the model continues where it stopped. So for every model in this course one call on the whole text gives the
+# same logits as several calls on its parts:
 
 # %% slideshow={"slide_type": "fragment"}
 text = torch.tensor([tokenizer.encode("\nMy lord, the king is dead.")])
@@ -1000,9 +1005,9 @@ widgets.perplexity_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **How much of a text can you predict before you read it?** More than half of its characters at the first guess, with nothing but
-# counts. A program learns to do it by estimating the probability of every possible next token from the text that it has seen. The rest
-# of this course is about better estimates.
+# **How much of a text can you predict before you read it?** Nothing but counts is enough to predict more than half of its
+# characters at the first guess. A program learns to predict by estimating the probability of every possible next token from the
+# text that it has seen. The rest of this course is about better estimates.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `widgets.count_playground(…, yours=my_additive)` shows your own smoothing in the same way, with a different $k$ or $V$. In the
@@ -1018,13 +1023,13 @@ widgets.perplexity_playground(
 #
 # 2. The vocabulary has 1,000 words. A context occurred 20 times, 4 times followed by the word "sea". What is the probability of
 #    "sea" under additive smoothing with k = 0.5?
-# <details><summary>Answer</summary>(4 + 0.5) / (20 + 0.5 · 1000) = 4.5 / 520 = 0.0087<!--[[4.5 / 520:.4f]]-->. Without smoothing it was 0.2<!--[[4 / 20]]-->.</details>
+# <details><summary>Answer</summary>It is (4 + 0.5) / (20 + 0.5 · 1000) = 4.5 / 520 = 0.0087<!--[[4.5 / 520:.4f]]-->. Without smoothing it would be 0.2<!--[[4 / 20]]-->.</details>
 #
 # 3. A model gives every word of a text a probability of 0.01. What are its perplexity and its bits per word?
 # <details><summary>Answer</summary>Its perplexity is 100<!--[[perplexity_of([0.01]):.0f]]-->, and it needs log₂ 100 = 6.64<!--[[math.log2(100):.2f]]--> bits per word.</details>
 #
 # 4. Two chapters of equal length have perplexities of 50 and 200. What is the perplexity of both together?
-# <details><summary>Answer</summary>√(50 · 200) = 100<!--[[math.sqrt(50 * 200):.0f]]-->, because the log losses are averaged, not the perplexities.</details>
+# <details><summary>Answer</summary>It is √(50 · 200) = 100<!--[[math.sqrt(50 * 200):.0f]]-->, because the log losses are averaged, not the perplexities.</details>
 #
 # 5. The 5-gram without smoothing writes the most fluent text, and has an infinite perplexity on the test plays. How is that possible?
 # <details><summary>Answer</summary>It copies, so it writes only sequences it has seen. The test plays contain unseen sequences, to

@@ -16,15 +16,16 @@
 # - build word vectors by counting and by predicting (skip-gram, CBOW, negative sampling, GloVe);
 # - query neighbours and analogies, and say which answers are meaningful.
 #
-# **You need** vectors, dot products and the exponential function and, from [lecture 1](01_language_models.ipynb), tokens,
-# vocabulary, `<unk>`, language model, softmax, training and test text.
+# **You need** vectors, dot products and the exponential function. From [lecture 1](01_language_models.ipynb) you need the terms
+# token, vocabulary, `<unk>`, language model, softmax, training text and test text.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 8 | 9 | 18 | 6 | 12 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 105 minutes. Section 6, "How many words are one token?" and "For the curious"
-# can wait; without them it is about 90. *Coming from other slides or a book?* A table at the end translates their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 105 minutes. Section 6, "How many words are
+# one token?" and "For the curious" can wait; without them, plan 90. *Coming from other slides or a book?* A table at the end
+# translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *For the lecturer: ask for two similar words, then ask in what way they are similar: in meaning, sound or grammar? Keep the
@@ -94,10 +95,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Characters** give a vocabulary of 82<!--[[cut["characters"][0]]]-->, and nothing is unknown<!--[[? cut["characters"][2] == 0]]-->, but a text takes 5.55<!--[[cut["characters"][1]:.2f]]--> tokens per word, 3.7<!--[[cut["characters"][1] / cut["all words"][1]:.1f]]--> times as many as
-#   with words. Sequences become long, and the model has to learn spelling as well.
-# - **Words** give short sequences, but the vocabulary has an entry for each of 29,970<!--[[cut["all words"][0]:,]]--> words, and still 4.1<!--[[100 * cut["all words"][2]:.1f]]--> % of the tokens of a
-#   new play are not in it. With only the 5,000 most frequent words, 9.2<!--[[100 * cut["5,000 words"][2]:.1f]]--> % are unknown.
+# - **Characters** give a vocabulary of 82<!--[[cut["characters"][0]]]-->, and no token is unknown<!--[[? cut["characters"][2] == 0]]-->. But a text takes 5.55<!--[[cut["characters"][1]:.2f]]--> tokens per word, 3.7<!--[[cut["characters"][1] / cut["all words"][1]:.1f]]--> times as many as
+#   with the word tokenizer. Sequences become long, and the model has to learn spelling as well.
+# - **Words** give short sequences. But the vocabulary has an entry for each of 29,970<!--[[cut["all words"][0]:,]]--> words, and even so 4.1<!--[[100 * cut["all words"][2]:.1f]]--> % of the tokens of a
+#   new play are unknown. With only the 5,000 most frequent words, 9.2<!--[[100 * cut["5,000 words"][2]:.1f]]--> % are unknown.
 # - Punctuation marks and line breaks also count as tokens, so even word tokenizers need more than one token per word.
 # </details>
 #
@@ -148,11 +149,11 @@ merged = [b"".join(step.pair) for step in merges]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "␣s" (a space and s) comes first, because it occurs 11<!--[[merges[0].frequency]]--> times; then "he"<!--[[? merged[:2] == [b" s", b"he"]]]-->. Whole words appear after their parts; "␣she" is one
+# - "␣s" (a space and s) comes first, because it occurs 11<!--[[merges[0].frequency]]--> times; "he" comes second<!--[[? merged[:2] == [b" s", b"he"]]]-->. Whole words appear after their parts; "␣she" is one
 #   token after 6<!--[[merged.index(b" she") + 1]]--> merges, "␣shells" after 9<!--[[merged.index(b" shells") + 1]]-->.
-# - In "bananas" the algorithm runs out of pairs early<!--[[? len(list(trace_training(bananas, 40))) < 40]]-->: every word has become one token.
+# - In "bananas" the algorithm runs out of pairs early<!--[[? len(list(trace_training(bananas, 40))) < 40]]-->, because every word has become one token.
 # - "ï" and "é" are two bytes each, and "€" is three<!--[[? [len(sign.encode()) for sign in "ïé€"] == [2, 2, 3]]]-->, so before the first merges you see the bytes.
-# - Every merge adds one token to the vocabulary and makes the text shorter. Where to stop is a choice; large models stop at 30,000
+# - Every merge adds one token to the vocabulary and makes the text shorter. You choose when to stop; large models stop at 30,000
 #   to 250,000 tokens.
 # </details>
 #
@@ -165,8 +166,8 @@ merged = [b"".join(step.pair) for step in merges]
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Encoding a new word
 #
-# *Encoding* does not count anything. Split the word into bytes, then apply the learned merges in the order in which they were
-# learned, each wherever it fits. Here we use the merges that our tokenizer learned from Shakespeare.
+# *Encoding* counts nothing. Split the word into bytes. Then apply the merges in the order in which they were learned, each one
+# wherever it fits. Here we use the merges that our tokenizer learned from Shakespeare.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as steps:
@@ -230,9 +231,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words; with 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]--> pieces it is 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %.
-# So "most English words are one token" is true of running words if the vocabulary is large. Rare words are split, and not always where
-# a linguist would split them (see "incarnadine").
+# For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words. With our 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]--> pieces the fractions are
+# 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %. So "most English words are one token" is true of running words if the vocabulary is large. Rare words are split, and
+# not always where a linguist would split them (see "incarnadine").
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -267,10 +268,10 @@ widgets.pieces_playground(
 # - SmolLM2 splits every number into single digits, so 1234567 is seven<!--[[words(len(modern.pieces("1234567")))]]--> tokens; MiniLM learned pieces such as "123" and "##45"<!--[[? pieces.pieces("1234567")[1:3] == ["123", "##45"]]]-->, which say
 #   nothing about the size of a number.
 # - One word becomes three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
-#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. The model sees token ids, not letters. MiniLM lowercases first, so it does not see the difference at all.
-# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->: its tokenizer learned its merges from mostly English text. So the cost
-#   of a text, and how much of it fits into a model's context, depend on its language. MiniLM has no piece for the parrot and gives
-#   `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
+#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. The model sees token ids, not letters. MiniLM's tokenizer first puts all text into lower case, so it does not see the difference at all.
+# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->. SmolLM2's tokenizer learned its merges from mostly English text. So
+#   the language of a text decides what the text costs and how much of it fits into a model's context. MiniLM has no piece for the
+#   parrot and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -301,7 +302,7 @@ print("e(king) begins", [round(x, 2) for x in E[king, :6].tolist()], "…")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The same table can serve at the output of a language model.** The model encodes the text so far as a vector $h$ of width $d$. A word
-# is likely if its embedding points the same way (and is long):
+# is likely if its embedding points the same way as $h$ (and is long):
 #
 # $$P(w \mid \text{text so far}) = \mathrm{softmax}_w\big(e(w) \cdot h\big) = \frac{\exp(e(w) \cdot h)}{\sum_{w'} \exp(e(w') \cdot h)}$$
 #
@@ -329,8 +330,8 @@ with show.held_back() as compared:
         [word_ids.decode([i]) for i in scores.topk(5).indices.tolist()],
     )
 show.predict(
-    f"The LSTM of *What is a language model?*, a network that reads word by word, has {size:,} parameters, 5,000 tokens and $d = 128$. "
-    "What fraction of the parameters is in the table?",
+    f"The LSTM of *What is a language model?*, a network that reads word by word, has {size:,} parameters, a vocabulary of "
+    "5,000 tokens and $d = 128$. What fraction of the parameters is in the embedding table?",
     choices={"about 20 %": 20, "about 50 %": 50, "about 80 %": 80},
     answer=100 * table / size,
     unit=" %",
@@ -339,7 +340,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **In a small model most parameters are embeddings**<!--[[? table / size > 0.5 and 1.7 < (size + table) / size < 2]]-->, so tying nearly halves it.
+# **In a small model most parameters are embeddings**<!--[[? table / size > 0.5 and 1.7 < (size + table) / size < 2]]-->, so tying nearly halves the model.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A word is known by the company it keeps
@@ -348,7 +349,7 @@ show.predict(
 # meanings (Harris 1954); this is the **distributional hypothesis**. In Firth's (1957) words, "You shall know a word by the
 # company it keeps". The simplest method is to **count** the company. Row $a$ of a table says how often each word $b$ occurs
 # within $m = 2$ words of $a$. To compare two rows, compute the **cosine** of the angle between them,
-# $\cos(x, y) = x \cdot y \,/\, (\lVert x \rVert \lVert y \rVert)$: 1 means the same direction, 0 a right angle.
+# $\cos(x, y) = x \cdot y \,/\, (\lVert x \rVert \lVert y \rVert)$. A cosine of 1 means the same direction, 0 a right angle.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask for the neighbours of a word that the room chooses, first from plain counts, then from PPMI. The usual
@@ -382,16 +383,18 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Such vectors are **sparse**: long and nearly all zeros. And the largest entries are in the columns of words such as "the" and "and",
-# which keep company with nearly everybody. So compare the counts with chance, by the **pointwise mutual information**
+# which keep company with nearly every word. So we compare the counts with chance, using the **pointwise mutual information**
 #
 # $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}.$$
 #
-# Here $P(a, b)$ is the fraction of all counts in row $a$, column $b$, and $P(a)$ that of row $a$. PMI is positive if the two words
-# co-occur more often than chance. Negative values often rest on few counts or none, so we set them to 0 (*PPMI*).
+# Here $P(a, b)$ is the fraction of all counts that are in row $a$, column $b$, and $P(a)$ is the fraction in row $a$. PMI is
+# positive if the two words co-occur more often than chance. Negative values often rest on few counts or none, so we set them to 0
+# (*PPMI*).
 #
-# A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table: the
-# *singular value decomposition* (SVD) gives each word two vectors of 64 dimensions whose dot products rebuild PPMI with the smallest
-# squared error, and we keep one of the two. Another way, that of section 5, is to *learn* them.
+# A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table. The
+# *singular value decomposition* (SVD) gives each word a first and a second vector of 64 dimensions. Dot products of a first with a
+# second vector rebuild PPMI with the smallest squared error; we keep one vector per word. Another way is to *learn* dense vectors
+# (section 5).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
@@ -472,23 +475,23 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With plain counts everything is near everything: two words at random have a cosine of 0.44<!--[[alike["counts"]:.2f]]-->. Without the columns of the 50 most
+# - With plain counts every word is near every other: two random words have a mean cosine of 0.44<!--[[alike["counts"]:.2f]]-->. Without the columns of the 50 most
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
 #   For "love", PPMI finds only function words<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
 # - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites keep the same company.
-# - All four tables answer with the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned one is a single training run; section 5 shows what changes with the
-#   seed.
+# - All four tables choose their answers from the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned table comes from a single training run; section 5
+#   shows what changes with the seed.
 # </details>
 #
-# **Near means "could replace it", not "means the same".**
+# **"Near" means "could replace it", not "means the same".**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Skip-gram: predict the company
 #
 # Instead of counting first and compressing later, we can *learn* vectors that predict the company. From each word $a$ of the text,
 # **skip-gram** (Mikolov et al. 2013a) predicts each word $b$ in the **window** of $2m$ words around it, $m$ on either side. Here
-# $m = 2$. Each word has two vectors, $v$ for when it predicts and $u$ for when it is predicted:
+# $m = 2$. Each word has two vectors, $v$ when it predicts and $u$ when it is predicted:
 #
 # $$P(b \mid a) = \frac{\exp(u_b \cdot v_a)}{\sum_{w} \exp(u_w \cdot v_a)}$$
 
@@ -517,7 +520,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The sum in the denominator is expensive: it takes 5,835<!--[[len(dense_words):,]]--> dot products for every pair. **Negative sampling** (Mikolov et al. 2013b)
+# The sum in the denominator is expensive, because it takes 5,835<!--[[len(dense_words):,]]--> dot products for every pair. **Negative sampling** (Mikolov et al. 2013b)
 # asks a simpler question: *is $b$ a real neighbour of $a$ or a random word?* Sample $k$ **noise words** $n_1 \dots n_k$, with
 # probability proportional to count$^{3/4}$, and let $\sigma(x) = 1/(1 + e^{-x})$:
 #
@@ -540,7 +543,7 @@ often = [n for _, n in occurred.most_common() if n >= 10]
 
 
 def of_the_noise(first, power):
-    """How many percent of the noise are the first, most frequent words."""
+    """The percentage of noise words that are among the first, most frequent words."""
     return 100 * sum(n**power for n in often[:first]) / sum(n**power for n in often)
 
 
@@ -560,10 +563,10 @@ show.predict(
 # </details>
 #
 # > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign, raising
-# > every score lowers the loss, whether the word is a neighbour or noise. *A misplaced minus.* $1 - \sigma(x) = \sigma(-x)$;
-# > $-\sigma(x)$ is negative and has no logarithm. *The exponent.* Raise the counts to the power 3/4, then divide by their sum. This
-# > favours rare words: "the" makes up 1.3<!--[[of_the_noise(1, 3 / 4):.1f]]--> % of the noise instead of 3.4<!--[[of_the_noise(1, 1):.1f]]--> %. *One table for both roles* gives every word a high score
-# > with itself, $v_a \cdot v_a$, although words rarely occur next to themselves.
+# > every score lowers the loss, whether the word is a neighbour or noise. *A misplaced minus.* $1 - \sigma(x)$ equals $\sigma(-x)$,
+# > but $-\sigma(x)$ is negative and has no logarithm. *The exponent.* Raise the counts to the power 3/4, then divide by the sum of
+# > the results. This favours rare words: "the" makes up 1.3<!--[[of_the_noise(1, 3 / 4):.1f]]--> % of the noise instead of 3.4<!--[[of_the_noise(1, 1):.1f]]--> %. *One table for both roles* gives every
+# > word a high score with itself, $v_a \cdot v_a$, although words rarely occur next to themselves.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### CBOW and GloVe
@@ -575,27 +578,28 @@ show.predict(
 #
 # $$P(b \mid a_1 \dots a_{2m}) = \frac{\exp(u_b \cdot \bar v)}{\sum_w \exp(u_w \cdot \bar v)}, \qquad \bar v = \frac{1}{2m} \sum_{j=1}^{2m} v_{a_j}.$$
 #
-# In the picture it computes $P(\text{for} \mid \text{my, kingdom, a, horse})$. CBOW makes one prediction per word where skip-gram makes
+# In the picture CBOW computes $P(\text{for} \mid \text{my, kingdom, a, horse})$. CBOW makes one prediction per word; skip-gram makes
 # up to $2m$. Negative sampling works with both.
 #
 # **GloVe** (Pennington, Socher & Manning 2014) starts from the table of counts $X$ and fits dot products to its logarithms,
 #
 # $$\text{loss} = \sum_{a,\, b:\; X_{ab} > 0} f(X_{ab}) \big(v_a \cdot u_b + c_a + d_b - \log X_{ab}\big)^2,$$
 #
-# with a bias per word, $c_a$ and $d_b$, that takes up how frequent it is, and a weight $f(x) = \min\big(1, (x / 100)^{3/4}\big)$ that
-# trusts small counts less.
+# where the biases $c_a$ and $d_b$ absorb the frequencies of the words, and the weight $f(x) = \min\big(1, (x / 100)^{3/4}\big)$ trusts
+# small counts less.
 #
 # **Counting and learning are related.** With enough dimensions, and noise words sampled in proportion to their counts, the optimum of
 # skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise, $P(b)$ inside
-# the PMI is replaced by the distribution of the noise. So with few dimensions skip-gram, too, compresses such a table, without ever
+# the PMI is replaced by the distribution of the noise. So with few dimensions skip-gram also compresses such a table, without ever
 # storing it.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Watch it learn
 #
 # We train 32-dimensional vectors for three epochs on a third of the text, from five seeds. Before the first step all vectors are
-# random. Both methods apply **subsampling** (Mikolov et al. 2013b): each occurrence of a word with relative frequency $f$ is kept with
-# probability $\sqrt{t/f} + t/f$, at most 1, here with $t = 0.001$. Of "the" only 20<!--[[100 * kept_of["the"]:.0f]]--> % are kept, and of "king" 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]-->.
+# random. Both methods apply **subsampling** (Mikolov et al. 2013b): they keep each occurrence of a word with
+# probability $\sqrt{t/f} + t/f$ (at most 1). Here $f$ is the word's relative frequency and $t = 0.001$. They keep only 20<!--[[100 * kept_of["the"]:.0f]]--> % of the
+# occurrences of "the", but 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]--> of those of "king".
 #
 # > **Ask yourself.** Which words are nearest to "king" before training, and which are nearest after a few seconds? Are they the same
 # > for every seed?
@@ -628,17 +632,18 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 #
 # **A list of neighbours from one training run is an anecdote.** Run several seeds before you draw a conclusion from it.
 #
-# The vectors that you explore in the next sections are a single run, of 64 dimensions, trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs on 912,048<!--[[card["data"]["words"]:,]]--> words
-# (`python -m lectures.recipes word_vectors`). Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten times or more<!--[[? len(often) == len(dense_words)]]--> has a vector. The vectors
-# published with word2vec were trained on about a hundred *billion* words.
+# The vectors that you explore in the next sections come from a single run (`python -m lectures.recipes word_vectors`). They have 64
+# dimensions and were trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs on 912,048<!--[[card["data"]["words"]:,]]--> words. Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten times or more<!--[[? len(often) == len(dense_words)]]--> has a vector.
+# The vectors published with word2vec were trained on about a hundred *billion* words.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Vectors for another model
 #
-# Can one model use the vectors of another? We train Bengio's network ([lecture 4](04_windows_and_convolutions.ipynb)) on only two plays, 59,780<!--[[given["tokens"]:,]]--> tokens, with
-# its 2,000 embeddings started in three ways: at *random*; from *MiniLM's* vectors of the same words, cut to 64 dimensions by their
-# principal components; and from MiniLM's vectors *shuffled*, each given to another word. In all three
-# the embeddings are then trained with the rest, each at its own best learning rate.
+# Can one model use the vectors of another? We train Bengio's network ([lecture 4](04_windows_and_convolutions.ipynb)) on only two
+# plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise its 2,000 embeddings in three ways: at *random*; with *MiniLM's* vectors of the same words,
+# reduced to 64 dimensions by principal component analysis (section 6); and with MiniLM's vectors *shuffled*, so that each word gets
+# the vector of a different one. The embeddings are then trained with the rest of the network, each version at its own best learning
+# rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 given = stored("given_vectors")
@@ -661,7 +666,7 @@ with show.held_back() as started:
         print(f"{name:9} mean of five seeds {sum(runs) / 5:.1f}, from {min(runs)} to {max(runs)}")
     print("for comparison, the 3-gram with Kneser–Ney smoothing", given["floors"]["3-gram"])
 show.predict(
-    "Which start lowers the perplexity on a test play, compared with random embeddings?",
+    "Which initialisation lowers the perplexity on a test play, compared with random embeddings?",
     choices=[
         "MiniLM's vectors, shuffled or not",
         "MiniLM's vectors only on their own words",
@@ -672,7 +677,7 @@ show.predict(
         ("given",): "MiniLM's vectors only on their own words",
         (): "neither",
     }[tuple(helps)],
-    why="The same numbers on the wrong words do not help.",
+    why="The same vectors on the wrong words do not help.",
     reveals=started,
 )
 
@@ -680,11 +685,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 %, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
-# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]-->, no difference that we could see.
-# - The same vectors on the right words are better than on the wrong ones by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So what helps is not their scale or their shape, but
-#   which word has which vector.
-# - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more text of your own, the
-#   vectors of others should matter less; we have not measured it.
+# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, so we see no difference.
+# - The same vectors on the right words are better than on the wrong ones by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So the match between words
+#   and vectors helps, not the scale or shape of the vectors.
+# - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more training
+#   text, borrowed vectors should matter less; we have not measured it.
 # </details>
 #
 # **Here vectors learned from much text helped a model that had little.** [Lecture 17](17_pretraining.ipynb) does the same with whole networks.
@@ -754,7 +759,7 @@ widgets.word_map(project, groups)
 # - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most men to the women. It
 #   seems that a grammatical form is a *direction*. The next cell checks this in all 64 dimensions.
 # - The plane keeps 37<!--[[100 * min(kept):.0f]]--> to 44<!--[[100 * max(kept):.0f]]--> % of the variance. Two words that are close on the map may be far apart in the other 62<!--[[E.shape[1] - 2]]--> dimensions. The
-#   cosine takes all of them into account.
+#   cosine takes all 64 into account.
 # </details>
 
 
@@ -795,18 +800,18 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In the plane the mean cosines are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
+# - In the plane the mean cosines of the three groups are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
 # - In all 64<!--[[E.shape[1]]]--> dimensions they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->.
 # - If we pair each word with the wrong partner (he with queen, father with woman …), the mean cosines drop to 0.07<!--[[agree["he and she"][2]:.2f]]-->, 0.25<!--[[agree["forms of verbs"][2]:.2f]]--> and 0.08<!--[[agree["I and thou"][2]:.2f]]-->.
-#   Is that just one unlucky pairing? We tried all 720<!--[[ranked["he and she"][1]]]--> ways of pairing six words with six. None has arrows as parallel as the right
-#   one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->, in any of the three groups.
+#   Is that just one unlucky pairing? We tried all 720<!--[[ranked["he and she"][1]]]--> ways of pairing six words with six. In none
+#   of the three groups does any other pairing have arrows as parallel as the right one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->.
 # </details>
 #
-# **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> PCA chooses the plane that shows the largest differences, and here these are what the pairs have in common. The
-# pairs do share a direction, but they also differ a great deal.
+# **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> PCA chooses the plane that shows the largest differences, and here the largest differences are the ones that the
+# pairs have in common. The pairs do share a direction, but they also differ a great deal.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
-# in another and a city in several. All of them share a row, and the nearest to it are “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”. Models that give a word a
+# in another and a city in several. All of them share a row, and the nearest rows are those of “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”. Models that give a word a
 # different vector in each sentence come later ([lecture 17](17_pretraining.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -817,8 +822,8 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 #
 # $$b^* = \operatorname*{argmax}_{w}\; \cos\big(e(w),\; e(a^*) - e(a) + e(b)\big)$$
 #
-# The three words of the question are excluded as answers. That such a sum solves analogies is the most famous claim about word
-# vectors. Is it true?
+# The three words of the question are excluded as answers. The most famous claim about word vectors is that such a sum
+# solves analogies. Is it true?
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -906,8 +911,8 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors (SmolLM2 is
 # a language model of 2024; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
-# Linzen (2016). How many are right if you answer with *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? And how many
-# are right without the rule that excludes the words of the question?
+# Linzen (2016). How many answers are right if you always give *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? And how
+# many are right without the rule that excludes the words of the question?
 
 # %% slideshow={"slide_type": "fragment"}
 measured = stored("word_vectors")
@@ -936,13 +941,14 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice: how many are right</b></summary>
 #
-# - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->.)
-#   Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does carry information.
+# - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->, so one
+#   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does
+#   carry information.
 # - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
 #   rank our three methods<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
-# - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI answers 9<!--[[same_words["PPMI"]]]-->, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->. None of them was tuned, and Levy, Goldberg &
+# - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->. None of them was tuned, and Levy, Goldberg &
 #   Dagan (2015) found that tuning matters more than whether you count or learn.
-# - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no question about relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
+# - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
 #
 # <details><summary><b>What to notice: the rule of exclusion</b></summary>
@@ -951,11 +957,11 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. The sum lands between the two words
 #   that it adds, and the rule removes both.
 # - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
-# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are: the nearest neighbour of $a^*$ alone gets 9<!--[[modern_ones["nearest_to_c_right"]]]-->.
-# - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. Then the nearest neighbour wins:
-#   MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
+# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because just the nearest neighbour of $a^*$ gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
+# - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
+#   wins: MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
 # - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
-# - The rule can also invent a prejudice. Asked "man is to doctor as woman is to …?", it can never answer "doctor" (Nissim, van Noord & van
+# - The rule can also invent a prejudice. To "man is to doctor as woman is to …?" it never allows the answer "doctor" (Nissim, van Noord & van
 #   der Goot 2020).
 # </details>
 #
@@ -991,7 +997,7 @@ for a, b, c, d in (
 # <details><summary><b>What to notice</b></summary>
 #
 # "i" and "my" co-occur about as strongly as "thou" and "thy"<!--[[? abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")) < 1]]-->. But (i, thou) and (my, thy) differ by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, a factor of 7<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->, so the
-# second condition fails, and our table still answers "thy". For "good, better" and "bad, worse" the measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
+# second condition fails. Yet our table answers "thy". For "good, better" and "bad, worse" the measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
 # co-occurrences. Vectors trained on a million words are not learned without noise, so the theorem neither promises nor forbids
 # these answers.
 # </details>
@@ -1013,7 +1019,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Where does a word begin and end, and how can numbers say that two words are similar?** A tokenizer cuts where counts of pairs tell
-# it to. Two words are similar if they keep the same company, and a vector can hold that company, by counting or by predicting it.
+# it to. Two words are similar if they keep the same company. By counting or predicting that company, we turn it into vectors.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -1030,7 +1036,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # <details><summary>Answer</summary>It has 50<!--[[50_000 * 1_000 // 10**6]]--> million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
 #
 # 4. Why are "hot" and "cold" near each other in a table of word vectors?
-# <details><summary>Answer</summary>They keep the same company: weather, water, hands. Near means that one word could replace the
+# <details><summary>Answer</summary>They keep the same company: weather, water, hands. "Near" means that one word could replace the
 # other.</details>
 #
 # 5. In negative sampling all scores are 0, and k = 4. What is the loss?

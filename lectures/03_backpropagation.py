@@ -29,9 +29,9 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 8 | 12 | 9 | 6 | 7 | 12 | 11 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Sections 5 and 6 can wait; without them it is about 90. Every
-# cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides?* A table at the end translates
-# their notation.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Sections 5 and 6 can wait;
+# without them, plan 90. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides?* A
+# table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip sections 5 and 6.*
@@ -193,8 +193,9 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It outputs 0, 1, 1, 0<!--[[? by_hand_xor(corners).tolist() == [0, 1, 1, 0]]]-->. Each hidden neuron draws one line; the output neuron keeps the band between the two. In the plane of
-# $h_1$ and $h_2$ the two points with target 1 have become *one* point, (1, 0), and a single line separates it from the other two.
+# The third neuron outputs 0, 1, 1, 0<!--[[? by_hand_xor(corners).tolist() == [0, 1, 1, 0]]]-->. Each hidden neuron draws one line; the output neuron keeps the band between the two lines. In
+# the plane of $h_1$ and $h_2$ the two points with target 1 have become *one* point, (1, 0), and a single line separates it from the
+# other two.
 # </details>
 #
 # **A hidden layer computes new coordinates in which the task is easier.** Here we chose them; in section 8 the network learns them.
@@ -230,9 +231,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. A *hidden* neuron this far out hardly learns, because each of its updates is
-# multiplied by its slope. (At the output the loss cancels this factor; section 7 derives it.) When many sigmoids follow each other,
-# such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
+# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. A *hidden* neuron whose sum is this far from 0 hardly learns,
+# because each of its updates is multiplied by its slope. (At the output the loss cancels this factor; section 7 derives it.) When
+# many sigmoids follow each other, such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -310,7 +311,7 @@ first = f_out.graph()
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 of_first = {node.label: node for node in first.nodes}
 show.predict(
-    "By hand, from right to left: what is $\\partial f / \\partial x$?",
+    "Work by hand, from right to left. What is $\\partial f / \\partial x$?",
     within=0,
     answer=of_first["x"].grad,
     why="The product sends $q$ the *other* factor, $z$, and the sum passes it on unchanged. Step through all five values and gradients:",
@@ -407,7 +408,7 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It sends back $(1 - 0.73) \cdot 0.73$ = 0.20<!--[[sent_back["a"]:.2f]]-->, and every gradient to its left is the same as before<!--[[? all(abs(sent_back[name] - grad) < 1e-9 for name, grad in gradients.items())]]-->. (At 0 the slope is
+# The single node sends back $(1 - 0.73) \cdot 0.73$ = 0.20<!--[[sent_back["a"]:.2f]]-->, and every gradient to its left is the same as before<!--[[? all(abs(sent_back[name] - grad) < 1e-9 for name, grad in gradients.items())]]-->. (At 0 the slope is
 # $0.5 \cdot 0.5$ = 0.25<!--[[slope_at_0:.2f]]-->, as in section 2.)
 # </details>
 #
@@ -477,8 +478,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Build it in four cells
 #
-# You now know enough to write the program that every framework is built around. **First**, a number must remember what it was
-# computed from, and the local gradient for each of its inputs:
+# You now know enough to write the program that every framework is built around. **First**, a number must remember the inputs that
+# it was computed from and the local gradient for each of them:
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -509,7 +510,7 @@ v = u * u + u
 print(v.data, [(input.data, local) for input, local in v.inputs])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Third**, the order. A value may pass on its gradient only after *all* its users have sent theirs. So list the inputs of each value
+# **Third**, the order matters. A value may pass on its gradient only after *all* its users have sent theirs. So list the inputs of each value
 # before the value itself, and read the list backwards:
 
 
@@ -531,7 +532,8 @@ def in_order(result):
 print([value.data for value in in_order(v)])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fourth**, the backward pass. All gradients start at 0; then comes upstream times local, added up:
+# **Fourth** comes the backward pass. All gradients start at 0; then each operation adds upstream times local to the gradient of each
+# input:
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -594,8 +596,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# It is 7<!--[[seen[0]:g]]-->, then 14<!--[[seen[1]:g]]-->. So a training loop calls `optimizer.zero_grad()` before each step; if you forget it, you step along the sum of all
-# gradients so far. Sometimes accumulation is useful: the gradients of several small batches add up to that of a large one.
+# It is 7<!--[[seen[0]:g]]--> after the first call and 14<!--[[seen[1]:g]]--> after the second. So a training loop calls `optimizer.zero_grad()` before each step; if you
+# forget it, you step along the sum of all gradients so far. Sometimes accumulation is useful: the gradients of several small
+# batches add up to that of a large one.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -657,7 +660,7 @@ show.predict(
 #   the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A number has 16 digits, $f(x + h)$ and $f(x)$ agree in
 #   nearly all of them, and we divide the rounding error of their difference by a tiny $h$.
 # - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$<!--[[? powers[np.argmin(one_sided_error)] in (7, 8) and powers[np.argmin(central_error)] in (4, 5, 6)]]-->, where it is hundreds of times more
-#   accurate<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
+#   accurate than the best one-sided quotient<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
 # - Single precision has only seven digits, so there is far less room between the two problems. Check gradients in double precision.
 # </details>
 
@@ -712,10 +715,11 @@ print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A product $z = x \cdot y$ must save *both* operands, because each is the local gradient of the other
 # (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass, whereas inference can discard each of them as
-# soon as it has been used. This is one reason why **training needs more memory than inference**; the optimiser's own memory is a second.
+# soon as it has been used. This is one reason why **training needs more memory than inference**; the optimiser's own memory is a
+# second reason.
 #
 # > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
-# > `1 / (1 + torch.exp(-x))`, four operations? How many does it keep for our single node?
+# > `1 / (1 + torch.exp(-x))`, with four operations? How many does it keep for our single node?
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -738,10 +742,10 @@ print("written out:", written_out, "  one node:", in_one)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# It keeps two<!--[[words(written_out)]]--> for the four operations and one<!--[[words(in_one)]]--> for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps nothing,
-# because its local gradient is 1; nor does a change of sign. So our node halves the memory, which is one reason to write it.
-# Another is *precision*. At $x = -800$ our `Sigmoid` rounds to 0, and $-\ln 0$ is infinite<!--[[? torch.isinf(-torch.log(Sigmoid.apply(torch.tensor(-800.0))))]]-->. A single node for the *whole* of
-# $-\ln \sigma(x)$, such as PyTorch's `logsigmoid`, can return the right value, 800<!--[[-torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
+# PyTorch keeps two<!--[[words(written_out)]]--> tensors for the four operations and one<!--[[words(in_one)]]--> for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps
+# nothing, because its local gradient is 1; a change of sign keeps nothing either. So our node halves the memory, which is one
+# reason to write it. Another reason for large nodes is *precision*. At $x = -800$ our `Sigmoid` rounds to 0, and $-\ln 0$ is
+# infinite<!--[[? torch.isinf(-torch.log(Sigmoid.apply(torch.tensor(-800.0))))]]-->. A single node for the *whole* of $-\ln \sigma(x)$, such as PyTorch's `logsigmoid`, can return the right value, 800<!--[[-torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -777,13 +781,13 @@ print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @
 # $$-\ln p_c = -\ln \frac{e^{s_c}}{\sum_j e^{s_j}} = -s_c + \ln \sum_j e^{s_j}.$$
 #
 # Now differentiate with respect to any score $s_i$. The first term gives $-1$ if $i = c$, and 0 otherwise. The second gives
-# $e^{s_i} / \sum_j e^{s_j}$, which is $p_i$ again. With the correct class written as a one-hot row $y$, and for the mean over a
-# batch of $B$ rows,
+# $e^{s_i} / \sum_j e^{s_j}$, which is $p_i$ again. If we write the correct class as a one-hot row $y$ and take the mean over a
+# batch of $B$ rows, we get
 #
 # $$\frac{\partial (-\ln p_c)}{\partial s_i} = p_i - y_i, \qquad \frac{\partial L}{\partial s} = \frac{p - y}{B}.$$
 #
-# **The gradient of the scores is the prediction minus the target.** No slope of a sigmoid is left in it: an output that is
-# confident and wrong gets a gradient near 1. (You have seen the case of two classes: $p - 1$ in section 4.)
+# **The gradient of the scores is the prediction minus the target.** No slope of a sigmoid is left in it, so an output that
+# is confident and wrong gets a gradient near 1. (You have seen the case of two classes: $p - 1$ in section 4.)
 #
 # Now you can write the forward and the backward pass of a network with one hidden layer, for any batch:
 
@@ -869,12 +873,12 @@ with np.errstate(over="ignore", invalid="ignore"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - 1 and 3 raise no error and have the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The first gradient is $B$ times too long<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps are too large and depend
-#   on the batch size. The third points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
-# - 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
+# - Mistakes 1 and 3 raise no error and give the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The gradient of mistake 1 is $B$ times too large<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps are too
+#   large and depend on the batch size. That of mistake 3 points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
+# - Mistakes 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
 #   the missing sum. Test with sizes that are all different. (NumPy silently subtracts a gradient of shape $(B, m)$ from a bias of
 #   shape $(m)$; from then on the bias has $B$ rows.)
-# - In 5, $e^{1000}$ overflows to infinity<!--[[? np.isinf(huge[0])]]-->, and infinity divided by infinity is not a number. If you first subtract the largest
+# - In mistake 5, $e^{1000}$ overflows to infinity<!--[[? np.isinf(huge[0])]]-->, and infinity divided by infinity is not a number. If you first subtract the largest
 #   score, every exponent is at most 0. In exact arithmetic this changes nothing, because softmax depends only on differences.
 # </details>
 
@@ -923,7 +927,7 @@ widgets.descent_playground(step, slopes)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 def after(name, rate, steps):
-    """Where so many steps lead."""
+    """The point that so many steps reach."""
     w = float(slopes[name].start)
     for _ in range(steps):
         w = step(w, slopes[name].gradient(w), rate)
@@ -933,16 +937,16 @@ def after(name, rate, steps):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
+# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ gradient descent lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
 #   after ten steps, in the right direction, but slowly. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
 #   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
 # - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
-# - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
-#   happens to carry it into the other one<!--[[? after("two valleys", 0.13, 30) < 0]]-->.
+# - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
+#   happens to carry $w$ into the other valley<!--[[? after("two valleys", 0.13, 30) < 0]]-->.
 # </details>
 #
 # **Gradient descent ends in *a* minimum, not necessarily the lowest.** And a loss with many parameters is steep in some directions and
-# flat in others, but a *single* rate has to work for all.
+# flat in others, but a *single* rate has to work for all directions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new, because
@@ -996,17 +1000,17 @@ show.predict(
 #
 # - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
 # - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
-#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four in
+#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
 # - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. The idea accounts for most of the gain. (Four neurons even do better than
 #   two separate pairs; they can be paired in six ways, which are not independent.)
 # </details>
 #
-# **A network that can represent a solution need not find it by gradient descent.** There is no fast recipe for all cases: to decide
+# **A network that can represent a solution need not find it by gradient descent.** No fast recipe is known for all cases, because deciding
 # whether three threshold neurons can fit a given set of points is NP-complete (Blum & Rivest 1992).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Watch four of them. Use the arrow keys to move through training.
+# Watch four of these networks. Use the arrow keys to move through training.
 #
 # > **Ask yourself.** Will the networks that learn XOR draw our band from section 2? What does the stuck network output at the
 # > corners that it gets wrong?
@@ -1040,14 +1044,14 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - They find another solution: a band in which the output is 0, at right angles to ours<!--[[? (runs["8 hidden"][2000](np.array([[0.5, 0.5], [0, 1], [2, 2]])) < 0.5).tolist() == [True, False, True]]]-->. At the four corners both solutions are
+# - They find a different solution: a band in which the output is 0, at right angles to ours<!--[[? (runs["8 hidden"][2000](np.array([[0.5, 0.5], [0, 1], [2, 2]])) < 0.5).tolist() == [True, False, True]]]-->. At the four corners both solutions are
 #   right; the data say nothing about the rest of the plane.
 # - The stuck network is confident at two corners and outputs 0.50 at the other two<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->. Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
 #   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because it still flips a coin at two of the four corners. The next cell shows its hidden neurons. At those two
-#   corners both output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron sees a single point, and their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any gradient
-#   arrives that could separate the two corners.
-# - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner. At 400 its loss is
-#   0.081<!--[[loss_at("2 hidden", 400):.3f]]-->. A flat loss is not always the end, but the loss alone does not tell you whether it is.
+#   corners both hidden neurons output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron sees a single point. Their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any
+#   gradient arrives that could separate the two corners.
+# - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner. After 400 steps its
+#   loss is 0.081<!--[[loss_at("2 hidden", 400):.3f]]-->. A flat loss is not always the end, but the loss by itself does not tell you whether it is.
 # - The network with one hidden neuron is still at 0.693<!--[[loss_at("1 hidden", 2000):.3f]]--> after 2,000 steps.
 # </details>
 
@@ -1066,7 +1070,7 @@ for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), st
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from nlmcore.corpora import load
 
-LETTERS = ".abcdefghijklmnopqrstuvwxyz"  # the dot stands before the name and at its end
+LETTERS = ".abcdefghijklmnopqrstuvwxyz"  # the dot marks the beginning and the end of a name
 
 
 def examples(split):
@@ -1094,19 +1098,19 @@ for _ in range(3000):
     net = [w - 1.0 * gradient for w, gradient in zip(net, slopes_of_loss, strict=True)]
 surprises.append(loss_and_gradients(inputs_test, following_test, *net)[0])
 print("test loss before and after training", np.round(surprises, 2))
-print(f"from the frequencies of the letters alone {by_frequency:.2f}")
+print(f"from just the frequencies of the letters {by_frequency:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The loss on unseen names falls from 3.42<!--[[surprises[0]:.2f]]--> to 2.21<!--[[surprises[1]:.2f]]-->; someone who knows only how frequent each letter is gets 2.78<!--[[by_frequency:.2f]]-->. The next
+# The loss on unseen names falls from 3.42<!--[[surprises[0]:.2f]]--> to 2.21<!--[[surprises[1]:.2f]]-->; a model that knows only the frequency of each letter gets 2.78<!--[[by_frequency:.2f]]-->. The next
 # lecture builds on this network: it replaces the one-hot rows by learned vectors, first for letters, then for words.
 #
-# **Which of a million parameters is to blame, and how much? Each by its gradient, and one backward pass computes them all: upstream
-# times local, added up over all paths.**
+# **Which of a million parameters is to blame, and how much? Each parameter's share of the blame is its gradient. One backward pass
+# computes all gradients: upstream times local, added up over all paths.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. $f = \max(x, y)$ at $x = 3$, $y = 5$, upstream gradient 2. What do $x$ and $y$ receive?
+# 1. Let $f = \max(x, y)$ with $x = 3$, $y = 5$ and an upstream gradient of 2. What do $x$ and $y$ receive?
 # <details><summary>Answer</summary>They receive 0 and 2, because the larger input receives the whole gradient; the other one has no influence on f.</details>
 #
 # 2. Three operations use a value and send it 0.5, −0.2 and 0.1. What is its gradient?
@@ -1122,7 +1126,7 @@ print(f"from the frequencies of the letters alone {by_frequency:.2f}")
 # <details><summary>Answer</summary>The learning rate is far too large, or an exponential lacks the shift.</details>
 #
 # 6. Why does PyTorch need more memory for training than for inference, with the same weights?
-# <details><summary>Answer</summary>From every operation it keeps the values that the backward pass will need, until that pass has
+# <details><summary>Answer</summary>PyTorch keeps the values of every operation that the backward pass will need, until that pass has
 # used them.</details>
 #
 # 7. Can a network with a hidden layer but *without* activation functions compute XOR?

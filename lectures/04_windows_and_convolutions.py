@@ -7,9 +7,9 @@
 #
 # <img src="figures/receptive_field.svg" width="860" alt="Sixteen words in a row and three layers of circles above them. One circle at the top right is orange, and lines lead down from it, spreading at each layer, to the last eight words, which are tinted blue. The eight words to the left are white.">
 #
-# *A convolutional language model predicts what follows the last word. Blue lines are the paths by which a word can reach the
-# prediction. A word is blue if it does reach it: its gradient is not zero. In section 7 you change the network and compare it with
-# other kinds.*
+# *A convolutional language model predicts the word after the last one. Blue lines are the paths by which a word can reach the
+# prediction. A word is blue if it does reach the prediction, that is, if its gradient is not zero. In section 7 you change the
+# network and compare it with other kinds.*
 #
 # **After this lecture you can**
 # - write down Bengio's language model, count its parameters and train it;
@@ -20,7 +20,7 @@
 # - choose between a window, recurrence and attention by what each can see.
 #
 # **You need** n-grams, smoothing and *perplexity* from [lecture 1](01_language_models.ipynb) (perplexity is the exponential of
-# the mean log loss; a perplexity of $m$ is the uncertainty of choosing among $m$ equally likely words), *embeddings*, the
+# the mean log loss; a perplexity of $m$ is the uncertainty of choosing among $m$ equally likely words). You also need *embeddings*, the
 # learned vectors of words, from [lecture 2](02_tokens_and_vectors.ipynb), and layers, activation functions, gradients and
 # gradient descent from [lecture 3](03_backpropagation.ipynb). Vectors are rows, so they are multiplied by matrices from the
 # right, $xV$.
@@ -111,7 +111,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# $27 \cdot 8$ = 216<!--[[C.numel()]]--> in the embeddings, $24 \cdot 64 + 64$ = 1,600<!--[[V.numel() + b1.numel():,]]--> in $V$ and $b_1$,
+# There are $27 \cdot 8$ = 216<!--[[C.numel()]]--> parameters in the embeddings, $24 \cdot 64 + 64$ = 1,600<!--[[V.numel() + b1.numel():,]]--> in $V$ and $b_1$, and
 # $64 \cdot 27 + 27$ = 1,755<!--[[W.numel() + b2.numel():,]]--> in $W$ and $b_2$.
 # </details>
 
@@ -181,9 +181,10 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The network reaches 8.2<!--[[reached:.1f]]--> after a second of training, the 4-gram 6.9<!--[[counted[4]:.1f]]-->. Before you conclude anything, train the network properly.
+# - The network reaches a perplexity of 8.2<!--[[reached:.1f]]--> after a second of training, the 4-gram 6.9<!--[[counted[4]:.1f]]-->. Before you conclude anything, train the
+#   network properly.
 # - With five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`), 6,000 steps with a decaying rate reach 7.42<!--[[min(longer):.2f]]--> to 7.56<!--[[max(longer):.2f]]-->.
-# - With a wider network and larger batches as well, they reach 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Hardly anything of the gap is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
+# - With a wider network and larger batches as well, the perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Hardly anything of the gap is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
 #
 # A network that loses may only be badly trained. Properly trained, this one draws level with counting, but it does not win. A count
@@ -223,21 +224,21 @@ show.predict(
 #
 # - A table of all 5-grams has $5000^5 \approx 3 \cdot 10^{18}$ entries. The text fills not quite a million<!--[[? 0.9e6 < len(fivegrams) < 1e6]]--> of them, nearly all
 #   with a single count<!--[[? sum(n == 1 for n in fivegrams.values()) > 0.9 * len(fivegrams)]]-->, so the table is *sparse*. An n-gram model must store its counts and back off wherever it has none.
-# - The network has 661,448<!--[[sizes[4]:,]]--> parameters, however long the training text is. A window of 8 costs $4 \cdot 64 \cdot 64$ = 16,384<!--[[sizes[8] - sizes[4]:,]]--> more: $V$
-#   grows linearly with the window, not exponentially. There are no counts to store.
+# - The network has 661,448<!--[[sizes[4]:,]]--> parameters, however long the training text is. A window of 8 costs $4 \cdot 64 \cdot 64$ = 16,384<!--[[sizes[8] - sizes[4]:,]]--> more,
+#   because $V$ grows linearly with the window, not exponentially. There are no counts to store.
 # - Most parameters are in the embeddings and in $W$<!--[[? 2 * 5000 * 64 > 0.9 * sizes[4]]]-->, which has a column for every word.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Unseen contexts
 #
-# Unseen contexts are the point of Bengio's paper. The idea: similar vectors give similar predictions, so training can lower the loss
+# Unseen contexts are the point of Bengio's paper. The idea is that similar vectors give similar predictions. So training can lower the loss
 # by giving similar vectors to words that are followed by the same words. If you then replace *one* word of a window with a similar
 # word, $x$ changes little, and so does the prediction, **whether or not those words were ever seen together**. A count must start
 # from scratch.
 #
-# > **Ask yourself.** With the slider at 0 you see words from the plays. As you move it to the right, the nearest neighbours of the
-# > word in brackets, measured by their embeddings, take its place one after the other. Which of the two models changes its mind more?
+# > **Ask yourself.** With the slider at 0 you see words from the plays. As you move it to the right, the word in brackets is
+# > replaced by its neighbours, from the one with the nearest embedding onwards. Which prediction changes more, the network's or the 5-gram's?
 
 # %% slideshow={"slide_type": "fragment"}
 fivegram = NGramLM(5, words.vocab_size, "kneser_ney").fit(plays)
@@ -311,12 +312,12 @@ widgets.neighbour_playground(continued, contexts)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "O [my] most gracious" occurs in the plays<!--[[? continued(gracious, 0).seen == "seen in training"]]-->, and both models expect *lord*<!--[[? first(gracious, 0) == ["lord", "lord"]]]-->, the 5-gram with 0.59<!--[[lord(gracious, 0)[0]:.2f]]-->, the network with 0.17<!--[[lord(gracious, 0)[1]:.2f]]-->. At 2,
-#   "our<!--[[neighbour("my", 2)]]-->" replaces "my", and these four words never occur together<!--[[? continued(gracious, 2).seen != "seen in training"]]-->. The 5-gram backs off to fewer words, gives *lord* 0.05<!--[[lord(gracious, 2)[0]:.2f]]--> and
-#   prefers *mistress*<!--[[? first(gracious, 2)[0] == "mistress"]]-->. The network stays at 0.14<!--[[lord(gracious, 2)[1]:.2f]]-->.
-# - In "How fares [my] gracious" with "our", the 5-gram goes from 0.32<!--[[lord(fares, 0)[0]:.2f]]--> to 0.04<!--[[lord(fares, 2)[0]:.2f]]--> and now expects *lady*<!--[[? first(fares, 2) == ["lady", "lord"]]]-->. *Lord* is still the
-#   network's first choice, with 0.12<!--[[lord(fares, 2)[1]:.2f]]-->.
-# - Some neighbours are poor. The nearest to "noble" is "God<!--[[neighbour("noble", 1)]]-->", after which neither model expects *lord*<!--[[? "lord" not in first(noble, 1)]]-->; after the second,
+# - "O [my] most gracious" occurs in the plays<!--[[? continued(gracious, 0).seen == "seen in training"]]-->, and both models expect *lord*<!--[[? first(gracious, 0) == ["lord", "lord"]]]-->, the 5-gram with a probability of 0.59<!--[[lord(gracious, 0)[0]:.2f]]-->, the network
+#   with 0.17<!--[[lord(gracious, 0)[1]:.2f]]-->. With the slider at 2, "our<!--[[neighbour("my", 2)]]-->" replaces "my", and these four words never occur together<!--[[? continued(gracious, 2).seen != "seen in training"]]-->. The 5-gram backs off to fewer
+#   words, gives *lord* 0.05<!--[[lord(gracious, 2)[0]:.2f]]--> and prefers *mistress*<!--[[? first(gracious, 2)[0] == "mistress"]]-->. The network stays at 0.14<!--[[lord(gracious, 2)[1]:.2f]]-->.
+# - If "our" replaces "my" in "How fares [my] gracious", the 5-gram's probability of *lord* falls from 0.32<!--[[lord(fares, 0)[0]:.2f]]--> to 0.04<!--[[lord(fares, 2)[0]:.2f]]-->, and it now expects
+#   *lady*<!--[[? first(fares, 2) == ["lady", "lord"]]]-->. *Lord* is still the network's first choice, with 0.12<!--[[lord(fares, 2)[1]:.2f]]-->.
+# - Some neighbours are poor. The nearest to "noble" is "God<!--[[neighbour("noble", 1)]]-->", after which neither model expects *lord*<!--[[? "lord" not in first(noble, 1)]]-->; after the second-nearest,
 #   "sweet<!--[[neighbour("noble", 2)]]-->", the network still does<!--[[? first(noble, 2)[1] == "lord"]]-->, with 0.10<!--[[lord(noble, 2)[1]:.2f]]-->.
 # </details>
 #
@@ -327,8 +328,8 @@ widgets.neighbour_playground(continued, contexts)
 # A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
 # the training plays: all four words, just the last three, two, one, or none. Both models see the same four words.
 #
-# > **Ask yourself.** Which of the two is better where all four words have been seen together? Which is better where only the last
-# > one has? Which case is the most common?
+# > **Ask yourself.** Which of the two models is better where all four words have been seen together? Which is better where only the last
+# > word has been seen? Which case is the most common?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 result = json.loads(Path("results/unseen_contexts.json").read_text(encoding="utf-8"))
@@ -360,10 +361,10 @@ picture
 #   cannot resolve.
 # - Where only the last word was seen, the 5-gram has 90.9<!--[[by_counting[0]:.1f]]--> and the network 75.5<!--[[by_network[0]:.1f]]-->. The network still reads all four words there; the 5-gram
 #   has only the last one left.
-# - Over all words the perplexities are 57.9<!--[[result["overall"]["5-gram, Kneser–Ney"]:.1f]]--> and 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
+# - Over all words the 5-gram has 57.9<!--[[result["overall"]["5-gram, Kneser–Ney"]:.1f]]--> and the network 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
 # </details>
 #
-# In this run the network gains most where the least was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->; another seed may gain more or less.
+# In this run the network gains most where the least of the context was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->; another seed may gain more or less.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Concatenated or averaged
@@ -425,14 +426,14 @@ show.predict(
 # - *Averaging* sees only which words a window contains. In return, it needs no more weights for a window of 16 than for one of 2<!--[[? by_window[16] == by_window[2]]]-->.
 #   Of the two it is the **weakest interaction** between words.
 # - *Concatenating* gives each *position* its own rows of $V$, and each hidden neuron sums all dimensions of all words before its
-#   nonlinearity, so any two of them can interact. It is the **strongest interaction** of the two. With $D$ dimensions per word, a
+#   nonlinearity, so any two dimensions can interact. It is the **strongest interaction** of the two. With $D$ dimensions per word, a
 #   window of $L$ words and a hidden layer as wide as $x$, $V$ has $DL \times DL$ entries, $O(D^2 L^2)$. (Ours has only 64 hidden neurons.)
 # - Separate rows have a price: what $V$ learns about "king" at one position does not carry over to the next. And the network has
 #   **no sense of time**: nothing tells it that position 2 comes after position 1.
 #
-# *Can the work be divided?* First let every pair of positions exchange their vectors, then let each position compute on its own:
-# about $L^2 D + L D^2$ operations instead of $D^2 L^2$. With $L$ = 1,000 and $D$ = 1,000, that is 2<!--[[(1000**2 * 1000 + 1000 * 1000**2) / 1e9:.0f]]--> billion instead of 1,000<!--[[1000**4 / 1e9:,.0f]]--> billion.
-# [Lecture 15](15_transformer_language_model.ipynb) is about the network that does this.
+# *Can the work be divided?* First let every pair of positions exchange their vectors, then let each position compute on its own.
+# This takes about $L^2 D + L D^2$ operations instead of $D^2 L^2$. With $L$ = 1,000 and $D$ = 1,000, that is 2<!--[[(1000**2 * 1000 + 1000 * 1000**2) / 1e9:.0f]]--> billion instead of
+# 1,000<!--[[1000**4 / 1e9:,.0f]]--> billion. [Lecture 15](15_transformer_language_model.ipynb) is about the network that does this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # > **What goes wrong.** *Off by one.* The window for predicting word $t$ contains words $t-3, t-2, t-1$. If it ends at $t$, the
@@ -506,7 +507,7 @@ show.predict(
 # 48<!--[[sum(layer.out_channels for layer in spelling.filters)]]--> filters are 2 to 4 letters wide and were trained on ten thousand lines of Shakespeare in both spellings
 # (`python -m lectures.recipes old_spelling`). We remove capitals and punctuation.
 #
-# > **Ask yourself.** Which groups of letters do you expect its filters to detect?
+# > **Ask yourself.** Which groups of letters do you expect the network's filters to detect?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from lectures.recipes.old_spelling import letters as plain
@@ -553,7 +554,7 @@ widgets.filter_explorer(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "loue", "cke", "haue", "eere" pull towards 1623: printers used *u* for *v* inside a word, and silent letters were common. "ove"
+# - "loue", "cke", "haue", "eere" pull towards 1623. Printers used *u* for *v* inside a word, and silent letters were common. "ove"
 #   and "ive" pull towards modern spelling. Nobody told the network these rules.
 # - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines. In "O Romeo" no filter fires strongly.
 # - The maximum forgets *where* and *how often*.
@@ -563,8 +564,8 @@ widgets.filter_explorer(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Two channels.** Kim's filters read *words*, and the best of his networks start from vectors that were trained on other text
-# ([lecture 2](02_tokens_and_vectors.ipynb)). Should training change these vectors? Kim uses two copies, as an image has several
-# colour channels: one stays *static*, the other is trained. Each filter is applied to both, and the two responses are added.
+# ([lecture 2](02_tokens_and_vectors.ipynb)). Should training change these vectors? Kim uses two copies, like the colour
+# channels of an image. One stays *static*, the other is trained. Each filter is applied to both, and the two responses are added.
 
 # %% slideshow={"slide_type": "fragment"}
 ready_made = network.embedding.weight.detach()  # here: those of section 1's word model
@@ -579,7 +580,7 @@ print("gradient of the static vectors:", static.weight.grad)
 print("rows of the tuned vectors with a gradient:", int(tuned.weight.grad.any(dim=1).sum()))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Only the words of the line are tuned; the static copy keeps what it knew about all others.
+# Only the vectors of the line's words are tuned; the static copy keeps the original vectors of all words.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Keeping the future out
@@ -633,7 +634,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** A convolution that leaks trains beautifully: the next word is in its window, and the loss goes towards 0. The
-# > shapes are right, there is no error, and the test loss is as low as the training loss, for the model leaks there as well. It fails
+# > shapes are right, there is no error, and the test loss is as low as the training loss, because the model leaks there as well. It fails
 # > only when it generates, when there is no future to see. The test above takes five lines: *change a word and check whether
 # > anything before it changes*. Run it on every language model that you ever write.
 
@@ -703,7 +704,7 @@ with show.held_back() as derivatives:
     print(f"GLU:        {through['GLU']:.3f}")
     print(f"gated tanh: {through['gated tanh']:.3f}")
 show.predict(
-    "At $A = 3$, with the gate half open ($B = 0$): by what factor is the derivative with respect to $A$ smaller for the gated tanh, "
+    "Take $A = 3$ with the gate half open ($B = 0$). By what factor is the derivative with respect to $A$ smaller for the gated tanh, "
     "$\\tanh(A)\\,\\sigma(B)$, than for the GLU?",
     choices={"about 2": 2, "about 10": 10, "about 100": 100},
     answer=through["GLU"] / through["gated tanh"],
@@ -712,7 +713,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The two derivatives are 0.5<!--[[through["GLU"]:.1f]]--> and 0.005<!--[[through["gated tanh"]:.3f]]-->. Gates appear here for the first time; [lecture 8](08_gates.ipynb) is about them.
+# The derivative is 0.5<!--[[through["GLU"]:.1f]]--> for the GLU and 0.005<!--[[through["gated tanh"]:.3f]]--> for the gated tanh. Gates appear here for the first time; [lecture 8](08_gates.ipynb)
+# is about them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Position vectors** (learned position embeddings). A convolution asks the same question everywhere and cannot know where it is.
@@ -737,15 +739,15 @@ for name, logits in {"without positions": without, "with positions": with_positi
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# Without position vectors there is no difference at all<!--[[? (without[4] - without[10]).abs().max() < 1e-6]]-->: the same window gives the same output at every position. (There is
+# Without position vectors there is no difference at all<!--[[? (without[4] - without[10]).abs().max() < 1e-6]]-->, because the same window gives the same output at every position. (There is
 # an exception: near the start, the zeros in front reveal the position.) With position vectors the two outputs differ<!--[[? (with_positions[4] - with_positions[10]).abs().max() > 0.01]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Trained and translating.** In Gehring's translator, convolutions with zeros on both sides encode the source. A causal decoder reads the
-# translation so far, and each of its layers attends to the source ([lecture 12](12_attention.ipynb)). The distribution of the next word
-# comes from the state of the *top* layer, $\mathrm{softmax}(h_t^L W_o + b_o)$. Here is a small one. It translates number words below a
-# thousand into digits; 200 of the 999 numbers are held out.
+# **Trained and translating.** In Gehring's translator, convolutions with zeros on both sides encode the source. A causal decoder
+# reads the translation so far, and each of its layers attends to the source ([lecture 12](12_attention.ipynb)). The distribution of
+# the next word comes from the state of the *top* layer, $\mathrm{softmax}(h_t^L W_o + b_o)$. Here is a small translator of this
+# kind. It translates number words below a thousand into digits; 200 of the 999 numbers are held out.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 NUMERALS = (
@@ -812,7 +814,7 @@ for n, digits in list(zip(held_out, translated, strict=True))[:4]:
     print(" ".join(spelled_out(n)), "→", digits)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# It translates 98<!--[[100 * sum(str(n) == w for n, w in zip(held_out, translated)) / len(held_out):.0f]]--> % of the held-out numbers correctly (one run, an easy task), zeros included: "five hundred" has none, 500 has two.
+# It translates 98<!--[[100 * sum(str(n) == w for n, w in zip(held_out, translated)) / len(held_out):.0f]]--> % of the held-out numbers correctly (one run, an easy task). This includes the zeros: "five hundred" has none, 500 has two.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Who sees whom
@@ -826,8 +828,8 @@ for n, digits in list(zip(held_out, translated, strict=True))[:4]:
 HTML(widgets.paths_svg())
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A step to the right composes, a step upwards abstracts. A recurrent network does both in one tanh, one word at a time. Each way of
-# composing builds an assumption about language into the network before any training: its **inductive bias**.
+# In the picture, a step to the right composes and a step upwards abstracts. A recurrent network does both in one tanh, one word at
+# a time. Each way of composing builds an assumption about language into the network before any training: its **inductive bias**.
 #
 # | | composition | built-in assumption | steps between two words $n$ apart | + | − |
 # |---|---|---|---|---|---|
@@ -911,22 +913,22 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last. 3 layers of kernel 3 with dilations 1, 2, 4 see exactly these 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words; without dilations,
-#   even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
+# - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last word. 3 layers of kernel 3 with dilations 1, 2, 4 see exactly the 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words from "cat" to the
+#   last; without dilations, even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
 # - The drawing and the measurement agree for every setting.
-# - With attention, all words except the last have about equally strong gradients<!--[[? max(others) < 2.5 * min(others)]]-->, however distant. The last word's is a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times
-#   stronger; its own vector also reaches the top directly, past the attention.
+# - With attention, all words except the last have about equally strong gradients<!--[[? max(others) < 2.5 * min(others)]]-->, however distant. The gradient of the last word is
+#   a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times stronger; the vector of this word also reaches the top directly, past the attention.
 # </details>
 #
-# The architecture decides what a model *can* see. How strongly it sees it before training is a matter of the initial weights as
-# well: the factor is thousands<!--[[? by_default[2] > 1000]]--> with one matrix and at most 3<!--[[max(orthogonal):.0f]]--> with another. What it *will* use, training decides;
+# The architecture decides what a model *can* see. How strongly it sees a distant word before training also depends on the initial
+# weights: the factor is thousands<!--[[? by_default[2] > 1000]]--> with one matrix and at most 3<!--[[max(orthogonal):.0f]]--> with another. Training decides what the model *will* use;
 # [lecture 7](07_vanishing_gradients.ipynb) follows the gradient through time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Measured: the table of [lecture 1](01_language_models.ipynb), continued
 #
 # All models use the same split and the same 5,000 words. The networks have 128 dimensions per word and see the training plays
-# once, one run each; nothing is tuned (`python -m lectures.recipes perplexity`). They are not alike in everything else: the
+# once. Each was trained once, and nothing is tuned (`python -m lectures.recipes perplexity`). They also differ in other ways: the
 # convolution uses one table for embeddings and output (*tied*), the windows use two, with larger initial embeddings.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -977,20 +979,20 @@ show.predict(
     f"A 2-gram, which sees one word, has a perplexity of {rows['2-gram, Kneser–Ney']:.1f}. Which of our three networks was worse, in its single run?",
     choices=[*networks, "none of them"],
     answer=worse[0] if worse else "none of them",
-    why="It does not know which of its four words came last.",
+    why="The averaged window does not know which of its four words came last.",
     reveals=measured,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The averaged window has 96.0<!--[[rows["averaged, window 4"]:.1f]]-->; a 2-gram, which sees one word but knows that it is the last, has 71.2<!--[[rows["2-gram, Kneser–Ney"]:.1f]]-->.
+# - The averaged window has a perplexity of 96.0<!--[[rows["averaged, window 4"]:.1f]]-->. A 2-gram, which sees one word but knows that it is the last, has 71.2<!--[[rows["2-gram, Kneser–Ney"]:.1f]]-->.
 # - How much does the last word matter? In the network of section 2 we replaced one word of each window by a random one. The
 #   perplexity on a test play, 52<!--[[unharmed:.0f]]-->, rises to 59<!--[[harmed[0]:.0f]]--> if we replace the first word and to 589<!--[[harmed[3]:.0f]]--> if we replace the last.
 # - The concatenated window (57.4<!--[[rows["concatenated, window 4"]:.1f]]-->) and the 5-gram (57.9<!--[[rows["5-gram, Kneser–Ney"]:.1f]]-->) are too close for single runs. The network of section 2, trained for
 #   three<!--[[words(result["network"]["passes"])]]--> epochs instead of one, has 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
-# - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->. They are not smaller: with two tables, like the window, they would have 1,613,192<!--[[untied:,]]--> parameters, the
-#   window has 1,350,664<!--[[untied_window:,]]-->.
+# - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->. They are not smaller: with two tables, like the window, they would have 1,613,192<!--[[untied:,]]--> parameters, whereas
+#   the window has 1,350,664<!--[[untied_window:,]]-->.
 # </details>
 #
 # A window must know the order of its words, above all which one is last<!--[[? harmed[3] == max(harmed)]]-->. The convolutions lead in this single run, but they differ from
@@ -1005,7 +1007,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
 # finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation.
 #
-# So this is what a model must know about *queen*: a vector near that of *king*. With such vectors a network predicts in contexts that it
+# So this is what a model must know about *queen*: its vector is near that of *king*. With such vectors a network predicts in contexts that it
 # has never seen, but only from the words inside its window. A recurrent network reads from left to right and carries along what it
 # needs.
 
@@ -1025,7 +1027,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 #    good not"?
 # <details><summary>Answer</summary>Yes, if the filter spans the difference, because order counts inside its width. Beyond its width it cannot, because the network forgets which filter fired first.</details>
 #
-# 4. Three causal layers, kernel 3, dilations 1, 3, 9. How many words does a prediction see?
+# 4. Three causal layers have kernel 3 and the dilations 1, 3 and 9. How many words does a prediction see?
 # <details><summary>Answer</summary>It sees 1 + 2·(1 + 3 + 9) = 27<!--[[1 + 2 * (1 + 3 + 9)]]--> words.</details>
 #
 # 5. Your convolutional model has a test perplexity of 1.3 and writes nonsense. What do you do first?

@@ -6,11 +6,11 @@
 #
 # <img src="figures/same_network.svg" width="860" alt="Test loss of one network after the same 1,000 steps under 11 settings, five seeds each: from 2.32 nats per character to 3.08. Guessing is 4.41.">
 #
-# *Each row is one optimiser at one rate, each dot one seed, each bar the 95 % interval of their mean. The network has 61,826<!--[[sum(p.numel() for p in network().parameters()):,]]--> parameters and
-# learns the next character of Shakespeare from the previous 16<!--[[train.shape[1] - 1]]-->.*
+# *Each row is one optimiser at one rate, each dot one seed, each bar the 95 % interval of the seeds' mean. The network has 61,826<!--[[sum(p.numel() for p in network().parameters()):,]]-->
+# parameters and learns the next character of Shakespeare from the previous 16<!--[[train.shape[1] - 1]]-->.*
 #
 # The architecture is the same in every row. Where does the gap between the best row and the worst come from? Which rows belong to
-# which optimiser? Sections 2 and 3 tell.
+# which optimiser? Sections 2 and 3 answer both questions.
 #
 # **After this lecture you can**
 # - say what a minibatch's gradient estimates, and how its error falls as the minibatch grows;
@@ -82,8 +82,8 @@ def loss_of(model, batch):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The loss that we want to lower is a mean over *all* $N$ windows of the training text; here this is one play, with 133,383<!--[[len(train):,]]--> windows.
-# So is its gradient:
+# The loss that we want to lower is a mean over *all* $N$ windows of the training text, which here is one play with 133,383<!--[[len(train):,]]--> windows. Its
+# gradient is a mean as well:
 #
 # $$L(w) = \frac{1}{N} \sum_{n=1}^{N} \ell_n(w), \qquad \nabla L = \frac{1}{N} \sum_{n=1}^{N} \nabla \ell_n .$$
 #
@@ -154,7 +154,7 @@ show.predict(
 #   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle.
 # - As the network improves, the full gradient gets shorter, and the relative error grows. For these biases, the error of 64 examples is
 #   0.6<!--[[noise[0]:.1f]]--> times the full gradient before training and 3.9<!--[[noise[1]:.1f]]--> times after 200 steps. (McCandlish et al. 2018 predict from this ratio
-#   how large a minibatch is worth it.)
+#   how large a minibatch is worth using.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -206,14 +206,14 @@ compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With minibatches of 1,024 the loss ends 0.18<!--[[paired(large, small)[0]:.2f]]--> ± 0.03<!--[[paired(large, small)[1]:.2f]]--> nats higher than with 16<!--[[? paired(large, small)[0] > paired(large, small)[1]]]-->: the same examples make only a 64th of the steps.
-# - With 128 it ends 0.018<!--[[paired(middle, small)[0]:.3f]]--> ± 0.016<!--[[paired(middle, small)[1]:.3f]]--> nats higher than with 16, for an eighth of the steps. The intervals in the picture overlap;
+# - With minibatches of 1,024 the loss ends 0.18<!--[[paired(large, small)[0]:.2f]]--> ± 0.03<!--[[paired(large, small)[1]:.2f]]--> nats higher than with 16<!--[[? paired(large, small)[0] > paired(large, small)[1]]]-->. The same examples make only a 64th of the steps.
+# - With 128 it ends 0.018<!--[[paired(middle, small)[0]:.3f]]--> ± 0.016<!--[[paired(middle, small)[1]:.3f]]--> nats higher than with 16, and takes an eighth of the steps. The intervals in the picture overlap;
 #   compared *seed by seed*, the difference is just visible (section 7).
 # </details>
 #
-# For the same number of examples, small minibatches lose least. For the same number of *steps*, larger ones are better, and a GPU may
-# process 1,024 examples as fast as one. Beyond some size, which depends on the task, a larger minibatch saves hardly any steps (Shallue
-# et al. 2019).
+# For the same number of examples, small minibatches end at the lowest loss. For the same number of *steps*, larger ones are better,
+# and a GPU may process 1,024 examples as fast as one. Beyond some size, which depends on the task, a larger minibatch saves hardly
+# any steps (Shallue et al. 2019).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Four optimisers, three lines each
@@ -261,7 +261,7 @@ def adamw(w, g, memory, rate, decay=0.1):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 def largest_difference(ours, theirs):
-    """Between our weights and those of an optimiser of PyTorch after 50 steps."""
+    """The largest difference between our weights and those of PyTorch's optimiser after 50 steps."""
     w, memory = torch.linspace(-1, 1, 5).double(), {}
     parameter = w.clone().requires_grad_()
     optimiser = theirs([parameter])
@@ -317,18 +317,18 @@ widgets.optimiser_race(
 # <details><summary><b>What to notice</b></summary>
 #
 # - SGD and momentum only add gradients, so their paths rotate with the valley and their losses stay the same. Adam divides entry by
-#   entry: it evens out a valley that lies along an axis of the weights, and loses that advantage when the valley lies diagonally.
+#   entry, so it evens out a valley that lies along an axis of the weights and loses that advantage when the valley lies diagonally.
 # - In momentum's sum the steps along the floor add up, and the swings across the valley cancel.
 # - At a rate of 2.1, each of SGD's steps across the valley is longer than the previous one. At 1.9 SGD still converges.
-# - With noisy gradients and a constant rate no optimiser settles: it keeps jumping around the bottom, in larger jumps at a larger
-#   rate. Section 3 lowers the rate during training.
+# - With noisy gradients and a constant rate no optimiser settles. Each keeps jumping around the bottom, in larger jumps at a
+#   larger rate. Section 3 lowers the rate during training.
 # - AdamW's decay pulls towards 0, and the bottom of this valley happens to be at 0.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### One language model
 #
-# Valleys are easy to draw, but they can mislead. So we race the four on a real loss, for 1,000 steps of 64 windows, with five
+# Valleys are easy to draw, but they can mislead. So we race the four optimisers on a real loss, for 1,000 steps of 64 windows, with five
 # seeds and every optimiser at its best rate (`python -m lectures.recipes optimisers`). With the same seed, all four get the same
 # initial weights and the same minibatches, so we can compare them seed by seed.
 
@@ -365,7 +365,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Seed by seed, Adam ends 0.096<!--[[-paired(raced["Adam"], raced["SGD"])[0]:.3f]]--> ± 0.009<!--[[paired(raced["Adam"], raced["SGD"])[1]:.3f]]--> nats below SGD<!--[[? -paired(raced["Adam"], raced["SGD"])[0] > paired(raced["Adam"], raced["SGD"])[1]]]-->.
-# - Two effects that textbooks describe do not appear here: momentum minus SGD is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]-->, AdamW minus Adam −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->.
+# - Two effects that textbooks describe do not appear here: momentum minus SGD is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats, AdamW minus Adam −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->.
 #   Differences smaller than these intervals would not show.
 # - AdamW's decay has little to correct here: the race uses 64,000<!--[[race["steps"] * 64:,]]--> of 4.3<!--[[sum(map(len, shakespeare.texts("train"))) / 1e6:.1f]]--> million windows.
 # </details>
@@ -390,9 +390,9 @@ ten_times = f"{float(best_adam) / 10:g}"
 slow = adams[ten_times]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# In this race the learning rate matters more than the optimiser: a rate ten times too small costs Adam 0.35<!--[[paired(slow["test"], raced["Adam"])[0]:.2f]]--> nats, SGD instead of
-# Adam 0.10<!--[[paired(raced["SGD"], raced["Adam"])[0]:.2f]]-->. At the small rate the loss is still falling when the 1,000 steps end<!--[[? all(seed[-1] < seed[-2] for seed in slow["curve"]["dev"])]]-->; at a rate of 10 SGD diverges<!--[[? None in race["by"]["SGD"]["rates"]["10"]["test"]]]-->. Start a sweep with factors of
-# three, and widen the grid until both of its ends are worse than its best.
+# In this race the learning rate matters more than the optimiser: a rate ten times too small costs Adam 0.35<!--[[paired(slow["test"], raced["Adam"])[0]:.2f]]--> nats, whereas SGD
+# instead of Adam costs 0.10<!--[[paired(raced["SGD"], raced["Adam"])[0]:.2f]]-->. At the small rate the loss is still falling when the 1,000 steps end<!--[[? all(seed[-1] < seed[-2] for seed in slow["curve"]["dev"])]]-->; at a rate of 10 SGD diverges<!--[[? None in race["by"]["SGD"]["rates"]["10"]["test"]]]-->.
+# Start a sweep with factors of three, and widen the grid until both of its ends are worse than its best.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let somebody choose an optimiser and move its rate from small to large; before each move, ask what the five curves will do.
@@ -401,14 +401,14 @@ slow = adams[ten_times]
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Warm-up and cosine
 #
-# At the start Adam's averages contain few gradients; a **warm-up** begins with small steps. At the end the noise of the minibatches
-# keeps the weights jumping; a decay ends with small steps. The usual **schedule** of language models rises linearly for $T_w$ steps
+# At the start Adam's averages contain few gradients, so a **warm-up** begins with small steps. At the end the noise of the minibatches
+# keeps the weights jumping, so a decay ends with small steps. The usual **schedule** of language models rises linearly for $T_w$ steps
 # and then falls along half a cosine. This is a **cosine schedule** (Loshchilov & Hutter 2017; warm-up as in Goyal et al. 2017):
 #
 # $$\eta_t = \eta \cdot \begin{cases} t / T_w & t < T_w \\[2pt]
 #   f + (1 - f)\,\tfrac12 \left(1 + \cos \pi \frac{t - T_w}{T - T_w}\right) & t \ge T_w \end{cases}$$
 #
-# $T$ is the total number of steps, and $f$, the *floor*, is the fraction of $\eta$ at the end.
+# $T$ is the total number of steps, and $f$, the *floor*, is the fraction of $\eta$ that is left at the end.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -432,16 +432,16 @@ with_rate = {f"{name}, rate {schedules['by'][name]['best']}": v for name, v in s
 against_constant = {name: paired(v, scheduled["constant"]) for name, v in scheduled.items()}
 show.predict(
     "We train the small network again, with Adam for 500 steps, each schedule at its own best rate. By how many nats per character do "
-    "warm-up and cosine together lower the test loss?",
+    "warm-up and cosine together lower the test loss, compared with a constant rate?",
     choices={"about 0.02": 0.02, "about 0.1": 0.1, "about 0.5": 0.5},
     answer=schedule_means["constant"] - schedule_means["warm-up, cosine"],
-    why="Look at the rates as well: with the cosine a larger one is best.",
+    why="Look at the rates as well: with the cosine a larger rate is best.",
     reveals=lambda: compared(with_rate, 2.4, 2.5, "Test loss of four schedules"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Compared seed by seed with a constant rate, warm-up and cosine together lower the loss by 0.018<!--[[-against_constant["warm-up, cosine"][0]:.3f]]--> ± 0.014<!--[[against_constant["warm-up, cosine"][1]:.3f]]--><!--[[? -against_constant["warm-up, cosine"][0] > against_constant["warm-up, cosine"][1]]]-->. Warm-up
-# alone *raises* it, by 0.008<!--[[against_constant["warm-up"][0]:.3f]]--> ± 0.004<!--[[against_constant["warm-up"][1]:.3f]]--><!--[[? against_constant["warm-up"][0] > against_constant["warm-up"][1]]]-->; the cosine alone makes a difference of +0.004<!--[[against_constant["cosine"][0]:+.3f]]--> ± 0.010<!--[[against_constant["cosine"][1]:.3f]]-->, which five seeds cannot
+# Compared seed by seed with a constant rate, warm-up and cosine together lower the loss by 0.018<!--[[-against_constant["warm-up, cosine"][0]:.3f]]--> ± 0.014<!--[[against_constant["warm-up, cosine"][1]:.3f]]--><!--[[? -against_constant["warm-up, cosine"][0] > against_constant["warm-up, cosine"][1]]]--> nats. Warm-up
+# by itself *raises* it by 0.008<!--[[against_constant["warm-up"][0]:.3f]]--> ± 0.004<!--[[against_constant["warm-up"][1]:.3f]]--><!--[[? against_constant["warm-up"][0] > against_constant["warm-up"][1]]]-->; the cosine by itself makes a difference of +0.004<!--[[against_constant["cosine"][0]:+.3f]]--> ± 0.010<!--[[against_constant["cosine"][1]:.3f]]-->, which five seeds cannot
 # tell from 0<!--[[? abs(against_constant["cosine"][0]) < against_constant["cosine"][1]]]-->. This is a small network and a short run. [Lecture 15](15_transformer_language_model.ipynb) tests the warm-up of a Transformer.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -459,7 +459,7 @@ show.predict(
 # $$\operatorname{var}(hW) = n\, s_w^2 \; \overline{h^2},$$
 #
 # where $\overline{h^2}$ is the mean of the squared entries of $h$. *Every layer* multiplies the size of the signal by
-# $\sqrt{n}\,s_w$, the **gain**. Twenty layers with a gain of 0.5 leave a millionth<!--[[? round(1e6 * 0.5 ** 20, 1) == 1]]--> of it. So keep the gain at 1: $s_w^2 = 1/n$.
+# $\sqrt{n}\,s_w$, the **gain**. Twenty layers with a gain of 0.5 leave a millionth<!--[[? round(1e6 * 0.5 ** 20, 1) == 1]]--> of the signal. So keep the gain at 1: $s_w^2 = 1/n$.
 # **Glorot** & Bengio (2010) want the same for the gradient, which runs through $W^\top$, and compromise on
 # $2 / (n_{\text{in}} + n_{\text{out}})$. **He** et al. (2015) note that ReLU sets half of the entries to 0, which halves
 # $\overline{h^2}$, and take $2/n$.
@@ -495,7 +495,7 @@ show.predict(
     "What is left of a signal of size 1 after 20 layers?",
     choices={"about 10⁻²": 1e-2, "about 10⁻⁶": 1e-6, "about 10⁻²²": 1e-22, "exactly 0": 1e-60},
     answer=after_small,
-    why="Each layer multiplies by $0.01 \\sqrt{128/2} = 0.08$. Which gain preserves the signal with ReLU, and which with tanh? How exact must it be?",
+    why="Each layer multiplies the signal by $0.01 \\sqrt{128/2} = 0.08$. Which gain preserves the signal with ReLU, and which with tanh? How exact must it be?",
     reveals=lambda: widgets.signal_playground(signal, list(ACTIVATIONS)),
 )
 
@@ -510,8 +510,8 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Does it matter for training? We trained 20 layers of 64 units with ReLU from four initialisations, for 300 steps and with five
-# seeds each, at the better of two rates. Two of these four we trained for longer, at one rate and with three seeds
+# Does the initialisation matter for training? We trained 20 layers of 64 units with ReLU from four initialisations, for 300 steps
+# and with five seeds each, at the better of two rates. We trained two of these four for longer, at one rate and with three seeds
 # (`python -m lectures.recipes deep_networks`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -536,14 +536,15 @@ compared(short_runs | after, 2.5, 3.5, "Test loss of 20 layers by initialisation
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At 0.01 no signal arrives at the top. The network learns only how frequent each character is, and 2,000<!--[[deep["longer"]["steps"]:,]]--> steps do not help: it ends
-#   at 3.379<!--[[mean_interval(longer["0.01"])[0]:.3f]]--> ± 0.003<!--[[mean_interval(longer["0.01"])[1]:.3f]]-->.
-# - With He's rule the same steps lead to 2.65<!--[[mean_interval(longer["He"])[0]:.2f]]--> ± 0.05<!--[[mean_interval(longer["He"])[1]:.2f]]--><!--[[? mean_interval(longer["0.01"])[0] - mean_interval(longer["He"])[0] > 0.5]]-->.
-# - After 300 steps the difference is small, and five seeds do not rank the other three. A short run would have taught that initial
-#   weights hardly matter.
+# - With weights of 0.01 no signal arrives at the top. The network learns only how frequent each character is, and 2,000<!--[[deep["longer"]["steps"]:,]]--> steps do not
+#   help: it ends at 3.379<!--[[mean_interval(longer["0.01"])[0]:.3f]]--> ± 0.003<!--[[mean_interval(longer["0.01"])[1]:.3f]]-->.
+# - With He's rule the same steps lead to a loss of 2.65<!--[[mean_interval(longer["He"])[0]:.2f]]--> ± 0.05<!--[[mean_interval(longer["He"])[1]:.2f]]--><!--[[? mean_interval(longer["0.01"])[0] - mean_interval(longer["He"])[0] > 0.5]]-->.
+# - After 300 steps the difference is small, and five seeds do not rank the other three initialisations. A short run would have
+#   taught that initial weights hardly matter.
 # </details>
 #
-# In this plain stack a signal of the right size is necessary. It is not sufficient: one hidden layer is at 2.6<!--[[sum(seed[2] for seed in adams["0.003"]["curve"]["dev"]) / 5:.1f]]--> after 250 steps.
+# In this plain stack a signal of the right size is necessary. It is not sufficient: a network with one hidden layer is at 2.6<!--[[sum(seed[2] for seed in adams["0.003"]["curve"]["dev"]) / 5:.1f]]--> after
+# 250 steps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The four rows are the same network with the same number of parameters. Ask how the class would notice the fault in practice.
@@ -553,7 +554,7 @@ compared(short_runs | after, 2.5, 3.5, "Test loss of 20 layers by initialisation
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Normalisation
 #
-# Section 4 chose weights that keep the size of the signal on average. **Normalisation** enforces it: subtract a mean, divide by a
+# Section 4 chose weights that keep the size of the signal on average. **Normalisation** enforces this size: subtract a mean, divide by a
 # standard deviation, and let the network learn a gain and a shift (which start at 1 and 0, and are left out here).
 #
 # $$\hat h = \frac{h - \text{mean}(h)}{\sqrt{\text{var}(h) + \varepsilon}}$$
@@ -621,15 +622,15 @@ compared(everything, 2.5, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In this plain stack neither normalisation helps. After 300 steps at the better of two rates, every network with one has learned
+# - In this plain stack neither normalisation helps. After 300 steps at the better of two rates, every normalised network has learned
 #   hardly more than how frequent each character is<!--[[? all(abs(mean - stuck) < 0.06 for mean in normed)]]-->. We do not know why.
-# - With residual connections the same layers learn. At the same rate, 0.003, the loss is lower by 0.67<!--[[he_gain[0]:.2f]]--> ± 0.04<!--[[he_gain[1]:.2f]]--> from He's weights.
-# - It is lower by 0.63<!--[[small_gain[0]:.2f]]--> ± 0.03<!--[[small_gain[1]:.2f]]--> from weights of 0.01, with which nothing else in this section learned anything. (The picture shows the residual
-#   networks at their own best rate, which is higher.)
+# - With residual connections the same layers learn. At the same rate, 0.003, they lower the loss by 0.67<!--[[he_gain[0]:.2f]]--> ± 0.04<!--[[he_gain[1]:.2f]]--> nats from He's weights.
+# - They lower it by 0.63<!--[[small_gain[0]:.2f]]--> ± 0.03<!--[[small_gain[1]:.2f]]--> from weights of 0.01, with which nothing else in this section learned anything. (The picture shows
+#   the residual networks at their own best rate, which is higher.)
 # </details>
 #
-# A residual connection gives signal and gradient a path that passes no weights, whatever their initial values. In 300 steps nothing
-# else that we tried on twenty layers comes near it. To keep the *size* of a signal is not enough to train a deep stack; in
+# A residual connection gives signal and gradient a path that passes through no weights, whatever their initial values. In 300 steps nothing
+# else that we tried on twenty layers comes near it. Keeping the *size* of a signal is not enough to train a deep stack; in
 # Transformers, normalisation and residual connections come together ([lecture 15](15_transformer_language_model.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -640,9 +641,9 @@ compared(everything, 2.5, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Overfitting, on purpose
 #
-# So far most examples were new. To see **overfitting**, a loss that falls on the training text while it rises on new text, we give the
-# network 5,000 characters, two pages, and let it read them about nineteen<!--[[? round(1500 * 64 / len(two_pages)) == 19]]--> times. One curve is the **training loss**, the other is the **development loss**, measured on a play that the network never
-# trains on.
+# So far most examples were new. **Overfitting** means that the loss falls on the training text while it rises on new text. To see
+# it, we give the network 5,000 characters, two pages, and let it read them about nineteen<!--[[? round(1500 * 64 / len(two_pages)) == 19]]--> times. One curve is the **training
+# loss**, the other is the **development loss**, measured on a play that the network never trains on.
 
 # %% slideshow={"slide_type": "fragment"}
 two_pages, held_out = windows(shakespeare.texts("train")[0][:5000]), dev[:: len(dev) // 1000]
@@ -747,13 +748,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the last step the strongest decay that we tried is at 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, doing nothing at 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a smaller network overfit as well,
-#   only more slowly.
-# - Stopped at its best step, dropout has 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->: less than plain early stopping, 3.11<!--[[mean_interval(outcomes["early stopping"])[0]:.2f]]-->. Remedies can be combined.
+# - At the last step the strongest decay that we tried ends with a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, doing nothing with 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
+#   smaller network overfit as well, only more slowly.
+# - Stopped at its best step, dropout has 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->. That is less than the 3.11<!--[[mean_interval(outcomes["early stopping"])[0]:.2f]]--> of plain early stopping. Remedies can be combined.
 # - The strongest decay and the strongest dropout that we tried were the best, so stronger ones may be better still.
 # </details>
 #
-# On two pages, weight decay and stopping help a great deal, and nothing helps as much as 32 times the text, which ends at 2.43<!--[[mean_interval(outcomes["more data 32 times"])[0]:.2f]]-->
+# On two pages, weight decay and stopping help a great deal, but nothing helps as much as 32 times the text, which ends at 2.43<!--[[mean_interval(outcomes["more data 32 times"])[0]:.2f]]-->
 # (`python -m lectures.recipes overfitting`, five seeds each).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -794,8 +795,8 @@ print("128 minus 16, seed by seed: {:+.3f} ± {:.3f}".format(*paired(middle, sma
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Compare seed by seed.** The two intervals of section 1 overlap, and yet there is a difference: overlap proves nothing (Schenker &
-# Gentleman 2001). The third seed is the worst for both sizes<!--[[? small.index(max(small)) == middle.index(max(middle)) == 2]]-->; such luck they share. If both methods get the same seeds, and so the same
-# initial weights and data in the same order, subtract seed by seed. What they share cancels, and the interval of the *differences*
+# Gentleman 2001). The third seed is the worst for both sizes<!--[[? small.index(max(small)) == middle.index(max(middle)) == 2]]-->, so they share such luck. If both methods get the same seeds, and so the same
+# initial weights and data in the same order, subtract seed by seed. Their shared luck cancels, and the interval of the *differences*
 # decides.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -807,7 +808,7 @@ wrong = (
     / len(many[better]) ** 2
 )
 show.predict(
-    f"ReLU or GELU? We trained both with {len(many['ReLU'])} seeds; over all of them {better} has the lower mean. You run each *once*. "
+    f"ReLU or GELU? We trained both with {len(many['ReLU'])} seeds; over all of them {better} has the lower mean loss. You run each *once*. "
     "How likely are you to name the wrong one?",
     choices={"about 1 %": 0.01, "about 10 %": 0.1, "about 25 %": 0.25, "about 40 %": 0.4},
     answer=wrong,
@@ -819,10 +820,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With two seeds each the intervals are so wide ($t$ = 12.7<!--[[T[0]:.1f]]-->) that they show hardly any difference. Five seeds are a good start.
-# - How many seeds you need depends on the difference. For one of twice the spread, five are enough; for one of a tenth of the spread you
-#   need some 1,570<!--[[2 * ((1.96 + 0.8416) / 0.1) ** 2:,.0f]]--> for each method (to find it four times out of five).
+# - How many seeds you need depends on the difference. For a difference of twice the spread between seeds, five are enough;
+#   for a difference of a tenth of the spread you need some 1,570<!--[[2 * ((1.96 + 0.8416) / 0.1) ** 2:,.0f]]--> for each method (to find it four times out of five).
 # - In "ReLU against itself" there is no difference to find, yet now and then a draw shows one. Its curve counts these false alarms. The
-#   other curve is for twenty variants that are all alike: how often does at least one of them show a difference?
+#   other curve is for twenty variants that are all alike. It counts how often at least one of them shows a difference.
 # </details>
 #
 # Two runs prove nothing, and the best of twenty variants is not a discovery. Plan the seeds before you run them, use the same ones for
@@ -836,8 +837,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The loss does not fall
 #
-# Here are seven training runs of our network, 150 steps each. One is healthy; each of the others has one fault that is common in
-# practice. The thin line is the loss of guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
+# Here are seven training runs of our network, our patients, with 150 steps each. One is healthy; each of the others has one fault
+# that is common in practice. The thin line is the loss of guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -903,9 +904,9 @@ show.predict(
 #
 # - One loss is far lower than any sound network could reach in 150 steps. A loss that is too good is an alarm; here the input
 #   contains its target.
-# - One begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line: with all weights at 0 only the biases of the output get a
+# - One loss begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line. With all weights at 0 only the biases of the output get a
 #   gradient, and Adam moves each of them by about the rate at every step.
-# - One network learns only how frequent each character is: its targets do not belong to its inputs.
+# - One network learns only how frequent each character is, because its targets do not belong to its inputs.
 # - Two losses hardly move. In one run the rate is too small; in the other a softmax precedes a loss that already contains one.
 # </details>
 
@@ -923,9 +924,9 @@ show.predict(
 # | training and development loss | both fall | overfitting (section 6) |
 # | a different seed | the same result | the result depended on the seed (section 7) |
 #
-# Where does the gap of the first picture come from? From the learning rate first, then from the optimiser; a schedule adds a little. In
-# twenty layers, residual connections came before all of these. None of this is a law: measure it in *your* network, against a tuned
-# baseline and with paired seeds.
+# Where does the gap of the first picture come from? It comes first from the learning rate, then from the optimiser; a schedule adds
+# a little. In twenty layers, residual connections mattered more than all of these. None of this is a law: measure it in *your*
+# network, against a tuned baseline and with paired seeds.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let groups of two diagnose all seven patients before anybody answers; five minutes. The usual mistake is to tune the rate of a
@@ -966,7 +967,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # ## Check yourself
 #
 # 1. The error of a minibatch's gradient is 0.8 at $B = 16$. What is it at $B = 256$?
-# <details><summary>Answer</summary>0.2<!--[[0.8 / (256 / 16) ** 0.5:.1f]]-->, because sixteen times the examples leave a quarter of the error.</details>
+# <details><summary>Answer</summary>It is 0.2<!--[[0.8 / (256 / 16) ** 0.5:.1f]]-->, because sixteen times the examples leave a quarter of the error.</details>
 #
 # 2. Momentum with $\beta = 0.9$ meets the same gradient $g$ again and again. How long do its steps become?
 # <details><summary>Answer</summary>v approaches g/(1 − 0.9) = 10 g, so the steps become ten times as long as SGD's at the same rate. This is one reason why its best rate is smaller.</details>
@@ -977,11 +978,11 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # 4. A ReLU layer has 512 inputs. What standard deviation does He's rule give its weights?
 # <details><summary>Answer</summary>It gives them √(2/512) = 0.0625<!--[[(2 / 512) ** 0.5]]-->.</details>
 #
-# 5. Training loss 1.2, development loss 3.4. Your colleague suggests a larger network. Is that a good idea?
+# 5. The training loss is 1.2, the development loss 3.4. Your colleague suggests a larger network. Is that a good idea?
 # <details><summary>Answer</summary>Not until the gap is closed, because the network already fits the training text far better than new text.</details>
 #
-# 6. Two methods with the same three seeds: 2.31, 2.35, 2.33 and 2.36, 2.34, 2.39. Is the first one better?
-# <details><summary>Answer</summary>Seed by seed the first one is lower by 0.033<!--[[-paired([2.31, 2.35, 2.33], [2.36, 2.34, 2.39])[0]:.3f]]--> ± 0.094<!--[[paired([2.31, 2.35, 2.33], [2.36, 2.34, 2.39])[1]:.3f]]-->, so these seeds do not show it. More seeds may.</details>
+# 6. With the same three seeds, one method has losses of 2.31, 2.35 and 2.33, another of 2.36, 2.34 and 2.39. Is the first one better?
+# <details><summary>Answer</summary>Seed by seed the first one is lower by 0.033<!--[[-paired([2.31, 2.35, 2.33], [2.36, 2.34, 2.39])[0]:.3f]]--> ± 0.094<!--[[paired([2.31, 2.35, 2.33], [2.36, 2.34, 2.39])[1]:.3f]]-->, so these seeds do not show that it is better. More seeds may.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *"Check yourself" is not projected: 5 minutes at the end, or homework. Read questions 1, 3 and 6 aloud and ask for a show of hands.

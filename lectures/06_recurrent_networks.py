@@ -55,7 +55,7 @@ from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagatio
 # The feed-forward model of [lecture 4](04_windows_and_convolutions.ipynb) reads a window of, say, four words and cannot see anything
 # before it. A wider window needs more weights, one block per position, and it still ends somewhere.
 #
-# You do not read in windows. You read one word, update what you know a little, and read on. So give the network a **state** $h$, a
+# You do not read in windows. You read one word, update your picture of the text a little, and read on. So give the network a **state** $h$, a
 # vector that summarises what it has read so far. Each **step** computes the next state from the previous state and the next word
 # $x_t$:
 #
@@ -119,7 +119,7 @@ forgetful, _ = read(["the", "dogs", "near", "the", "house"], embedding, 0 * U, W
 
 
 def subject(factor, sentence="the dogs near the house"):
-    """What the unit “subject” holds at the end, with U multiplied by the factor."""
+    """The final value of the unit “subject” if U is multiplied by the factor."""
     return read(sentence.split(), embedding, factor * U, W, V)[0][0].item()
 
 
@@ -152,9 +152,9 @@ show.predict(
 #
 # - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56<!--[[subject(1):.2f]]-->, but not below 0; if more words followed, it would
 #   climb back<!--[[? subject(1, "the dogs near the house by the") > 0.9]]-->.
-# - At factor 0, the network says "is": the last word was "house".
-# - At factors of 0.8<!--[[says_are[0]]]--> and more it says "are"<!--[[? says_are == tenths[-len(says_are) :]]]-->. At smaller ones "dogs" has faded too much by the time "house" arrives. Watch the unit
-#   at "near" and "the". Where $u < 1$, up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, each step shrinks the memory.
+# - At factor 0, the network says "is", because the last word was "house".
+# - At factors of 0.8<!--[[says_are[0]]]--> and more it says "are"<!--[[? says_are == tenths[-len(says_are) :]]]-->. At smaller factors "dogs" has faded too much by the time "house" arrives. Watch the unit
+#   at "near" and "the". Up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, $u$ is below 1 and each step shrinks the memory.
 # </details>
 #
 # A unit that feeds back into itself remembers; a unit without this feedback forgets immediately. A trained network has hundreds of
@@ -214,8 +214,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# With as many weights as a window of two<!--[[words(recurrent_weights // d**2)]]--> words has, a recurrent network can in principle read the whole past, if it can fit it into one
-# state.
+# The recurrent network has as many weights as a layer over a window of two<!--[[words(recurrent_weights // d**2)]]--> words. Yet in principle it can read the whole past, if
+# the past fits into one state.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The state is *all* that the network remembers. So you may read a text in pieces, provided that you pass the state on:
@@ -234,7 +234,7 @@ with torch.no_grad():
 
 
 def largest_difference(logits):
-    """Of any probability, at any position of the second half."""
+    """The largest difference of any probability, at any position of the second half."""
     return (whole[:, 25:].softmax(-1) - logits.softmax(-1)).abs().max().item()
 
 
@@ -251,7 +251,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# With the state passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, one probability is off by 0.93<!--[[largest_difference(forgotten):.2f]]-->, of 1.
+# If the state is passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, one probability changes by 0.93<!--[[largest_difference(forgotten):.2f]]-->; the largest possible change is 1.
 #
 # > **What goes wrong.** You forget to carry the state, so that every batch begins with zeros. The loss still looks good on short
 # > texts. But a network that generates letter by letter without its state writes as if each letter were the first.
@@ -306,7 +306,7 @@ print(f"targets not shifted: {not_shifted:.3f}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# It is much higher<!--[[? not_shifted > 2 * library]]-->: this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it with
+# It is much higher<!--[[? not_shifted > 2 * library]]-->, because this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it with
 # unshifted targets, it would only have to repeat the letter just read. The loss would soon be almost 0, and the network useless.
 # </details>
 #
@@ -331,9 +331,9 @@ print(f"mean over real letters: {right:.3f}   mean over all positions: {diluted:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Train one, now
 #
-# A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character: 32 rows in parallel, 32
-# characters of each row per update, 300 updates. That is not quite one epoch<!--[[? 0.8 * len(stream) < 300 < len(stream)]]-->. `carry_state=True` passes the state of each row on to
-# the next batch.
+# A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character. In each of 300 updates it reads
+# 32 rows in parallel and 32 characters of each row. That is not quite one epoch<!--[[? 0.8 * len(stream) < 300 < len(stream)]]-->. `carry_state=True` passes the state of each row on
+# to the next batch.
 #
 # > **Ask yourself.** There are 71<!--[[own_chars.vocab_size]]--> different characters. What is the loss before training? And what will the network write after 300
 # > updates: words, letters in a plausible order, or noise?
@@ -368,11 +368,11 @@ print("after:\nHAMLET.\n" + written(rnn))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->: all characters are about equally likely<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
-# - It writes short English words and line breaks, with capitals after them, but no sentence. It learned this in seconds, from nothing
-#   but characters, with 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters.
-# - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different cell ([lecture 8](08_gates.ipynb)). It read 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times as much text, and that three times over.
-#   Section 6 shows what it writes.
+# - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because all characters are about equally likely<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
+# - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
+#   it learned this in seconds, from nothing but characters.
+# - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different cell ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
+#   as much text, for three epochs. Section 6 shows what it writes.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -397,8 +397,9 @@ print("after:\nHAMLET.\n" + written(rnn))
 # goes wrong: they write ∂h₃/∂u = (1−h₃²)·h₂ and forget that h₂ also depends on u.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# By hand, with scalars: $h_t = \tanh(u\,h_{t-1} + w\,x_t)$, $u = 0.5$, $w = 1$. The inputs are $1, 0, 0$, the output is the state
-# itself, and every target is 1, so the task is to *remember the 1*. $L = \sum_t \frac12 (h_t - 1)^2$.
+# Here is an example with scalars that you can do by hand: $h_t = \tanh(u\,h_{t-1} + w\,x_t)$ with $u = 0.5$ and $w = 1$. The inputs
+# are $1, 0, 0$, the output is the state itself, and every target is 1, so the task is to *remember the 1*. The loss is $L = \sum_t
+# \frac12 (h_t - 1)^2$.
 
 # %% slideshow={"slide_type": "fragment"}
 u, w = 0.5, 1.0
@@ -437,14 +438,14 @@ print(f"autograd: {u_leaf.grad:.4f}")
 # $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient asks for a larger $u$, one that remembers.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What a program does.** Nobody multiplies the long formula out: $\partial h_t/\partial U$ would have three axes. A program walks back
-# through time *once*, and carries one row along, $\delta_t$, the gradient of the whole loss with respect to the sum inside the tanh of
-# step $t$. With $\delta_{T+1} = 0$,
+# **What a program does.** Nobody multiplies out the long formula, because $\partial h_t/\partial U$ would have three axes. A
+# program goes back through time *once* and carries along one row, $\delta_t$. It is the gradient of the whole loss with respect to
+# the sum inside the tanh of step $t$. With $\delta_{T+1} = 0$,
 #
 # $$\delta_t = \Big(\frac{\partial L_t}{\partial h_t} + \delta_{t+1} U^\top\Big) \odot (1 - h_t^2), \qquad
 #   \frac{dL}{dU} = \sum_t h_{t-1}^\top \delta_t .$$
 #
-# In the bracket, the state $h_t$ answers for its own prediction and for everything that comes after it. The shapes check
+# The bracket adds up the effects of $h_t$ on its own prediction and on all later ones. The shapes check
 # the formula: a column $h_{t-1}^\top$ times a row $\delta_t$ is a matrix like $U$.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -512,9 +513,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The large entries are near the diagonal. Every step back multiplies by $\partial h_j/\partial h_{j-1} = u(1 - h_j^2)$, the factors
-#   below the chain. All of them are below 0.5, so the product shrinks.
+#   shown below the chain. All of them are below 0.5, so the product shrinks.
 # - The distant pairs add most at a $u$ of about 0.8<!--[[min(range(-15, 31), key=lambda tenth: distant(tenth / 10)) / 10]]-->. A smaller $u$ shrinks the product; a larger one makes the states large, where
-#   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away<!--[[? abs(distant(2)) < 1e-3]]-->, although nothing was cut.
+#   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away<!--[[? abs(distant(2)) < 1e-3]]-->, although nothing was truncated.
 # - The whole sum is −1.98<!--[[every:.2f]]-->. Without the pairs that are 2 or more steps apart it is −1.55<!--[[near_ones:.2f]]-->, so a fifth<!--[[? 0.18 < 1 - near_ones / every < 0.22]]--> is lost. Without those that are
 #   4 or more steps apart it is −1.94<!--[[near(0.5, 4):.2f]]-->.
 # </details>
@@ -523,8 +524,8 @@ show.predict(
 # ## 5. Cutting it off
 #
 # A play has more than 100,000 characters. To backpropagate through all of them, you would have to keep every state and read a whole
-# play for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state, *detached*
-# from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
+# play for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state after you
+# have *detached* it from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: what exactly is cut, the state or the gradient? (Only the gradient.) What goes wrong: students think that a network trained on
@@ -539,12 +540,12 @@ for piece in truncated_backpropagation(rnn, tokens, length=20):
 print("pieces of 20 predictions; the state passed on is detached:", not piece.state.requires_grad)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# As long as the weights stay the same, the forward pass computes the same values as if it read the whole text in one piece: the
-# *state* loses nothing, only the gradient does. (In training there is an update between two pieces, so the state that is passed on
+# As long as the weights stay the same, the forward pass computes the same values as if it read the whole text in one piece. The
+# *state* loses nothing; only the gradient does. (In training there is an update between two pieces, so the state that is passed on
 # comes from slightly older weights.)
 #
-# > **Ask yourself.** We read 200 characters in pieces of $n$, and measure how far this gradient of $U$ is from the one over the whole
-# > text: $\|g_n - g\| / \|g\|$. How large is the error with pieces of 1, 5 and 20 characters?
+# > **Ask yourself.** We read 200 characters in pieces of $n$, and measure how far this gradient of $U$ is from the gradient over the
+# > whole text: $\|g_n - g\| / \|g\|$. How large is the error with pieces of 1, 5 and 20 characters?
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -581,12 +582,13 @@ show.curves(
 # - The trained LSTM, `char_lstm`, loses more: its error is 0.23<!--[[errors["char_lstm"][4]:.2f]]--> at 20 and 0.06<!--[[errors["char_lstm"][6]:.2f]]--> at 100.
 # </details>
 #
-# What truncation costs depends on the network. And this is a mean over all predictions. What if one prediction depends on a single
-# distant symbol?
+# The cost of truncation depends on the network. And these errors are for the mean loss over all predictions. What if one prediction
+# depends on a single distant symbol?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Here is such a task. The first symbol is 1, 2 or 3; six blanks follow; then the network must output the first symbol. We train twice with the same forward pass, carrying the state from piece to piece. The
-# first training backpropagates through all seven steps, the second through pieces of three.
+# Here is such a task. The first symbol is 1, 2 or 3; six blanks follow; then the network must output the first symbol. We train
+# twice with the same forward pass, which carries the state from piece to piece. The first training backpropagates through all seven
+# steps, the second through pieces of three.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -632,16 +634,16 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The first training ends at 100<!--[[100 * named[7]:.0f]]--> %, the second at 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed, but the argument holds for any: no gradient
-# ever tells step 1 that keeping the symbol would help. (If the network already kept it, thanks to a different task or by luck, the
-# truncated training could use it.)
+# The first training ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed, but the
+# argument holds for any seed: no gradient ever tells step 1 that keeping the symbol would help. (If the network already kept it,
+# thanks to a different task or by luck, the truncated training could use it.)
 # </details>
 #
 # The state *could* carry the symbol. A network learns to carry only what a gradient asks it to carry.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **What goes wrong.** You pass the state on, but forget to **detach** it, that is, to keep its values but cut it from the
-# > computation that produced it. PyTorch then tries to backpropagate through the previous piece, whose graph is gone:
+# > **What goes wrong.** You pass the state on but forget to **detach** it. Detaching a tensor keeps its values but cuts it from the
+# > computation that produced it. If you forget this, PyTorch tries to backpropagate through the previous piece, whose graph is gone:
 
 # %% slideshow={"slide_type": "skip"}
 tokens = torch.tensor(own_chars.encode(text)).view(8, 201)
@@ -654,7 +656,7 @@ except RuntimeError as error:
     print("RuntimeError:", str(error).split(".")[0])
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# (`nlmcore.training.detach(state)` detaches it. The message goes on to propose `retain_graph=True`, but that makes every update
+# (`nlmcore.training.detach(state)` detaches a state. The message also proposes `retain_graph=True`, but that makes every update
 # slower than the previous one, because each backpropagates through the whole past again.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -697,7 +699,7 @@ HTML(
 #
 # A recurrent language model *can* use all words before the next one. How many does it use? We take an LSTM, a recurrent network with a
 # different cell ([lecture 8](08_gates.ipynb)), that was trained on the words of Shakespeare for three epochs. It predicts 1,000 words of a
-# test play, each time from a state of zeros and only the last $k$ words.
+# test play. For each of them it starts from a state of zeros and reads only the previous $k$ words.
 
 # %% slideshow={"slide_type": "fragment"}
 word_lstm, word_ids, _ = checkpoint("word_lstm")
@@ -707,7 +709,7 @@ ends = torch.linspace(200, len(play) - 1, 1000).long()  # the words to predict
 
 @torch.no_grad()
 def perplexity_from(k):
-    """Of these words, each predicted from the k words before it."""
+    """The perplexity of these words, each predicted from the k words before it."""
     before = play[ends[:, None] - torch.arange(k, 0, -1)]
     hidden, _ = word_lstm.hidden_states(before)
     return F.cross_entropy(word_lstm.output(hidden[:, -1]), play[ends]).exp().item()
@@ -723,7 +725,7 @@ show.predict(
     "The LSTM may use 64 words. How many of them are enough to come within 5 % of the perplexity that it reaches with all 64?",
     choices={"4": 4, "16": 16, "all 64": 64},
     answer=enough,
-    why="Whatever lies further back changes the loss little, on average.",
+    why="Words further back change the loss little, on average.",
     reveals=lambda: show.curves(
         contexts,
         {"word LSTM": from_context},
@@ -737,12 +739,13 @@ table = stored("perplexity")
 seen = {name: row["perplexity"] for name, row in table["neural"].items()}
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Being able to use the whole past does not mean using it. Reading one word, this LSTM has a perplexity of 91<!--[[from_context[0]:.0f]]-->; reading sixteen, 39<!--[[from_context[4]:.0f]]-->; reading
-# all 64, 38<!--[[from_context[-1]:.0f]]-->. On average, nearly all that it knows about the next word comes from the last sixteen<!--[[? enough == 16]]-->. A single word may still depend on a
-# distant one.
+# Being able to use the whole past does not mean using it. With one word of context, this LSTM has a perplexity of 91<!--[[from_context[0]:.0f]]-->; with sixteen, 39<!--[[from_context[4]:.0f]]-->;
+# with all 64, 38<!--[[from_context[-1]:.0f]]-->. On average, nearly all that it knows about the next word comes from the previous sixteen<!--[[? enough == 16]]-->. A single prediction may still
+# depend on a distant word.
 #
-# (All networks on the same text, one run each: after one epoch the LSTM is at 57.4<!--[[seen["LSTM"]:.1f]]-->, the simple RNN at 51.8<!--[[seen["RNN"]:.1f]]--> and a GRU at 47.1<!--[[seen["GRU"]:.1f]]-->; after
-# three epochs the LSTM is at 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. So do not rank cells by what they reach after one. `python -m lectures.recipes perplexity`)
+# (For comparison, with one run each on the same text: after one epoch the LSTM has a perplexity of 57.4<!--[[seen["LSTM"]:.1f]]-->, the simple RNN 51.8<!--[[seen["RNN"]:.1f]]--> and a
+# GRU 47.1<!--[[seen["GRU"]:.1f]]-->. After three epochs the LSTM has 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. So do not rank cells by their perplexity after one epoch.
+# `python -m lectures.recipes perplexity`)
 
 # %% slideshow={"slide_type": "subslide"}
 draw = torch.Generator().manual_seed(3)
@@ -822,29 +825,29 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The question mark, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high only if most
-#   marks are found *and* most predicted marks are right.)
-# - Capitals gain almost nothing from the words that follow: 77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> without, 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]--> with them.
-# - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->: the comma after "ears" depends on the words that follow.
+# - The question mark is easiest, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high
+#   only if most marks are found *and* most predicted marks are right.)
+# - The score of capitals gains almost nothing from the words that follow: it is 77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> without them and 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]--> with them.
+# - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->. For example, the comma after "ears" depends on the words that follow.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Each label by itself.** The tagger decides every label separately, and no decision knows the others. Inside the speeches of *Julius
-# Caesar* it sets 65<!--[[stops]]--> full stops, and after 48<!--[[small]]--> of them comes a small letter, as in *I should not then ask casca. what had chanced.* (In
-# print, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, and the two together are wrong.
+# Caesar* it sets 65<!--[[stops]]--> full stops, and a small letter follows 48<!--[[small]]--> of them, as in *I should not then ask casca. what had chanced.* (In
+# print, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but together the two labels are wrong.
 #
-# If a model wrote a whole text like this, each word would be the likeliest by itself: "San" from one likely sentence and "York" from
-# another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
+# If a model wrote a whole text like this, each word would be the likeliest by itself, for example "San" from one likely sentence
+# and "York" from another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Classification: comedy or tragedy?
 #
 # `SequenceClassifier` computes one answer for the whole text, either from the last state or from the mean of all states. We trained
 # this one to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make up its mind. It knows hardly any
-# names: its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
+# names, because its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
 #
 # > **Ask yourself.** *Is this a dagger which I see before me* is from Macbeth, a held-out play.
-# > After how many words will the network be confident, and of what?
+# > After how many words will the network be confident, and of which genre?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from lectures.recipes.genre import running_logits
@@ -895,8 +898,8 @@ show.curves(
 # - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->.
 # - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %
 #   and is ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->.
-# - If the words of a passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> %: whatever it has learned here, it is hardly
-#   word order.
+# - If the words of a passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> %. So it has learned hardly anything
+#   about word order here.
 # </details>
 #
 # Try a bag of words first. (Four held-out plays are few, so do not trust a difference of a point or two.)
@@ -904,15 +907,15 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Three heads
 #
-# The last state is a vector. What you ask of it decides the *head*, the layer on top, and its loss:
+# The last state is a vector. The answer that you need decides the *head*, which is the layer on top, and its loss:
 #
 # | the answer is | head | loss | example |
 # |---|---|---|---|
 # | one of two classes | one score $s$, $p = \sigma(s)$ | $-\ln p$ or $-\ln(1 - p)$ | spam or not, sentiment |
 # | one of $K$ classes | $K$ scores, softmax | $-\ln p[\text{class}]$ | the next word, a tag, a genre |
-# | a number | one score, as it is | $(s - y)^2$ | the next value of a time series |
+# | a number | one score, unchanged | $(s - y)^2$ | the next value of a time series |
 #
-# Here the first one is trained, on first names of the census: is a name listed for women or for men?
+# Here we train the first head on first names from the census. Is a name listed for women or for men?
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -955,8 +958,8 @@ right_on = {
 print(*(f"{name:22} {value:.0%} right" for name, value in right_on.items()), sep="\n")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The last letter alone decides right for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names, the network for 87<!--[[100 * right_on["the network"]:.0f]]--> %, in this one run. Always compare a network with
-# the simplest rule that you can think of.
+# Just the last letter gives the right answer for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network is right for 87<!--[[100 * right_on["the network"]:.0f]]--> %, in this one run. Always
+# compare a network with the simplest rule that you can think of.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Deeper, and in both directions
@@ -995,9 +998,9 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For labelling, reading both directions pays off, as the marks of section 6 show. It is tempting to do the same in a language model.
-# Try it on a text that offers *nothing* to learn: symbols sampled from an alphabet of 20, independently of one another. No
-# model that reads only the past can reach a loss below $\ln 20$ = 3.00<!--[[math.log(20):.2f]]-->.
+# For labelling, reading in both directions pays off, as the punctuation of section 6 shows. It is tempting to do the same in a
+# language model. Try it on a text that offers *nothing* to learn: symbols sampled from an alphabet of 20, independently of one
+# another. No model that reads only the past can reach a loss below $\ln 20$ = 3.00<!--[[math.log(20):.2f]]-->.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -1033,11 +1036,11 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The loss is almost 0<!--[[? sum(noise["both directions"][:-1]) / 19 < 0.02]]-->: the network "predicts" pure noise. Its backward half passes on the symbol that it has read, which is a **leak**: the input reveals
-# the target. At the last position there is nothing to the right, and the network does worse than guessing, with a loss of 3.32<!--[[noise["both directions"][-1]:.2f]]-->. At inference
-# it is like that everywhere, so all that the network learned is worthless.
+# The loss is almost 0<!--[[? sum(noise["both directions"][:-1]) / 19 < 0.02]]-->, so the network "predicts" pure noise. Its backward half passes on the symbol that it has read. This is a **leak**:
+# the input reveals the target. At the last position there is nothing to the right, and the network does worse than guessing, with a
+# loss of 3.32<!--[[noise["both directions"][-1]:.2f]]-->. At inference every position is like the last one, so all that the network learned is worthless.
 #
-# *A language model may look in one direction only.* And you can test any model like this: one that learns to predict noise is cheating.
+# *A language model may look in one direction only.* You can test any model in this way: if it learns to predict noise, it is cheating.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Residual connections** between layers: $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They
@@ -1072,8 +1075,8 @@ with show.held_back() as gradients:
         print(f"{kind:18}", *(f"{norm:4.0f}" for norm in norms))
 growth = {kind: norms[-1] / norms[0] for kind, norms in below.items()}
 show.predict(
-    "From 1 layer to 8, without residual connections and before any training, PyTorch's initial weights let the gradient at the *lowest* "
-    f"layer shrink to {growth['PyTorch']:.0%}. What happens with Glorot's initial weights ([lecture 5](05_training_well.ipynb)) in the same stack?",
+    "Take a stack without residual connections, before any training. From 1 layer to 8, PyTorch's initial weights shrink the gradient at "
+    f"the *lowest* layer to {growth['PyTorch']:.0%}. What happens with Glorot's initial weights ([lecture 5](05_training_well.ipynb)) in the same stack?",
     choices={
         "it shrinks as much": growth["PyTorch"],
         "it stays within a factor of three": 1.5,
@@ -1085,10 +1088,11 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Depth itself does not shrink this gradient; PyTorch's small initial weights do. With residual connections it does not vanish, whichever
-# of the two you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. (Growth is not a virtue in itself. That a deep stack *trains* better with them, we measured in [lecture
-# 5](05_training_well.ipynb).) [Lecture 7](07_vanishing_gradients.ipynb) is about the same problem in the direction of *time*, and [lecture
-# 8](08_gates.ipynb) about the same remedy, a residual connection through time.
+# Depth itself does not shrink this gradient; PyTorch's small initial weights do. With residual connections the gradient does not
+# vanish, whichever of the two initialisations you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. (Growth is not a virtue in itself. In [lecture 5](05_training_well.ipynb)
+# we measured that a deep stack *trains* better with residual connections.) [Lecture 7](07_vanishing_gradients.ipynb) is about the
+# same problem in the direction of *time*, and [lecture 8](08_gates.ipynb) about the same remedy, a residual connection through
+# time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Against a window
@@ -1105,12 +1109,13 @@ show.predict(
 # > sequential rounds does a layer over a window need, and how many does a recurrent layer need?
 # <details><summary>Answer</summary>
 #
-# The layer over a window needs one round, the recurrent layer 10,000: each of its steps needs the result of the previous one. Vaswani et
-# al. (2017) name this as their reason to do without recurrence; [lecture 13](13_self_attention.ipynb) shows how.
+# The layer over a window needs one round. The recurrent layer needs 10,000, because each of its steps needs the result of the
+# previous one. Vaswani et al. (2017) name this as their reason to do without recurrence; [lecture 13](13_self_attention.ipynb)
+# shows how.
 # </details>
 #
 # A network of fixed size reads a text of any length by updating one state, step by step. It carries only what fits into that state,
-# only what a gradient has taught it to carry, and each of its steps must wait for the one before.
+# only what a gradient has taught it to carry, and each step must wait for the previous one.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask which row of the table matters most today. (Training in parallel.) What goes wrong: they answer that the window needs as many
@@ -1124,10 +1129,10 @@ show.predict(
 # longer sentences.)</details>
 #
 # 2. $dL/dU$ contains a double sum. What are its two indices?
-# <details><summary>Answer</summary>The time $t$ of a loss, and the time $k \le t$ of a use of $U$.</details>
+# <details><summary>Answer</summary>They are the time $t$ of a loss, and the time $k \le t$ of a use of $U$.</details>
 #
 # 3. You train on pieces of 20; the state is passed on and detached. Can the network react to a word 100 steps back?
-# <details><summary>Answer</summary>Yes, if its state still holds it, because nothing is cut in the forward pass. But it was never
+# <details><summary>Answer</summary>Yes, if its state still holds the word, because nothing is cut in the forward pass. But it was never
 # taught to keep anything for longer than 20 steps.</details>
 #
 # 4. A bidirectional language model reaches a perplexity of 1.01. Congratulations?
@@ -1135,7 +1140,7 @@ show.predict(
 #
 # 5. A batch contains a sentence of 5 words and one of 50, padded. Your loss is the mean over all positions, with the loss of
 # padding set to 0. What is wrong?
-# <details><summary>Answer</summary>It divides by 2 · 50 = 100<!--[[2 * 50]]--> instead of by the 55<!--[[5 + 50]]--> real predictions. Loss and gradient come out
+# <details><summary>Answer</summary>Your mean divides by 2 · 50 = 100<!--[[2 * 50]]--> instead of by the 55<!--[[5 + 50]]--> real predictions. Loss and gradient come out
 # about half as large as they should be, and both change with the amount of padding.</details>
 #
 # 6. Your loss falls to 0.01 nats per character within a minute. What do you check first?
@@ -1143,7 +1148,7 @@ show.predict(
 # future.</details>
 #
 # 7. Which of these three may be bidirectional: a spam filter, a tagger, a keyboard that suggests the next word?
-# <details><summary>Answer</summary>The first two, because they have the whole text before they answer.</details>
+# <details><summary>Answer</summary>The spam filter and the tagger, because they have the whole text before they answer.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Check yourself: 5 minutes at the end, or homework. Put questions 3 and 7 to a show of hands, and let somebody from each side give

@@ -4,7 +4,7 @@
 # *When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery store to buy
 # more toner. It was very overpriced. After installing the toner into the printer, she finally printed her* ___
 #
-# You know the word, although it occurred 46<!--[[large["distance"]]]--> tokens ago. A network that reads from left to right can know it too, but only if
+# You know the word, although it occurred 46<!--[[large["distance"]]]--> tokens ago. A network that reads from left to right can also know it, but only if
 # training has taught it to keep that word for so long. Here is the same problem in miniature. A network reads five symbols, then ten
 # blanks, then a signal that means *now write the symbols*.
 #
@@ -87,7 +87,7 @@ show.predict(
         "the GRU, by 10 points or more": -10,
     },
     answer=gap,
-    why="And the plain network?",
+    why="How well does the plain network copy?",
     reveals=measured,
 )
 
@@ -109,7 +109,7 @@ show.predict(
 #
 # <img src="figures/seen_by_smollm2.svg" width="860" alt="The passage about the tickets, with each word shaded by the gradient of the loss of the next word in SmolLM2. The strongest shade is on 'tickets', 46 tokens back.">
 #
-# It differs from our networks in size, data and training, so this is not a comparison. The lectures on attention explain how SmolLM2
+# SmolLM2 differs from our networks in size, data and training, so this is not a comparison. The lectures on attention explain how SmolLM2
 # looks back.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -129,7 +129,7 @@ show.predict(
 # <img src="figures/again_and_again.svg" width="860" alt="One vector multiplied eight times by a matrix, for three matrices. The first makes it shorter at every step, the second moves it around a circle, the third stretches it to the right while its height shrinks.">
 #
 # The third matrix treats two directions differently. A vector that points exactly to the right, or exactly upwards, would keep its
-# direction and only be scaled. Any other vector has a part of each, and in the long run the part that grows fastest wins.
+# direction and only be scaled. Any other vector has a component in each direction, and in the long run the component that grows fastest wins.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Such factors have a name. Take a network without inputs and without a squashing function, $h_t = h_{t-1} U$. Then
@@ -145,7 +145,7 @@ show.predict(
 # a vector. Therefore $\rho^t \le \|U^t\| \le s^t$ for every $t$.
 #
 # We compare three matrices: one with random entries; a rotation (an **orthogonal matrix**, which preserves every length); and a chain,
-# in which each of six units keeps its value and adds it to the next unit. Each is scaled to the spectral radius on the slider.
+# in which each of six units keeps its value and adds it to the next unit. Each matrix is scaled to the spectral radius on the slider.
 
 # %% slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(0)
@@ -169,10 +169,10 @@ def power_norms(U, steps):
 chain = [float(norm) for norm in power_norms(0.8 * matrices["chain"].double(), 100)]
 peaks = {name: float(max(power_norms(rescale(W, 0.8), 100))) for name, W in matrices.items()}
 show.predict(
-    "At a spectral radius of 0.8 all three powers must die out in the end. Which of the three grows most on the way?",
+    "At a spectral radius of 0.8 the powers of all three matrices must die out in the end. Which matrix's powers grow most on the way?",
     choices=[*matrices, "none: all shrink from the start"],
     answer=max(peaks, key=peaks.get),
-    why=f"Its norm first climbs to {max(peaks.values()):.0f}. Which property of this matrix makes that possible?",
+    why=f"The norm of its powers first climbs to {max(peaks.values()):.0f}. Which property of this matrix makes that possible?",
     reveals=widgets.matrix_powers(power_norms, matrices, steps=100).opens(
         radius=0.8, matrix="chain"
     ),
@@ -184,8 +184,8 @@ show.predict(
 # - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214<!--[[max(chain):.0f]]-->, at $t$ = 24<!--[[chain.index(max(chain))]]-->, and only then dies out.
 #   A text of 30 words never sees the end. Only a **non-normal matrix** can grow first, that is, a matrix without a full set of
 #   perpendicular eigenvectors ($U U^\top \ne U^\top U$). The chain has a single eigenvector.
-# - **Rotation**: at a radius of exactly 1, its norm is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->. All three lines coincide, because $\rho = s$.
-# - **Random**: this matrix is in between. Its $s$ is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. Its norm soon runs parallel to $\rho^t$, a little above it.
+# - **Rotation**: at a radius of exactly 1, the norm of its powers is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->. All three lines coincide, because $\rho = s$.
+# - **Random**: this matrix is in between. Its $s$ is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
 # </details>
 #
 # **Eigenvalues tell you where the norm ends, not how it gets there.**
@@ -208,7 +208,7 @@ show.predict(
 # $$\frac{\partial h_T}{\partial h_t} = J_T\, J_{T-1} \cdots J_{t+1}, \qquad
 #   J_j = \mathrm{diag}(1 - h_j^2)\, U^\top, \qquad \|J_j\| \le \|U\|.$$
 #
-# Whatever gradient the loss at time $T$ sends back to time $t$ passes through this product. If the product shrinks to nothing, we
+# Every gradient that the loss at time $T$ sends back to time $t$ passes through this product. If the product shrinks to nothing, we
 # speak of a **vanishing gradient**; if it grows without bound, of an **exploding gradient** (Bengio, Simard & Frasconi 1994;
 # Hochreiter 1991).
 
@@ -249,7 +249,7 @@ def norm_after(size, distance):
 
 
 show.predict(
-    "The spectral radius of $U$ is 1.5, so without tanh everything would explode. The inputs are large, of size 3. "
+    "The spectral radius of $U$ is 1.5, so without tanh the gradient would explode. The inputs are large, of size 3. "
     "What is the norm of the product of the last ten Jacobians?",
     choices={"above 50": 57, "about 1": 1, "below 0.02": 0.01},
     answer=norm_after(3.0, 10),
@@ -260,11 +260,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]--> after ten steps, although the spectral radius of $U$ is still 1.5. Large inputs drive units
+# - With inputs of size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]--> after ten steps, although the spectral radius of $U$ is still 1.5. Large inputs drive units
 #   towards $\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**.
-# - At size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
+# - With inputs of size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
 #   flattens, and each flat unit shrinks the gradient.
-# - At size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
+# - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
 # - The product of the norms (dashed) is a valid bound but a loose one, because the worst direction differs from step to step.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product; we plot the $d$-th root of their size, so both show
 #   growth per step. With growing distance all but a few dots collapse towards the centre. Only a few of the sixteen directions of a
@@ -306,10 +306,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# It is false. The state never exceeds 0.86<!--[[max(states):.2f]]-->, while its derivative is above 100,000 at $t = 30$<!--[[? gradients[29] > 100_000]]-->. Started at $+10^{-6}$ the unit ends
-# at $+0.86$; started at $-10^{-6}$ it ends at $-0.86$. Two states that were almost indistinguishable have become as different as they
-# can be. Later, when the unit has saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->. One unit with one weight shows both: its gradient first
-# explodes, then vanishes.
+# The statement is false. The state never exceeds 0.86<!--[[max(states):.2f]]-->, while its derivative is above 100,000 at $t = 30$<!--[[? gradients[29] > 100_000]]-->. If the unit starts at
+# $+10^{-6}$, it ends at $+0.86$; if it starts at $-10^{-6}$, it ends at $-0.86$. Two states that were almost indistinguishable have
+# become as different as they can be. Later, when the unit has saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->. One unit with one weight shows
+# both: its gradient first explodes, then vanishes.
 # </details>
 #
 # **Bounded states do not bound the gradient**, which says how much a state *changes*, not how large it is.
@@ -374,7 +374,7 @@ def slope(initialisation, gain):
 initialisations = ["uniform", "orthogonal", "identity"]
 lost = {name: powers_lost("rnn", name, 1.0) for name in initialisations}
 show.predict(
-    "An RNN reads 100 steps, with gain 1. Sort the three initialisations by how much the gradient shrinks from the last step to the first. Put the one that shrinks most first.",
+    "An RNN reads 100 steps, with gain 1. Sort the three initialisations by how much the gradient shrinks from the last step to the first. Put the initialisation whose gradient shrinks most first.",
     order=initialisations[::-1],
     answer=sorted(lost, key=lost.get, reverse=True),
     why="What happens with a gain of 2?",
@@ -389,10 +389,10 @@ show.predict(
 # - **RNN**: with uniform weights the gradient falls by 23<!--[[lost["uniform"]:.0f]]--> orders of magnitude over 100 steps. That is a factor of 0.59<!--[[10 ** (-lost["uniform"] / 100):.2f]]--> per step,
 #   close to the spectral radius of such a matrix, about $1/\sqrt 3 \approx 0.58$. With orthogonal weights it falls by fewer than three
 #   orders, with the identity by fewer than two<!--[[? 2 < lost["orthogonal"] < 3 and 1 < lost["identity"] < 2]]-->.
-# - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. That of the identity vanishes
-#   faster than any other<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. Its units feed only themselves, and saturate: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, with orthogonal weights
-#   0.48<!--[[slope("orthogonal", 2):.2f]]-->. No single gain works for all three initialisations.
-# - **UGRNN and LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
+# - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. The gradient of the identity RNN vanishes
+#   faster than any other<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. Its units feed only themselves, and saturate: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
+#   orthogonal weights. No single gain works for all three initialisations.
+# - **UGRNN and LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
 #   start with different gates: those of our UGRNN and LSTM have a bias of 1, those of the GRU, as in PyTorch, about 0.
 #   [Lecture 8](08_gates.ipynb) gives all three the same bias.
 # </details>
@@ -401,10 +401,10 @@ show.predict(
 # exponentially with distance**, as Pascanu et al. (2013) derive.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So far, no network was trained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
+# So far, no network has been trained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
 # the copying task with ten blanks (`python -m lectures.recipes memory`).
 #
-# > **Ask yourself.** Whose gradient at distance 100 changes most during training?
+# > **Ask yourself.** Which cell's gradient at distance 100 changes most during training?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 memory = stored("memory")
@@ -427,15 +427,15 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Those of the RNN and of the GRU change by twenty orders of magnitude: the RNN's from $10^{-23.3}$ to $10^{-3.0}$<!--[[? [round(of["rnn"][100], 1) for of in (before, after)] == [-23.3, -3.0]]]-->, the GRU's from
+# - The gradients of the RNN and of the GRU change by twenty orders of magnitude: the RNN's from $10^{-23.3}$ to $10^{-3.0}$<!--[[? [round(of["rnn"][100], 1) for of in (before, after)] == [-23.3, -3.0]]]-->, the GRU's from
 #   $10^{-20.5}$ to $10^{-0.1}$<!--[[? [round(of["gru"][100], 1) for of in (before, after)] == [-20.5, -0.1]]]-->. A gradient that vanishes at the start need not vanish for ever.
 # - After training, all four keep a gradient. But the RNN copied only 25<!--[[100 * memory["copy_accuracy"]["rnn"]["10"]:.0f]]--> % of the symbols, the gated cells 100<!--[[100 * min(memory["copy_accuracy"][cell]["10"] for cell in ("ugrnn", "gru", "lstm")):.0f]]--> %.
-# - Every symbol lies five steps further back than the number of blanks. So with 80 blanks the RNN's gradient is $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> at first,
-#   and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's is hardly larger, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
+# - Every symbol lies five steps further back than the number of blanks. At this distance, with 80 blanks, the RNN's gradient is
+#   $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> at first, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's is hardly larger, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
 # </details>
 #
-# **A gradient that arrives is not sufficient for learning, and a gradient that is tiny at first does not rule it out.** (These are single
-# runs, one for each cell and delay; section 7 has five seeds.)
+# **A gradient that arrives is not sufficient for learning, and a gradient that is tiny at first does not rule out learning.**
+# (These are single runs, one for each cell and delay; section 7 has five seeds.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### AdamW divides by the gradient's size. Why does a small one matter?
@@ -503,7 +503,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** There are three ways to measure wrongly. (1) You take *the gradient of the weights* instead of that of the
-# > states. It is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
+# > states. That gradient is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
 # > instead of only at the last. Then $\partial L/\partial h_t$ also contains the loss of time $t$ itself, and nothing seems to
 # > vanish. (3) You compute in *single precision*, where any value below $10^{-45}$ becomes 0, and the logarithm of 0 does not
 # > measure anything.
@@ -512,7 +512,7 @@ show.predict(
 # ## 5. The cliff
 #
 # A vanishing gradient is silent; the network just does not learn long-range dependencies. An exploding gradient is loud. Pascanu,
-# Mikolov & Bengio (2013, figure 6) show one in a network with one unit and two weights:
+# Mikolov & Bengio (2013, figure 6) show such an explosion in a network with one unit and two weights:
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
 #
@@ -566,7 +566,7 @@ def no_clipping(gradients, n_max):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def descend(rule, n_max, rate):
-    """Where 60 steps from w = 6, b = −2.75 lead, and the loss before and after each step."""
+    """The path of 60 steps from w = 6, b = −2.75, and the loss before and after each step."""
     here, losses = np.array([6.0, -2.75]), []
     for _ in range(61):
         loss, *gradient = loss_and_gradient(*here)
@@ -602,7 +602,7 @@ show.predict(
 # Now we run gradient descent from $w = 6$, $b = -2.75$, without clipping and with each of the two rules. All three runs use the
 # same learning rate.
 #
-# > **Ask yourself.** Where does each of the three end up after 60 steps: at the bottom (unshaded), on the shaded side, or out of
+# > **Ask yourself.** Where does each of the three runs end up after 60 steps: at the bottom (unshaded), on the shaded side, or out of
 # > the picture?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -623,7 +623,7 @@ widgets.cliff_playground(
 #   gradient is nearly 0. It does not return within the 60 steps. A single step has led from an exploding gradient to a vanishing one.
 # - **Clipped by its norm**: the path meets the same wall, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
-# - **Each entry clipped**: this path also survives, with diagonal steps; here it is behind, at 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
+# - **Each entry clipped**: this path also survives, with diagonal steps; here it is behind, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
 #   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->; nothing has happened yet, and the loss has hardly fallen.
 # </details>
@@ -790,7 +790,7 @@ show.predict(
 # | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | [lecture 6](06_recurrent_networks.ipynb) |
 #
 # > **Ask yourself.** Here is the race of section 1 again, now only with a plain RNN, initialised in three ways. The orthogonal and the
-# > identity matrix keep about the same gradient over 15 steps. Which of the two copies better after 250 steps, or are they equal?
+# > identity matrix keep about the same gradient over 15 steps. Which of the two networks copies better after 250 steps, or are they equal?
 
 # %% slideshow={"slide_type": "fragment"}
 starts = {"uniform": "RNN", "orthogonal": "RNN, orthogonal", "identity": "RNN, identity"}
@@ -808,7 +808,7 @@ print(
 #
 # - The orthogonal network copies 96<!--[[min(copied["RNN, orthogonal"]):.0f]]--> to 99<!--[[max(copied["RNN, orthogonal"]):.0f]]--> % in all five seeds, more than every gated cell<!--[[? min(copied["RNN, orthogonal"]) > max(max(copied[name]) for name in cells_raced)]]--> of this short race. We changed one
 #   matrix and added no gate.
-# - A different learning rate does not do that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
+# - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
 # - The identity keeps as much gradient<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 11<!--[[min(copied["RNN, identity"]):.0f]]--> to 34<!--[[max(copied["RNN, identity"]):.0f]]--> %. Le, Jaitly & Hinton (2015) used the identity with ReLU; we
 #   use tanh.
@@ -819,7 +819,7 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Why does the plain network hardly get above guessing? Its gradient is multiplied by one matrix per step; with the usual initial
-# weights it shrinks each time, until the distant steps hardly count.** An orthogonal initial matrix repairs that here.
+# weights the gradient shrinks each time, until the distant steps hardly count.** An orthogonal initial matrix repairs that here.
 # But a gradient that arrives is not always enough, and clipping only tames explosions. Gates are the next lecture's answer.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -866,16 +866,16 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # <details><summary>Answer</summary>Yes, if U is not normal, like the chain, because eigenvalues describe only the long
 # run.</details>
 #
-# 3. The gradients of two parameters are $(3, 0)$ and $(0, 4)$; $n_{\max} = 1$. What are they after clipping?
-# <details><summary>Answer</summary>The joint norm is 5, so each is divided by 5: (0.6<!--[[3 / 5]]-->, 0) and (0, 0.8<!--[[4 / 5]]-->). Clipped by their own norms
-# they would become (1, 0) and (0, 1), a different direction.</details>
+# 3. The gradients of two parameters are $(3, 0)$ and $(0, 4)$, and $n_{\max} = 1$. What are they after clipping?
+# <details><summary>Answer</summary>The joint norm is 5, so each is divided by 5: (0.6<!--[[3 / 5]]-->, 0) and (0, 0.8<!--[[4 / 5]]-->). Each clipped by its own norm,
+# they would become (1, 0) and (0, 1), which is a different direction.</details>
 #
 # 4. All states of a tanh network are near $\pm 1$. Does its gradient explode or vanish?
 # <details><summary>Answer</summary>It vanishes, because every factor 1 − h² is near 0. (If only *some* units saturate, it may even
 # explode; see section 7.)</details>
 #
 # 5. The largest singular value of $U$ is 1.2 in a tanh network. Does the gradient explode?
-# <details><summary>Answer</summary>You cannot tell. A value above 1 is necessary, not sufficient.</details>
+# <details><summary>Answer</summary>You cannot tell. A value above 1 is necessary for an explosion, but not sufficient.</details>
 #
 # 6. Does clipping help a network to learn a dependency on a word 46 words back?
 # <details><summary>Answer</summary>Not by itself, because it shortens long gradients and leaves short ones short. It may allow a

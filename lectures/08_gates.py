@@ -2,12 +2,12 @@
 # # Gates: UGRNN, GRU, LSTM
 #
 # A recurrent network rewrites its whole state at every step. In [lecture 7](07_vanishing_gradients.ipynb) its gradient did not
-# survive that. **What if the network could leave a value unchanged, for as long as it wants?**
+# survive this. **What if the network could leave a value unchanged, for as long as it wants?**
 #
 # <img src="figures/a_unit_that_counts.svg" width="860" alt="Lines of Shakespeare, each character shaded by one memory unit of a trained network. The shade is faint at the start of every line and grows stronger towards its end.">
 #
 # *You see one memory unit of a network that was trained to predict the next character of Shakespeare, and nothing else. The value
-# of the unit grows along every line and starts again at the next. At each character something must decide how much of this value to
+# of the unit grows along every line and starts again at the next line. At each character something must decide how much of this value to
 # keep, and that is a gate. In section 6 you find this unit by measuring, test it on a different play, and ask whether the network uses
 # it.*
 #
@@ -62,7 +62,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # $$h_t = h_{t-1} + R_t.$$
 #
 # The derivative of $h_t$ with respect to $h_{t-1}$ now contains a plain 1, so a gradient can pass. But nothing is ever *forgotten*;
-# after 1,000 steps the state is a sum of 1,000 terms. So mix the two, with a number $g$ between 0 and 1:
+# after 1,000 steps the state is a sum of 1,000 terms. So mix the old state and $R_t$, with a number $g$ between 0 and 1:
 #
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
@@ -88,7 +88,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The half-lives are 6.6<!--[[math.log(0.5) / math.log(0.9):.1f]]--> steps and 69<!--[[math.log(0.5) / math.log(0.99):.0f]]--> steps. From 0.9 to 0.99 is a small change in $g$, but a large change in memory.
+# - The half-lives are 6.6<!--[[math.log(0.5) / math.log(0.9):.1f]]--> steps and 69<!--[[math.log(0.5) / math.log(0.99):.0f]]--> steps. The step from 0.9 to 0.99 is a small change in $g$, but a large change in memory.
 # - A small $g$ reacts immediately and keeps all the noise; a large one is smooth, but late. No fixed $g$ is right: you would like a
 #   small one at the jump and a large one elsewhere.
 # </details>
@@ -150,7 +150,7 @@ show.predict(
     "Compute it by hand: if $R = \\tanh(1.5)$ and $G = \\sigma(-0.5)$, what is the new state?",
     within=0.05,
     answer=by_ugrnn["new"],
-    why="The gate is below one half, so the new state is nearer to $R$ than to the old state. Step through it:",
+    why="The gate is below one half, so the new state is nearer to $R$ than to the old state. Step through the circuit:",
     reveals=widgets.cell_player(ugrnn_step, show.CIRCUITS["UGRNN"], formulas, title="UGRNN"),
 )
 
@@ -224,7 +224,7 @@ formulas = {
 by_gru = gru_step(1.0, 0.5)
 candidates = {"GRU": by_gru["n"], "UGRNN": by_ugrnn["R"]}
 show.predict(
-    "The reset gate has $W^r = U^r = 1$, the update gate $z$ the weights of $G$ above, and the candidate those of $R$ ($W^n = 2$, $U^n = -1$). The only bias is the update "
+    "The reset gate has $W^r = U^r = 1$. The update gate $z$ has the weights of $G$ above, and the candidate has those of $R$ ($W^n = 2$, $U^n = -1$). The only bias is the update "
     f"gate's 1. For $x = 1$ and $h = 0.5$, is the candidate larger or smaller than the UGRNN's {candidates['UGRNN']:.3f}?",
     choices=["larger", "the same", "smaller"],
     answer="larger" if candidates["GRU"] > candidates["UGRNN"] else "smaller",
@@ -241,10 +241,10 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Two published forms.** The printed paper of Cho et al. (2014; arXiv 1406.1078, version 3) resets *before* the product,
-# $(r_t \odot h_{t-1})\, U^n$. Its first version on arXiv, PyTorch and this course reset *after* it,
+# $(r_t \odot h_{t-1})\, U^n$. The first arXiv version of the paper, PyTorch and this course reset *after* it,
 # $r_t \odot (h_{t-1} U^n + d^n)$, so that a single matrix product with $h_{t-1}$ serves all three blocks.
 #
-# > **Ask yourself.** With *one* unit and no bias $d^n$, do the two give different results? And with three units?
+# > **Ask yourself.** With *one* unit and no bias $d^n$, do the two forms give different results? And with three units?
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -270,7 +270,7 @@ for units in (1, 3):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# With one unit the two give the same result: $r\,(h\,u) = (r\,h)\,u$. With more units, a matrix mixes them, and it matters whether you
+# With one unit the two forms give the same result: $r\,(h\,u) = (r\,h)\,u$. With more units, a matrix mixes them, and it matters whether you
 # reset before or after the product.
 # </details>
 #
@@ -279,9 +279,9 @@ for units in (1, 3):
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** **You swap $z$ and $1 - z$.** In Cho et al. (2014) and here $z$ is the fraction that is *kept*; some texts
 # > (Chung et al. 2014) write $h_t = (1 - z_t) \odot h_{t-1} + z_t \odot n_t$. Either form is fine on its own, since training
-# > adapts. But if you mix the two (or load weights of the other form), the cell keeps what it should replace. **You apply
-# > $r$ in the wrong place**: to $h$ in $z \odot h$, or to the input term. It belongs only inside the candidate, at its recurrent term. **You reset before instead of after**
-# > (see above).
+# > adapts. But if you mix the two forms (or load weights of the other form), the cell keeps what it should replace. **You apply $r$
+# > in the wrong place**: to $h$ in $z \odot h$, or to the input term. It belongs only inside the candidate, at its recurrent term.
+# > **You reset before instead of after** (see above).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Three gates and two states: the LSTM
@@ -348,8 +348,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only $c$ can leave the interval, because it is a sum. Nothing ties $i$ to $f$. With $f = i = 1$ a unit keeps everything *and* adds up
-#   to 1 at every step, so it can count. $h$ is a value below 1 times a tanh.
+# - Only $c$ can leave the interval, because it is a sum. Nothing ties $i$ to $f$. With $f = i = 1$ a unit keeps everything *and* adds a
+#   value of up to 1 at every step, so it can count. $h$ is a value below 1 times a tanh.
 # - With $c = 0.8$ the memory becomes $c_t$ = 0.302<!--[[by_lstm["kept"]:.3f]]--> + 0.662<!--[[by_lstm["written"]:.3f]]--> = 0.964<!--[[by_lstm["new c"]:.3f]]-->.
 # - The output is $h_t$ = 0.818<!--[[by_lstm["o"]:.3f]]--> · tanh(0.964<!--[[by_lstm["new c"]:.3f]]-->) = 0.610<!--[[by_lstm["new h"]:.3f]]-->.
 # </details>
@@ -387,7 +387,7 @@ show.predict(
 # <details><summary><b>The answer explained</b></summary>
 #
 # The UGRNN has two<!--[[words(round(sizes["ugrnn"] / sizes["rnn"]))]]-->, the GRU three<!--[[words(round(sizes["gru"] / sizes["rnn"]))]]--> and the LSTM four<!--[[words(round(sizes["lstm"] / sizes["rnn"]))]]--> times as many parameters, because each gate or candidate has a separate block
-# of $d_x \cdot n + n \cdot n$ weights and its biases. (The UGRNN's factor is 1.98<!--[[sizes["ugrnn"] / sizes["rnn"]:.2f]]-->, because our UGRNN has one bias per block, where
+# of $d_x \cdot n + n \cdot n$ weights and its biases. (The UGRNN's factor is 1.98<!--[[sizes["ugrnn"] / sizes["rnn"]:.2f]]-->, because our UGRNN has one bias per block, whereas
 # PyTorch's cells have two that are simply added.)
 # </details>
 
@@ -480,20 +480,21 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. At bias 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % are left.
-# - If we multiply the gates that really occurred, instead of $\sigma(b)$, hardly anything changes from bias 0 upwards<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
-# - The measured gradient is larger. By all paths together, 5<!--[[ratio[1]:.0f]]--> times as much arrives at bias 1 as via the cell state, and 13<!--[[ratio[0]:.0f]]--> times as
-#   much at bias 0. The rest comes through $h$, the gates and the candidate. Those are the plain network's paths, with its matrices.
+# - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % are left.
+# - If we multiply the gates that really occurred, instead of $\sigma(b)$, hardly anything changes for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
+# - The measured gradient is larger. With a bias of 1, 5<!--[[ratio[1]:.0f]]--> times as much arrives by all paths together as via the cell state only;
+#   with a bias of 0, 13<!--[[ratio[0]:.0f]]--> times as much. The rest comes through $h$, the gates and the candidate. These are the paths of a plain
+#   network, with its matrices.
 # </details>
 #
-# **Being an LSTM is not what makes a cell remember; forget gates close to 1 are.** And 0.73 is not close.
+# **An LSTM does not remember because it is an LSTM; it remembers if its forget gates are close to 1.** And 0.73 is not close.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Gates on real text
 #
 # Here is a trained network, an LSTM of 256 units that predicts the next character of Shakespeare
 # (`python -m lectures.recipes char_lstm`). It reads 8,000 characters of *As You Like It*, which was held out. How open are its
-# gates? A gate above 0.9 or below 0.1 acts as a switch; it is a **saturated gate**.
+# gates? A gate above 0.9 or below 0.1 acts as a switch; it is called a **saturated gate**.
 
 # %% slideshow={"slide_type": "fragment"}
 model, tokenizer, card = checkpoint("char_lstm")
@@ -538,7 +539,7 @@ show.predict(
     choices={"less than 1 %, like 0.9⁵⁰": 0.5, "about 40 %": 40, "about 90 %": 90},
     answer=memory_left(50),
     unit=" %",
-    why="A gate above 0.9 may be 0.91 or 0.999, and section 1 has shown what a difference that makes.",
+    why="A gate above 0.9 may be 0.91 or 0.999, and section 1 showed how much that matters.",
     reveals=[switches, left],
 )
 
@@ -555,7 +556,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is easy to
-# fool yourself here: of 256 units, one will look right on any short text. So write down beforehand what a unit could follow; find the
+# fool yourself here, because one of 256 units will look right on any short text. So write down beforehand what a unit could follow; find the
 # unit with the largest correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
 # over all units after shifting the features by 2,000 characters, so that nothing should fit.
 
@@ -587,7 +588,7 @@ def marked(text, pattern):
 
 # %% slideshow={"slide_type": "fragment"}
 def correlations(units, feature):
-    """Of every unit (time, unit) with one feature (time,)."""
+    """The correlation of every unit (time, unit) with one feature (time,)."""
     u, v = units - units.mean(0), feature - feature.mean()
     return (u * v[:, None]).sum(0) / np.sqrt((u**2).sum(0) * (v**2).sum() + 1e-12)
 
@@ -625,17 +626,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The position in the line has the highest correlation<!--[[? max(found, key=lambda of: abs(found[of][1])) == ("position in the line", "memory")]]-->. The memory of unit 90<!--[[counting]]-->, $\tanh c$, follows it with −0.83<!--[[found["position in the line", "memory"][1]:.2f]]--> on the play
+# - The position in the line has the highest correlation<!--[[? max(found, key=lambda of: abs(found[of][1])) == ("position in the line", "memory")]]-->. The memory of unit 90<!--[[counting]]-->, $\tanh c$, follows it with a correlation of −0.83<!--[[found["position in the line", "memory"][1]:.2f]]--> on the play
 #   where we found the unit, and with −0.87<!--[[found["position in the line", "memory"][2]:.2f]]--> on the other. No *forget gate* follows it nearly as closely (0.26<!--[[abs(found["position in the line", "forget"][1]):.2f]]--> at best).
-# - The unit for the names of speakers holds up as well, with 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do those for vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->.
+# - The unit for the names of speakers holds up as well, with 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do the units for vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->.
 # - Stage directions are the warning. Their unit falls from 0.59<!--[[found["stage direction", "memory"][1]:.2f]]--> to 0.41<!--[[found["stage direction", "memory"][2]:.2f]]--> on the other play. It is the very unit that was also
-#   chosen for the names of speakers<!--[[? found["stage direction", "memory"][0] == found["name of a speaker", "memory"][0]]]-->, so "a unit for stage directions" would be the wrong name. The play we chose it on has only
-#   eight<!--[[words(directions)]]--> of them.
+#   chosen for the names of speakers<!--[[? found["stage direction", "memory"][0] == found["name of a speaker", "memory"][0]]]-->, so "a unit for stage directions" would be the wrong name. The play on which we
+#   chose it has only eight<!--[[words(directions)]]--> stage directions.
 # - The control stays below 0.1<!--[[? max(of[3] for of in found.values()) < 0.1]]-->.
 # </details>
 #
-# **Find a unit on one text, test it on a different one.** A correlation says that a unit goes along with something, not that the network
-# uses it. We come to that below.
+# **Find a unit on one text, test it on a different one.** A correlation says that a unit varies together with something, not that the
+# network uses it. We test below whether it uses this unit.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask before the table: how would you fool yourself here? Then let them name a random unit, and look together for a meaning in
@@ -644,7 +645,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Look at the unit that we found, and at any other of the 256. The passage is from the play that was not used for choosing.
 #
-# > **Ask yourself.** Does the unit count characters? Look at its input gate: where does the network write into it?
+# > **Ask yourself.** Does the unit count characters? Look at its input gate: where does the network write into the unit?
 
 # %% slideshow={"slide_type": "fragment"}
 start = held_out.index("\n\n") + 2
@@ -663,7 +664,7 @@ widgets.unit_explorer(held_out[part], quantities, unit=counting)
 #
 # The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. The input gate opens
 # mostly at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->. So the unit does not count characters; it takes a step with each word. A cell below measures
-# that on the whole text. Most other units show no pattern that we could name; we chose this one because it does.
+# this on the whole text. Most other units show no pattern that we could name; we chose this one because it does.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -722,8 +723,9 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. No other unit of the twenty costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
-# other characters unit 90<!--[[counting]]--> costs no more than they do<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of the line.**
+# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. None of the twenty others costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
+# other characters, ablating unit 90<!--[[counting]]--> costs no more than ablating the others<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of
+# the line.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. The race
@@ -731,9 +733,9 @@ print(
 # The task is copying after a delay. The network reads five symbols out of eight, ten blanks and a signal; then it must write the symbols.
 # (Such tasks go back to Hochreiter & Schmidhuber 1997.) All cells have the same width, texts, optimiser and learning rate, and train
 # for 250 steps with five seeds (`python -m lectures.recipes race`). Guessing gives 12.5 %. The gates that keep the old state start with
-# the cells' defaults here: a bias of 1 in the UGRNN, about 0 in the GRU, 1 in the LSTM. A second LSTM starts with 3.
+# the cells' defaults here: a bias of 1 in the UGRNN, about 0 in the GRU, 1 in the LSTM. A second LSTM starts with a bias of 3.
 #
-# > **Ask yourself.** The picture shows one race, seed 1. How much of this order would you expect to see with another seed?
+# > **Ask yourself.** The picture shows one race, seed 1. How much of this order would you expect to see with a different seed?
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let them bet on a gap before you click through the seeds. What goes wrong: they rank the cells after the first seed. Ask which of the
@@ -782,10 +784,10 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 # But this race compares two things at once, the cell and the bias of its gate.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One thing at a time.** Now all three cells start with the same bias, 0, 1 or 3, of the gate that keeps the old state: $G$, $z$ or $f$.
-# With one seed, a cell has the same other weights and the same texts at all three biases. Each row runs at the best of five learning
-# rates, which the first seed chooses on other texts (`python -m lectures.recipes gate_bias`). The rate has a warm-up and falls to 0 along
-# a cosine, so the percentages are not those of the race.
+# **One thing at a time.** Now all three cells start with the same bias, 0, 1 or 3, of the gate that keeps the old state: $G$, $z$
+# or $f$. For each seed, a cell has the same other weights and the same texts at all three biases. Each cell with each bias runs at
+# the best of five learning rates, which the first seed chooses on other texts (`python -m lectures.recipes gate_bias`). The rate
+# has a warm-up and falls to 0 along a cosine, so the percentages are not those of the race.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_bias = stored("gate_bias")
@@ -842,8 +844,8 @@ show.predict(
 # all architectures store about *five bits per parameter*, and that they differ in how easy they are to train. In short, the number of
 # parameters matters more than the cell, *if you can train it*.
 #
-# Here is a small version of their comparison (`python -m lectures.recipes capacity`): minutes of training, without tuning, one run for
-# each cell and size. On the left the networks memorise random yes/no answers, one bit each. On the right they predict characters of
+# Here is a small version of their comparison (`python -m lectures.recipes capacity`), with minutes of training, no tuning, and one run
+# for each cell and size. On the left the networks memorise random yes/no answers, one bit each. On the right they predict characters of
 # Shakespeare. Single runs rank nothing; the picture shows how such a comparison is made.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -878,11 +880,11 @@ bits = [
 ]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# No run stores more than 2.05<!--[[max(bits):.2f]]--> bits per parameter, where Collins et al. reach five after long tuning. Such short runs cannot tell how much
-# a cell can hold from how fast it learns.
+# No run stores more than 2.05<!--[[max(bits):.2f]]--> bits per parameter, whereas Collins et al. reach five after long tuning. Such short runs cannot distinguish
+# how much a cell can hold from how fast it learns.
 #
 # **What if the network could leave a value unchanged, for as long as it wants? A gate near 1 does that, for as long as it stays near 1.
-# Training must learn when, and how easily it does depends on the cell and on where its gates start.**
+# Training must learn when to do so, and how easily it learns this depends on the cell and on the initial values of its gates.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** You compare cells at equal *width*, where an LSTM of 64 units has four times the parameters of an RNN of 64.
@@ -935,9 +937,9 @@ widgets.cell_player(
 # ## Check yourself
 #
 # 1. A gate is constant at 0.95. What is its half-life?
-# <details><summary>Answer</summary>ln 0.5 / ln 0.95 = 13.5<!--[[math.log(0.5) / math.log(0.95):.1f]]--> steps.</details>
+# <details><summary>Answer</summary>It is ln 0.5 / ln 0.95 = 13.5<!--[[math.log(0.5) / math.log(0.95):.1f]]--> steps.</details>
 #
-# 2. All forget gates are 1 and all input gates 0. What does the LSTM's memory do? And its output?
+# 2. All forget gates are 1 and all input gates 0. What does the LSTM's memory do? What does its output do?
 # <details><summary>Answer</summary>The memory does not change. The output may still change, because the output gate decides how
 # much of the memory is shown.</details>
 #
@@ -950,7 +952,7 @@ widgets.cell_player(
 # (−1, 1), and whatever it writes displaces part of the old value. An LSTM's cell state can, with f = 1 and i = 1.</details>
 #
 # 5. A GRU of $n$ units reads vectors of width $d$. How many weights does it have, without biases?
-# <details><summary>Answer</summary>3 (d n + n²).</details>
+# <details><summary>Answer</summary>It has 3 (d n + n²) weights.</details>
 #
 # 6. Your LSTM forgets after three steps, right from the start of training. What do you check first?
 # <details><summary>Answer</summary>You check the value and the sign of the forget gate's bias.</details>

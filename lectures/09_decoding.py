@@ -2,8 +2,8 @@
 # # Decoding
 #
 # A language model assigns a probability to every text, but it does not write one. **Which text should it write?** "The most probable
-# one" is a natural answer. For most models that text cannot be found with certainty, but there are good ways to come close. And then this
-# happens:
+# one" is a natural answer. For most models we cannot find that text with certainty, but we can come close. Here is what we
+# then find:
 #
 # <img src="figures/aye.svg" width="860" alt="Probability of each of 96 tokens under SmolLM2. Shakespeare's line jumps between 0 and 1 and is low most of the time. The line of the text found by beam search climbs and stays near 1.">
 #
@@ -20,8 +20,9 @@
 # - let a small model draft for a large one, and prove that each token still follows the large model's distribution;
 # - choose between searching and sampling for a task, with measured reasons.
 #
-# **You need** conditional probabilities, logarithms and Python. From [lecture 1](01_language_models.ipynb) you need language models, the chain rule, and the
-# token `<eos>` that ends a text. We use models here without explaining them; *Inside a real language model* opens the large one.
+# **You need** conditional probabilities, logarithms and Python. From [lecture 1](01_language_models.ipynb) you need language
+# models, the chain rule, and the token `<eos>` that ends a text. We use models here without explaining them; *Inside a real
+# language model* explains the large one.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 # |---|---|---|---|---|---|---|---|---|---|---|
@@ -101,9 +102,9 @@ show.predict(
 # 11<!--[[next(n for n in range(1, 2000) if V**n > 10**50)]]--> tokens suffice. Checking all texts of five tokens would already take nine million<!--[[? round(V**5 / 1e9 / 3.15e7 / 1e6) == 9]]--> years.
 # </details>
 #
-# Checking every text is **exhaustive search**; for a real vocabulary it is *prohibitive*. Is there a shortcut? Section 2 has one for models
-# in which the next word depends only on the previous one, section 4 one that drops hopeless texts early. **If the next word may depend on all
-# previous words, there is none that always works**: for recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
+# Checking every text is **exhaustive search**; for a real vocabulary it is *prohibitive*. Is there a shortcut? Section 2 shows one for models
+# in which the next word depends only on the previous one. Section 4 shows one that drops hopeless texts early. **If the next word may
+# depend on all previous words, no shortcut always works**: for recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
 # 2018).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -170,18 +171,18 @@ with show.held_back() as by_greedy:
         f"  P = {written.log_prob[0].exp():.4f}",
     )
 show.predict(
-    "The prompt is “she came home”. With the table and a pencil, how probable is the sentence that greedy search writes, including its `<eos>`?",
+    "The prompt is “she came home”. How probable is the sentence that greedy search writes, including its `<eos>`? Use the table and a pencil.",
     within=0.01,
     answer=written.log_prob[0].exp().item(),
-    why="Do you see a more probable one? Start with the *least* probable of the three first words.",
+    why="Do you see a more probable sentence? Start with the *least* probable of the three first words.",
     reveals=by_greedy,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# Greedy search writes *without any money* `<eos>`, which has $0.45 \cdot 0.6 \cdot 0.6 \cdot 0.7$ = 0.1134<!--[[written.log_prob[0].exp():.4f]]-->. But *penniless* `<eos>`
-# has $0.25 \cdot 0.96$ = 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->, more than twice as much, and says the same in one word.
+# Greedy search writes *without any money* `<eos>`, whose probability is $0.45 \cdot 0.6 \cdot 0.6 \cdot 0.7$ = 0.1134<!--[[written.log_prob[0].exp():.4f]]-->. But *penniless*
+# `<eos>` has a probability of $0.25 \cdot 0.96$ = 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->, more than twice as much, and says the same in one word.
 # </details>
 #
 # With this model we can check all texts. `exhaustive_search` scores every one and returns the best first:
@@ -190,13 +191,15 @@ show.predict(
 every = exhaustive_search(TableLM(), prompt, 6, eos=EOS, limit=16**6)[0]
 for found in every:
     print(f"{math.exp(found.log_prob):.4f}  ", *[words[i] for i in found.tokens])
-print(len(every), "texts, of", f"{16**6:,} that six tokens from sixteen could make;", end=" ")
-print(f"together {sum(math.exp(found.log_prob) for found in every):.4f}")
+print(
+    len(every), f"texts, of the {16**6:,} that six tokens from sixteen words could make;", end=" "
+)
+print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three.
+# - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
 # - It **prefers many common words to one rare one**: "without" looks better than "penniless" because many sentences share it. Their
 #   probability is then split again and again.
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
@@ -206,9 +209,9 @@ print(f"together {sum(math.exp(found.log_prob) for found in every):.4f}")
 # **Greedy search answers a different question from ours**: which *word* is best now, not which *text*. It cannot go back.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *rest* of a text is the
-# same for all texts that end in the same word, and we need it only once for each word. That is dynamic programming, the algorithm of
-# Viterbi (1967): begin with rests of one token, `<eos>`, and lengthen them step by step.
+# **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *rest* of a text
+# is the same for all texts that end in the same word, and we need to compute it only once for each word. That is dynamic
+# programming, the algorithm of Viterbi (1967): begin with rests of one token, `<eos>`, and lengthen them step by step.
 
 # %% slideshow={"slide_type": "fragment"}
 rest = table[:, EOS]  # after each word, the probability of the best rest of one token
@@ -219,8 +222,8 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A real model remembers more than one word. For it, two texts share a best rest only if they agree in *everything* that it remembers, so a
-# table of rests would be as long as the list of texts.
+# A real model remembers more than one word. For such a model, two texts share a best rest only if they agree in *everything* that
+# it remembers, so a table of rests would be as long as the list of texts.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Walk the greedy path on the board before the cell runs, then ask for a better sentence. What goes wrong: they multiply up
@@ -229,7 +232,7 @@ print(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Beam search
 #
-# Instead of a single prefix, keep the $b$ best. Such a prefix is a **hypothesis**, the $b$ hypotheses are the **beam**, and $b$ is
+# Instead of a single prefix, keep the $b$ best. Each kept prefix is a **hypothesis**, the $b$ hypotheses are the **beam**, and $b$ is
 # the **beam size**. This is **beam search**. One step has three parts:
 #
 # 1. *Extend* every hypothesis of the beam $B_{t-1}$ by every word.
@@ -282,7 +285,7 @@ def best_open(t):
 
 
 show.predict(
-    "A beam of 3 also keeps “penniless”, and finishes it in step 2 with 0.24. After which step may the search stop without missing anything?",
+    "A beam of 3 also keeps “penniless”, and finishes it in step 2 with a probability of 0.24. After which step may the search stop without missing a better text?",
     choices=["step 2", "step 3", "step 4"],
     answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
     why=f"After step 2 an open text still has {best_open(2):.2f}; after step 3 the best one has only {best_open(3):.3f}, and "
@@ -296,8 +299,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - It may not stop after step 2, because "without any" still has 0.27<!--[[best_open(2):.2f]]-->, and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->. In step 3 the best open text
-#   has 0.189<!--[[best_open(3):.3f]]-->, so nothing else can win.
+# - The search may not stop after step 2, because "without any" still has a probability of 0.27<!--[[best_open(2):.2f]]--> and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->. In step 3
+#   the best open text has 0.189<!--[[best_open(3):.3f]]-->, so nothing else can win.
 # - With $b = 2$ "penniless" was pruned at step 1, as the third of three. Nothing can bring it back later.
 # - With $b = 1$ beam search is greedy search; with a beam so wide that nothing is ever pruned it is exhaustive search.
 # </details>
@@ -321,22 +324,23 @@ for b in (1, 2, 3):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. When to stop, and how long a text gets
 #
-# **When to stop?** Not at the first `<eos>`: with $b = 3$, "penniless" was finished with 0.24<!--[[p_of("penniless <eos>"):.2f]]--> while "without any" had 0.27<!--[[p_of("without any"):.2f]]-->. But
-# every further word multiplies by at most 1, so the probability of an open text can only fall. As soon as the best finished text is above
-# the best open one, no extension of the beam can win, and the search may stop. A maximum length stops it in any case.
+# **When to stop?** The search may not stop at the first `<eos>`. With $b = 3$, "penniless" was finished with 0.24<!--[[p_of("penniless <eos>"):.2f]]--> while "without
+# any" had 0.27<!--[[p_of("without any"):.2f]]-->. But every further word multiplies by at most 1, so the probability of an open text can only fall. As soon as the
+# best finished text is more probable than the best open one, no extension of the beam can win, and the search may stop. A maximum
+# length stops it in any case.
 #
 # The same fact makes an *exact* search possible: go through all texts depth-first, and drop every open one that is already less probable
 # than the best finished one (Stahlberg & Byrne 2019, for translations). If a probable text ends early, most others are dropped early. In
 # the worst case none is.
 #
-# But **every word costs probability, so short texts win.** One remedy is to divide by a power of the length, the **length penalty** (Wu et
-# al. 2016, section 7, in a simpler form):
+# But **every word costs probability, so short texts win.** One remedy is to divide $\ln P$ by a power of the length, the **length
+# penalty** (Wu et al. 2016, section 7, in a simpler form):
 #
 # $$\mathrm{score}(y) = \frac{\ln P(y)}{|y|^{\alpha}}, \qquad \alpha = 0: \text{probability}, \quad \alpha = 1:
 #   \text{mean } \ln P \text{ per token.}$$
 #
 # Now take a real model, SmolLM2, which has 135 million parameters and is on your disk. A beam of 6 completes a sentence; the full
-# stop is its `<eos>`. We search with $\alpha = 1.5$, to find long texts as well, and keep all finished ones.
+# stop serves as `<eos>`. We search with $\alpha = 1.5$, to find long texts as well, and keep all finished ones.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -373,7 +377,7 @@ alphas = {"−1": -1.0, "0.5": 0.5, "2": 2.0}
 
 
 def handicap(alpha):
-    """How many times as negative the score of a text of 10 tokens is as that of one of 5, at equal ln P."""
+    """The score of a text of 10 tokens divided by that of a text of 5 tokens, at equal ln P."""
     return score(-5.0, 10, alpha) / score(-5.0, 5, alpha)
 
 
@@ -388,8 +392,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $\ln P$ is negative. Dividing it by a larger number brings it closer to 0, which is *more*, so a positive $\alpha$ favours longer
-#   texts. A negative $\alpha$ multiplies instead, and penalises length twice.
+# - $\ln P$ is negative. Dividing it by a larger number brings it closer to 0, which is a *higher* score, so a positive $\alpha$
+#   favours longer texts. A negative $\alpha$ multiplies instead, and penalises length twice.
 # - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> it is one of 14<!--[[leader(1)]]--> tokens. Neither is *right*: we
 #   choose $\alpha$ so that the output is as long as the references.
 # - A penalty also changes the stopping rule, because an open text may now gain by growing. `nlmcore` computes the best score that an open
@@ -397,17 +401,17 @@ show.predict(
 # </details>
 #
 # > **What goes wrong.** You compute $\ln P \cdot |y|^{\alpha}$, or you *subtract* a penalty for each word. Both have the wrong
-# > sign, and the empty text wins. Another classic is to forget whether `<eos>` counts in $|y|$. You may count it or not, but do the
-# > same for all texts.
+# > sign, and the empty text wins. Another common mistake is to count `<eos>` in $|y|$ for some texts only. You may count it or not,
+# > but do the same for all texts.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Is a wider beam better?** It finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found
-# that for more than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles (2017)
-# had seen quality fall with wide beams; Yang, Huang & Ma (2018) call this the **beam search curse**. Does it strike here? We test two of
-# the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers of 15 to 20 words into
-# German, with a single vector between encoder and decoder; we measure it by BLEU, the agreement with the reference, which is at most 100.
-# The other turns spelling into *phonemes*, the sounds of a word, and we measure its phoneme errors (`python -m lectures.recipes
-# dullness`).
+# **Is a wider beam better?** It finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found that for more
+# than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles (2017) had
+# seen quality fall with wide beams; Yang, Huang & Ma (2018) call this the **beam search curse**. Does the curse strike here? We
+# test two of the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers of 15 to
+# 20 words into German, with a single vector between encoder and decoder. We measure its quality by BLEU, the agreement with the
+# reference (at most 100). The other turns spelling into *phonemes*, the sounds of a word. We measure its phoneme errors
+# (`python -m lectures.recipes dullness`).
 #
 # > **Ask yourself.** Of beams from 1 to 256, which gives the best quality, and does the widest one do harm?
 
@@ -416,7 +420,7 @@ measured = stored("dullness")
 german, sounds = (part["beams"] for part in measured["wide_beams"].values())
 for part in measured["wide_beams"].values():
     print(part["what"])
-    print("  beam     mean ln P   quality   length, of the reference's   empty")
+    print("  beam     mean ln P   quality   length / reference length    empty")
     for beam, row in part["beams"].items():
         numbers = f"{row['log_prob']:9.3f}  {row['quality']:8.2f}  {row['length']:14.1%}  {row['empty']:17.0%}"
         print(f"  {beam:>4}  {numbers}")
@@ -425,8 +429,8 @@ for part in measured["wide_beams"].values():
 # <details><summary><b>What to notice</b></summary>
 #
 # - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is usual, but not guaranteed. Beams above 64 find nothing more probable<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
-# - Into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4, and to 66.6<!--[[german["64"]["quality"]:.1f]]--> with 64. This is not an easy
-#   task for this model, and wide beams still do it no harm.
+# - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4, and to 66.6<!--[[german["64"]["quality"]:.1f]]--> with 64. This
+#   is not an easy task for this model, and yet wide beams do no harm.
 # - For phonemes a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it.
 # - No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->.
 # </details>
@@ -498,7 +502,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# One passage is an anecdote. Here are all of them, and a second model:
+# One passage is an anecdote. Here are the figures for all passages, and for a second model:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 for model, rows in measured["rows"].items():
@@ -521,17 +525,17 @@ for model, rows in measured["rows"].items():
 #
 # - The beam's tokens have a mean probability of 0.72<!--[[big["beam 4"]["probability"]:.2f]]-->, Shakespeare's of 0.03<!--[[big["Shakespeare"]["probability"]:.2f]]-->. Holtzman et al. offer an explanation: people do not say what
 #   their readers already know.
-# - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %. And the probability *climbs* along the text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over
-#   the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
-# - Sampling from the whole distribution gives SmolLM2 0.026<!--[[big["sampled"]["probability"]:.3f]]--> per token, Shakespeare has 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. For the small model, which was trained on
-#   Shakespeare's other plays, both are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
-# - That does not make a sample a good text: click on "sampled" and read. Rare tokens by themselves are not the fault. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of its tokens
-#   have a probability below 0.01, and so have 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
+# - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %. And the probability of the beam's tokens *climbs* along the
+#   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
+# - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under the small
+#   model, which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
+# - That does not make a sample a good text; click on "sampled" and read one. Rare tokens by themselves are not the fault. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
+#   sampled tokens have a probability below 0.01, but so have 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
 # - We used sixteen<!--[[? measured["passages"]["SmolLM2"] == 16]]--> passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>
 #
-# **By this measure human text lies where the model's samples lie, not at its maximum.** If a coin shows heads with probability 0.6 and you toss it a hundred
-# times, the most probable result is a hundred heads. You will never see it.
+# **By this measure human text is like the model's samples, not like its most probable text.** If a coin shows heads with
+# probability 0.6 and you toss it a hundred times, the most probable result is a hundred heads. You will never see it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let somebody read the beam's text aloud until the room laughs, then ask what the model did wrong (nothing: it was asked for a probable text).*
@@ -549,14 +553,14 @@ for model, rows in measured["rows"].items():
 #
 # | name | method | source |
 # |---|---|---|
-# | **temperature** $T$ | divide the model's scores (*logits*) by $T$ before the softmax; below 1 sharpens, above 1 flattens | Ackley et al. 1985 |
+# | **temperature** $T$ | divide the model's scores (*logits*) by $T$ before the softmax; values below 1 sharpen, values above 1 flatten | Ackley et al. 1985 |
 # | **top-k** | keep the $k$ most probable words | Fan et al. 2018 |
 # | **top-p**, the **nucleus** | keep the smallest set of top-ranked words whose probabilities sum to at least $p$ | Holtzman et al. 2020 |
 # | **min-p** | keep the words that are at least min-p times as probable as the best word | Nguyen et al. 2024 |
-# | **typical** | keep the words whose surprise $-\ln p_i$ is closest to the mean surprise, until they hold typical-p | Meister et al. 2023 |
+# | **typical** | keep the words whose surprise $-\ln p_i$ is closest to the mean surprise, until their probabilities sum to typical-p | Meister et al. 2023 |
 #
-# We then divide the remaining probabilities by their sum, so that they form a distribution again. With the logits $z_i$, and with the
-# **entropy** $H$ for the mean surprise (as uncertain as a fair choice among $e^H$ words),
+# We then divide the remaining probabilities by their sum, so that they form a distribution again. Let $z_i$ be
+# the logits. The mean surprise $H$ is the **entropy**; a distribution with entropy $H$ is as uncertain as a fair choice among $e^H$ words:
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
 #
@@ -597,13 +601,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Top-p = 0.9 keeps ten<!--[[words(words_kept(paris, top_p=0.9))]]--> words after "The capital of France is", and 546<!--[[words_kept(once, top_p=0.9)]]--> after "Once upon a time there was a".
-# - Ten words hold 0.90<!--[[next_word[paris].exp().topk(10).values.sum():.2f]]--> of the first distribution and 0.42<!--[[next_word[once].exp().topk(10).values.sum():.2f]]--> of the second. A fixed $k$ keeps too many words in one case or too few
-#   in the other; that is the argument of Holtzman et al. for top-p.
-# - Min-p = 0.05 keeps two<!--[[words(words_kept(paris, min_p=0.05))]]--> words after the first prompt and 36<!--[[words_kept(once, min_p=0.05)]]--> after the second. It compares every word with the best one, so min-p, too,
-#   keeps many words only where the model is undecided.
+# - The ten most probable words hold 0.90<!--[[next_word[paris].exp().topk(10).values.sum():.2f]]--> of the probability in the first case and 0.42<!--[[next_word[once].exp().topk(10).values.sum():.2f]]--> in the second. A fixed $k$ keeps too many
+#   words in one case or too few in the other; that is the argument of Holtzman et al. for top-p.
+# - Min-p = 0.05 keeps two<!--[[words(words_kept(paris, min_p=0.05))]]--> words after the first prompt and 36<!--[[words_kept(once, min_p=0.05)]]--> after the second. It compares every word with the best one, so min-p
+#   also keeps many words only where the model is undecided.
 # - Typical sampling can cut off the *most* probable word. After "Once upon a time there was a", typical-p = 0.5 drops "small<!--[[tokenizer.decode([int(next_word[once].argmax())]).strip()]]-->"<!--[[? reshape(next_word[once], typical_p=0.5)[next_word[once].argmax()] == -math.inf]]-->: its
 #   surprise, 2.6<!--[[-next_word[once].max():.1f]]-->, is far below the mean of 5.3<!--[[torch.special.entr(next_word[once].exp()).sum():.1f]]-->.
-# - Temperature by itself keeps every word. At $T = 2$ even "Paris" has only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]--> left; the rest lies in the tail.
+# - Temperature by itself keeps every word. At $T = 2$ even "Paris" keeps a probability of only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]-->; the rest lies in the tail.
 # </details>
 #
 # **A good filter keeps few words where the model is confident and many where it is not.** Top-p, min-p and typical sampling adapt in this
@@ -652,8 +656,8 @@ for piece in decode_stream(tokenizer, (step.tokens.item() for step in steps)):
     print(piece, end="", flush=True)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Now compare four ways from the same start. The bars show the distribution from which the token was sampled, after temperature and
-# filters; the number in brackets is the token's probability under the model itself.
+# Now compare four ways of decoding from the same start. The bars show the distribution from which the token was sampled, after
+# temperature and filters; the number in brackets is the token's probability under the model itself.
 #
 # > **Ask yourself.** At which tokens do greedy search and top-p differ? What will the text at $T = 2$ look like after six tokens?
 
@@ -672,9 +676,10 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# Where one token has nearly all the probability, all ways agree. Where five tokens share it, the ways diverge, and from there they write
-# different texts. At $T = 2$ the bars almost vanish: the tail of 49,000 tokens holds nearly all the probability. The model writes tokens far
-# outside the first five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
+# Where one token has nearly all the probability, all ways agree. Where five tokens share it, the ways diverge, and from there they
+# write different texts. At $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds nearly all the probability. The
+# model writes tokens far outside the first five, and the sentence falls apart. This is one seed and one text per way; it does not
+# show which way is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -689,8 +694,9 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 # $$z_i' = \begin{cases} z_i / \theta & \text{if } z_i > 0 \\ \theta\, z_i & \text{otherwise} \end{cases} \quad \text{for every } i \text{ in } w_1, \dots, w_{t-1}; \qquad
 #   \theta \ge 1.$$
 #
-# Two relatives subtract instead: a **presence penalty** subtracts the same amount from every token that has occurred, a **frequency penalty**
-# subtracts it once per occurrence. Here are 8 passages of Shakespeare; the course's small GPT continues each by greedy search.
+# Two relatives subtract instead: a **presence penalty** subtracts the same amount from every token that has occurred, and a
+# **frequency penalty** subtracts it once per occurrence. Here are 8 passages of Shakespeare; the course's small GPT continues each
+# by greedy search.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -755,8 +761,8 @@ with show.held_back() as by_penalty:
         low = " to ".join(f"{edge:.0%}" for edge in (min(loops[name]), max(loops[name])))
         print(f"{name!s:14} {mean(loops[name]):12.0%}   {low:12} {mean(different[name]):8.0%}")
 show.predict(
-    f"Without a penalty {mean(loops[1.0]):.0%} of the groups of four tokens occurred before; in Shakespeare's own continuations "
-    f"{mean(loops['Shakespeare']):.0%}. From which $\\theta$ upwards does greedy search repeat less than Shakespeare?",
+    f"Without a penalty, {mean(loops[1.0]):.0%} of greedy search's groups of four tokens occurred before in the same text; of Shakespeare's, "
+    f"{mean(loops['Shakespeare']):.0%} did. From which $\\theta$ upwards does greedy search repeat less than Shakespeare?",
     choices={"1.1": 1.1, "1.5": 1.5, "2": 2.0},
     answer=next(theta for theta in penalties if mean(loops[theta]) < mean(loops["Shakespeare"])),
     why="Does a larger penalty do harm? Compare the numbers of different tokens.",
@@ -773,8 +779,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A small penalty is enough. A large one harms in another way: it forbids the words that a text must repeat. At $\theta = 2$ nearly every
-#   token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->.
+# - A small penalty is enough. A large one harms in a different way, because it forbids the words that a text must repeat. At
+#   $\theta = 2$ nearly every token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->.
 # - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al.
 #   used 1.2.
 # </details>
@@ -802,9 +808,9 @@ show.predict(
 # $$\text{accept the drafted } x \text{ with probability } \min\!\left(1, \frac{p(x)}{q(x)}\right); \qquad
 #   \text{at the first refusal sample from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}$$
 #
-# instead, and draft again from there. If all are accepted, the call yields one more token, sampled from $p$.
+# instead, and draft again from there. If all drafts are accepted, the call yields one more token, sampled from $p$.
 #
-# **By hand, with two words.** The target wants $p = (0.8, 0.2)$, the draft model has $q = (0.5, 0.5)$.
+# **By hand, with two words.** The target model has $p = (0.8, 0.2)$, the draft model $q = (0.5, 0.5)$.
 #
 # | | word A | word B | in general |
 # |---|---|---|---|
@@ -813,9 +819,10 @@ show.predict(
 # | refused, then sampled anew | 0.3 | 0 | $\max(0, p - q)$ |
 # | together | 0.8 | 0.2 | $p$ |
 #
-# Drafts are refused with probability $1 - 0.5 - 0.2 = 0.3$, and every refusal is turned into an A, the only word of which the draft model
-# has too little. In general $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so the two ways add up to $p$ for every word. **The result is
-# distributed *exactly* as $p$, however bad the draft is.** Check it on two real distributions:
+# Drafts are refused with probability $1 - 0.5 - 0.2 = 0.3$, and every refusal becomes an A, the only word to which the draft model
+# gives too little probability. In general $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so accepted and resampled words together
+# have probability $p$, for every word. **The result is distributed *exactly* as $p$, however bad the draft is.** Check it on two
+# real distributions:
 
 # %% slideshow={"slide_type": "fragment"}
 large, letters, _ = checkpoint("char_gpt")  # the target: a Transformer over letters
@@ -868,7 +875,7 @@ refused = {
 
 @torch.no_grad()
 def acceptance(tree):
-    """Σ min(p, q) at every letter of a text, the mean."""
+    """The mean of Σ min(p, q) over the letters of a text."""
     path = [node.token for node in tree.nodes if node.id in tree.best and node.step]
     text = torch.cat([hamlet, torch.tensor([path])], dim=1)
     p, q = (model(text)[0][0, hamlet.shape[1] - 1 : -1].softmax(-1) for model in (large, small))
@@ -920,12 +927,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for $\gamma$ drafted
-#   ones (Leviathan et al., equation 1). Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
+# - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for
+#   $\gamma$ drafted ones (Leviathan et al., equation 1). Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
+#   gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, and we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
 # - So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the small model's work.
 # - Letters per call are not letters per second. Here both models are small, and we save no time; if the target is a hundred times larger
 #   than its draft, almost only the calls of the target count. Leviathan et al. report two to three times the speed.
-# - Temperature and filters may reshape $p$ and $q$ first. The text is then distributed as the *reshaped* $p$.
+# - Temperature and filters may reshape $p$ and $q$ first. The text then follows the *reshaped* $p$.
 # </details>
 #
 # **A bad draft model costs time, not quality.**
@@ -974,22 +982,22 @@ for way, tokens in texts.items():
 # *3 minutes. One text per way: enough to see that they run, not which is better. Ask which of them search and which sample.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Which text should a model write? If the input fixes the answer, as in translation, a probable one: use a small beam. If it does not, as
-# in a story, a typical one: sample, with the tail cut off.** And if a program can check the answer, as with code, sample many and keep those
-# that pass.
+# **Which text should a model write? If the input fixes the answer, as in translation, it should write a probable text, so use a
+# small beam. If the input does not fix the answer, as in a story, it should write a typical text, so sample with the tail cut
+# off.** And if a program can check the answer, as with code, sample many and keep those that pass.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. Texts have 4 words from a vocabulary of 10. How many texts are there, and how many calls of the model does a beam of 3 need at most?
-# <details><summary>Answer</summary>10,000<!--[[10**4:,]]--> texts. At most 1 + 3 + 3 + 3 = 10<!--[[1 + 3 + 3 + 3]]--> calls, because the first step has only one
-# prefix.</details>
+# <details><summary>Answer</summary>There are 10,000<!--[[10**4:,]]--> texts. The beam needs at most 1 + 3 + 3 + 3 = 10<!--[[1 + 3 + 3 + 3]]--> calls, because the first step has
+# only one prefix.</details>
 #
 # 2. With what beam size is beam search certain to be exhaustive search?
 # <details><summary>Answer</summary>With any size at which nothing is ever pruned. The beam must then hold all open texts of any
 # step, up to V to the power n − 1 for texts of n words.</details>
 #
-# 3. Two hypotheses: 4 tokens with ln P = −4, 8 tokens with ln P = −6. Which wins at α = 0, and which at α = 1?
+# 3. One hypothesis has 4 tokens and ln P = −4, another has 8 tokens and ln P = −6. Which wins at α = 0, and which at α = 1?
 # <details><summary>Answer</summary>At 0 the short one wins (−4 > −6), at 1 the long one (−0.75<!--[[-6 / 8]]--> > −1<!--[[-4 / 4:g]]-->).</details>
 #
 # 4. The next-word probabilities are 0.5, 0.3, 0.15, 0.05. What do top-k = 2, top-p = 0.8, top-p = 0.81 and min-p = 0.2 keep?

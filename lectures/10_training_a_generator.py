@@ -2,7 +2,7 @@
 # # Training a generator
 #
 # Take *The night is long*, change one letter to get *lung*, and let a network that writes letter by letter continue both texts with
-# the same random seed. In training it read only Shakespeare. Now it reads what you give it, and then its own output.
+# the same random seed. In training it read only Shakespeare. Now it reads your text, and then its own output.
 #
 # <img src="figures/parted.svg" width="900" alt="Two texts of a character network, letter by letter. They begin alike except for one letter; after it hardly any letters agree.">
 #
@@ -57,8 +57,8 @@ from nlmcore.training import (
 # ## 1. What a text costs
 #
 # A generator predicts one word at a time. The loss of each step is the **cross-entropy** between the word that occurred, the
-# *reference* $w_{t+1}$, and the distribution that the model predicted. With a single reference word, that is minus the logarithm of
-# one probability. The loss of the text is the sum:
+# *reference* $w_{t+1}$, and the distribution that the model predicted. With a single reference word, the cross-entropy is minus the
+# logarithm of one probability. The loss of the text is the sum:
 #
 # $$L = \sum_{t=1}^{T} L_t, \qquad L_t = -\sum_{v} \mathbf 1[v = w_{t+1}] \ln \hat y_t[v] = -\ln \hat y_t[w_{t+1}].$$
 #
@@ -138,8 +138,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Free-running training
 #
-# At inference the generator reads its own output. Why not train it that way? At each step it samples a word and reads it at the next,
-# while the loss still asks for the reference word. This is **free-running** training.
+# At inference the generator reads its own output. Why not train it that way? At each step it samples a word, which it reads at the next
+# step, while the loss still asks for the reference word. This is **free-running** training.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -156,7 +156,7 @@ def free_running_loss(model, tokens, generator):
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A small network learns to write first names, letter by letter, in 600<!--[[at[-1]]]--> updates of 64 names, with five<!--[[words(len(end["free running"]))]]--> seeds each way
+# A small network learns to write first names, letter by letter, in 600<!--[[at[-1]]]--> updates of 64 names, with five<!--[[words(len(end["free running"]))]]--> seeds for each way of training
 # (`python -m lectures.recipes free_running`). For the held-out loss both networks read the reference letters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -193,7 +193,7 @@ def falling(ways, alt):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
     "A baseline that needs no network predicts every letter by its frequency at that *position* of a name, whatever precedes it. "
-    f"Its loss is {by_position:.2f}. How does the loss of free running compare with it at the end?",
+    f"Its loss is {by_position:.2f}. How does the final loss of free running compare with it?",
     choices={"0.5 lower": -0.5, "about the same": 0, "0.5 higher": 0.5},
     answer=mean(end["free running"]) - by_position,
     unit=" nats",
@@ -215,7 +215,7 @@ for way in ("teacher forcing", "free running"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Teacher forcing ends at 1.96<!--[[mean(end["teacher forcing"]):.2f]]--> nats. Most of its names could be names, though "Macholee" and "Tiamabe" hardly are.
+# - Teacher forcing ends at 1.96<!--[[mean(end["teacher forcing"]):.2f]]--> nats. Most of its names could be real, though "Macholee" and "Tiamabe" hardly are.
 # - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats, a table of letter frequencies by position at 2.55<!--[[by_position:.2f]]-->. The two agree to 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->. All five
 #   seeds lie within 0.02 nats of their mean<!--[[? all(abs(nats - mean(end[way])) < 0.02 for way in ("teacher forcing", "free running") for nats in end[way])]]-->.
 # - Free running is also slower: about 15<!--[[ms["free running"]:.0f]]--> ms per update instead of 9<!--[[ms["teacher forcing"]:.0f]]-->. Each step waits for the letter sampled at the previous
@@ -234,7 +234,7 @@ for way in ("teacher forcing", "free running"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Teacher forcing, and its price
 #
-# In training, **teacher forcing** reads the reference words. At inference there are none:
+# In training, **teacher forcing** reads the reference words. At inference there are no reference words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
@@ -267,8 +267,8 @@ HTML(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# The second. The first holds by construction: under teacher forcing the network never reads its own output. Whether that harms what
-# it writes is a question for an experiment.
+# The second does. The first holds by construction, because under teacher forcing the network never reads its own output. Only an
+# experiment can show whether that harms its texts.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -283,7 +283,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Can exposure bias be measured?
 #
-# We first compare by eye. Choose a letter and what to change it into; both texts have the same random seed.
+# We first compare by eye. Choose a letter and its replacement; both texts have the same random seed.
 #
 # > **Ask yourself.** How many of the letters after the change agree, position by position? Do the two texts ever meet again?
 
@@ -361,7 +361,7 @@ HTML(
 # At the eighth position 7.3<!--[[100 * forcing["forced"][7]:.1f]]--> % of the sounds are wrong after the reference prefix, and 11.2<!--[[100 * forcing["free"][7]:.1f]]--> % when the network writes freely. Is this gap the price of
 # never having read its own output?
 #
-# Test the measure on a model that has nothing to learn. The smallest possible language has two sentences, *A A* and *B B*, each with
+# Test the measure on a model that has nothing left to learn. The smallest possible language has two sentences, *A A* and *B B*, each with
 # probability one half. A *perfect* model of it knows that the first letter is A or B, and that the second equals the first.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -373,7 +373,7 @@ with show.held_back() as of_a_perfect_model:
     print("second letter wrong after the reference prefix: 0 %")
     print(f"second letter wrong when it writes freely:      {perfect_freely:.0%}")
 show.predict(
-    "We compare this perfect model's second letter with that of a random sentence of the language. How many percentage points more are wrong when it writes freely than after the reference's first letter?",
+    "We compare this perfect model's second letter with that of a random sentence of the language. How many percentage points more of its second letters are wrong when it writes freely than after the reference's first letter?",
     choices={"none": 0, "about 25": 25, "about 50": 50},
     answer=100 * perfect_freely,
     why="The reference's first letter tells the model which sentence is meant. When it writes freely, it cannot know.",
@@ -381,14 +381,16 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **So this gap does not measure exposure bias.** A perfect model has one of 50 points, because a correct prefix contains information
-# about the answer. Our pronouncer points the same way. We trained a copy of it further by the method of section 5, so that it read more and more of
-# its *own* sounds, in the end 90 %. If the gap came from never reading them, it should shrink. But its gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each.)
+# **So this gap does not measure exposure bias.** Even a perfect model has a gap of 50 points, because a correct prefix contains information
+# about the answer. Our pronunciation model points the same way. We trained a copy of it further by the method of section 5, so that it
+# read more and more of its *own* sounds, in the end 90 %. If the gap came from never reading its own sounds, the gap should shrink. But the
+# copy's gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What does a single error cost?** Here the words and the positions are the same on both sides. The network gets the first two
-# reference sounds and then, at the third position, either the reference sound or the most probable wrong one. After that it writes
-# freely. We align the whole word with the reference, because the wrong third sound may simply be the fourth, one position too early.
+# **What does a single error cost?** In the next comparison the words and the positions are the same on both sides. The network gets
+# the first two reference sounds and then, at the third position, either the reference sound or the most probable wrong one. After
+# that it writes freely. We align the whole word with the reference, because the wrong third sound may simply be the fourth sound,
+# one position too early.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from nlmcore.decoding import greedy
@@ -439,7 +441,7 @@ show.predict(
         "about 10 times": 10,
     },
     answer=after_slip[0] / after_truth[0],
-    why="An error makes the next one more probable. Look at how the row goes on.",
+    why="An error makes the next one more probable. Look at the rest of the row.",
     reveals=later,
 )
 
@@ -452,9 +454,10 @@ show.predict(
 #   one, and everything after a skipped sound would count as wrong.
 # </details>
 #
-# **In this network an error makes the next one more probable, and then the network recovers.** (One network, one task. We did not test
-# what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes and their own: the harm of
-# their own is limited and does not grow, and they suggest that a model can *recover by itself*. Arora et al. (2022) do find that errors accumulate.
+# **In this network an error makes the next one more probable, and then the network recovers.** (One network, one task. We did not
+# test what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes and prefixes
+# that they wrote themselves. They find that the harm of the latter is limited and does not grow, and suggest that a model can
+# *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Change one letter with the class and let them shout when the texts meet. Then show the two lines, and let the room call
@@ -535,7 +538,7 @@ show.predict(
 #   one coin per sentence, and found it much worse.)
 # </details>
 #
-# **The target does not depend on what was read.** Even after a sampled word that fits nothing, the loss asks for the next reference
+# **The target does not depend on the word that was read.** Even after a sampled word that fits nothing, the loss asks for the next reference
 # word. Section 6 says what follows from that.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -557,8 +560,8 @@ with torch.no_grad():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Does it help?
 #
-# Bengio et al. (2015) report better captions, parses and speech. We try it on the names of section 2 with two schedules and five
-# seeds each. One falls to three quarters of reference letters, the other to nearly none. How good are the names that the
+# Bengio et al. (2015) report better captions, parses and speech. We try scheduled sampling on the names of section 2 with two schedules and
+# five seeds each. One schedule falls to three quarters of reference letters, the other to nearly none. How good are the names that the
 # networks *write*? Each network samples 1,000 names, and we measure what fraction of their triples of letters occurs in real names.
 # (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
 
@@ -577,7 +580,7 @@ with show.held_back() as written_names:
             f"{way:28} {show.from_to(nats, '{:.2f}'):>24} {show.from_to(triples[way], '{:.3f}'):>32}"
         )
 show.predict(
-    f"After teacher forcing {mean(triples['teacher forcing']):.0%} of the triples occur in real names. How many do after scheduled sampling that falls to 75 %?",
+    f"After teacher forcing {mean(triples['teacher forcing']):.0%} of the triples occur in real names. How many occur in real names after scheduled sampling that falls to 75 %?",
     choices={"more, about 95 %": 95, "as many, about 90 %": 90, "fewer, about 83 %": 83},
     answer=100 * mean(triples["scheduled sampling to 75 %"]),
     unit=" %",
@@ -595,10 +598,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % of the triples are known instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %, and 60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % when the network reads nearly only its own letters. With every seed this is the
-#   order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
-# - For letters to sounds (section 4) we have one run per method, all from one checkpoint: too few to rank them. The percentages of wrong
-#   sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).
+# - After scheduled sampling to 75 %, 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % of the triples are known instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %. If the network reads nearly only its own letters,
+#   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % are. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
+# - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods. The
+#   percentages of wrong sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).
 # </details>
 #
 # **On these names scheduled sampling did not help.** It improved neither the loss nor the samples. That does not refute the paper, whose
@@ -672,13 +675,13 @@ show.predict(
 #
 # $$\epsilon \cdot 1 + (1 - \epsilon) \cdot \tfrac12 = \frac{1 + \epsilon}{2}.$$
 #
-# The loss teaches this probability, not 1: 75 % at $\epsilon = 0.5$, and at $\epsilon = 0$ half of all texts are wrong<!--[[? all(abs(share - (1 + epsilon) / 2) < 0.04 for epsilon, share in shares.items())]]-->. At $\epsilon = 0$ the network's prediction is
-# nearly the same after A as after B<!--[[? ignores < 0.1]]-->: it has learned to ignore what it reads.
+# The loss teaches this probability, not 1: 75 % at $\epsilon = 0.5$, and at $\epsilon = 0$ half of all texts are wrong<!--[[? all(abs(share - (1 + epsilon) / 2) < 0.04 for epsilon, share in shares.items())]]-->. At
+# $\epsilon = 0$ the network's prediction is nearly the same after A as after B<!--[[? ignores < 0.1]]-->, so it has learned to ignore its input.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What would be right?** The harm does not come from reading its own letter. It comes from the target, which belongs to a different text. Let
-# the network read only its own first letter, but let the target *follow* it: after A the target is A, whatever the reference says. Now
-# 100<!--[[100 * followed:.0f]]--> % of its texts are right.
+# **What would be right?** The harm does not come from the letter that the network reads. It comes from the target, which belongs to
+# a different text. Let the network read only its own first letter, but let the target *follow* it: after A the target is A,
+# whatever the reference says. Now 100<!--[[100 * followed:.0f]]--> % of its texts are right.
 #
 # Here we know the right target. In general somebody must judge the text that the generator wrote:
 #
@@ -689,9 +692,9 @@ show.predict(
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #
-# **Does training prepare a generator for reading its own output? Teacher forcing does not even try. Scheduled sampling tries, but with an unchanged
-# target it aims at the wrong model. To aim at the right one, judge what the generator wrote.** As far as is published, large language models
-# learn from text by teacher forcing, and methods of the table come after that.
+# **Does training prepare a generator for reading its own output? Teacher forcing does not even try. Scheduled sampling tries, but
+# with an unchanged target it aims at the wrong model. To aim at the right model, judge the text that the generator wrote.** As far
+# as is published, large language models learn from text by teacher forcing, and the methods of the table come after that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Draw the table of four cases (reference sentence × letter read) on the board before the formula. What goes wrong: they say
@@ -764,9 +767,11 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 #   know why it fails at the third.
 # - The prototype lowers the *loss* a lot. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the nearest one,
 #   and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the edit vector as well.
-# - But the sentences that the editor *writes* are worse than the prototypes that it started from. Its BLEU (how much two texts have in common)
-#   is 21<!--[[held_out_edits["bleu"]:.0f]]-->, and that of the unchanged prototype 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes edit`.)
-# - Guu et al., with millions of sentences, report better perplexity and sentences that people prefer. Our editor confirms only the first.
+# - But the sentences that the editor *writes* are worse than the prototypes that it started from. The BLEU of its sentences (how
+#   much two texts have in common) is 21<!--[[held_out_edits["bleu"]:.0f]]-->, and that of the unchanged prototype 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
+#   edit`.)
+# - Guu et al., with millions of sentences, report better perplexity and sentences that people prefer. Our editor confirms only the
+#   better perplexity.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -775,8 +780,8 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 #
 # $$P(y \mid x) = \sum_{z \,\in\, \text{the best } k} P(z \mid x)\; P(y \mid x, z).$$
 #
-# The sum now runs over documents. In its simplest form the retrieved documents just stand before the question in the
-# prompt. Facts that change, or that no model has learned, are then kept in a collection and not in the weights.
+# The sum now runs over documents. In the simplest form, the prompt just contains the retrieved documents before the
+# question. Facts that change, or that no model has learned, are then kept in a collection and not in the weights.
 #
 # Here the collection is the list of characters at the head of each play. Each question asks who a character is, and the generator is
 # SmolLM2. We retrieve by word overlap, with $k = 1$.
@@ -830,7 +835,7 @@ chances = [  # P(the whole answer), with the retrieved document
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as by_retrieval:
     print(
-        "nats per token of the right answer: alone, after an unrelated document, after the retrieved one"
+        "nats per token of the right answer: without a document, after an unrelated one, after the retrieved one"
     )
     for (play, name, who), row in zip(asked_about, costs, strict=True):
         print("  " + " ".join(f"{nats:6.2f}" for nats in row) + f"   {name}, {who} ({play})")
@@ -851,8 +856,8 @@ show.predict(
 #   use different words from the documents; then you can retrieve by vectors ([lecture 24](24_assistant.ipynb) compares the two).
 # - The control matters. An unrelated document shows the *form* of an answer and saves less than one nat per token; the right one more than halves the
 #   cost<!--[[? alone - control < 1 and with_document < alone / 2]]-->.
-# - Low cost per token is not a probable answer. For none of the eight<!--[[words(len(asked_about))]]--> people does the exact answer have a probability above one
-#   percent<!--[[? max(chances) < 0.01]]-->.
+# - A low cost per token does not make the whole answer probable. For none of the eight<!--[[words(len(asked_about))]]--> people does the exact answer have a
+#   probability above one percent<!--[[? max(chances) < 0.01]]-->.
 # - This is one model and eight people, a demonstration and not a comparison of methods.
 # </details>
 
@@ -864,14 +869,14 @@ show.predict(
 # ## Check yourself
 #
 # 1. A sentence has 3 words and `<eos>`, with probabilities 0.5, 0.5, 0.25, 1. What is its loss, summed and averaged?
-# <details><summary>Answer</summary>ln 2 + ln 2 + ln 4 + 0 = 4 ln 2 = 2.77<!--[[4 * math.log(2):.2f]]--> nats; averaged over four predictions 0.69<!--[[math.log(2):.2f]]-->.</details>
+# <details><summary>Answer</summary>The sum is ln 2 + ln 2 + ln 4 + 0 = 4 ln 2 = 2.77<!--[[4 * math.log(2):.2f]]--> nats. Averaged over four predictions, it is 0.69<!--[[math.log(2):.2f]]-->.</details>
 #
 # 2. In which line do free-running training and teacher forcing differ?
-# <details><summary>Answer</summary>In the line that says what the model reads next, the sampled word or the reference word. The loss
+# <details><summary>Answer</summary>They differ in the line that says what the model reads next, the sampled word or the reference word. The loss
 # asks for the same word.</details>
 #
-# 3. $\epsilon_i = k^i$ with $k = 0.99$. After how many steps does the network read its own word half of the time?
-# <details><summary>Answer</summary>0.99^i = 0.5 for i = ln 2 / 0.01005<!--[[-math.log(0.99):.5f]]--> = 69<!--[[math.log(2) / -math.log(0.99):.0f]]-->.</details>
+# 3. Let $\epsilon_i = k^i$ with $k = 0.99$. After how many steps does the network read its own word half of the time?
+# <details><summary>Answer</summary>After i = ln 2 / 0.01005<!--[[-math.log(0.99):.5f]]--> = 69<!--[[math.log(2) / -math.log(0.99):.0f]]--> steps, because then 0.99^i = 0.5.</details>
 #
 # 4. Somebody trains with $\epsilon_i = 1 - k^i$. What happens?
 # <details><summary>Answer</summary>The decay is reversed. The untrained network reads its own noise, and the reference words come only
@@ -882,7 +887,7 @@ show.predict(
 # its own errors are not the cause.</details>
 #
 # 6. In the language of two sentences, with $\epsilon = 0.8$, how many texts are wrong after long training?
-# <details><summary>Answer</summary>1 − (1 + 0.8)/2 = 10<!--[[100 * (1 - (1 + 0.8) / 2):.0f]]--> %.</details>
+# <details><summary>Answer</summary>A fraction of 1 − (1 + 0.8)/2 = 10<!--[[100 * (1 - (1 + 0.8) / 2):.0f]]--> % is wrong.</details>
 #
 # 7. Two sentences have the same words in a different order. What is $J$, and what can the edit vector say about the difference?
 # <details><summary>Answer</summary>J = 1. The edit vector is zero, because nothing is inserted or deleted; it cannot encode

@@ -1,8 +1,9 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Sequence to sequence
 #
-# *Four hundred and sixty five thousand seven hundred and twenty one.* Read it once, close your eyes, and say it in a different language. You could not look back at the words; you had to keep the whole number in your head. This lecture builds a network
-# that does the same, and asks what it keeps, and how much fits.
+# *Four hundred and sixty five thousand seven hundred and twenty one.* Read it once, close your eyes, and say it in a different
+# language. You could not look back at the words; you had to keep the whole number in your head. This lecture builds a network that
+# does the same, and asks what its memory keeps and how much fits.
 #
 # <img src="figures/one_vector.svg" width="860" alt="The English words of 465,721, below them a stripe of 128 coloured cells, below it the German words: vier hundert fünf und sechzig tausend sieben hundert ein und zwanzig. The German is right.">
 #
@@ -72,7 +73,7 @@ torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numb
 # | speech in a video | frames and sound vectors | words |
 # | pronunciation | letters | sounds |
 #
-# All of them ask for one probability, which the chain rule ([lecture 1](01_language_models.ipynb)) factorises:
+# All these tasks ask for one probability, which the chain rule ([lecture 1](01_language_models.ipynb)) factorises:
 #
 # $$P(y \mid x) = \prod_{i=1}^{m} P(y_i \mid y_1, \dots, y_{i-1},\, x), \qquad y_m = \texttt{<eos>}.$$
 #
@@ -109,7 +110,7 @@ show.predict(
     choices={"about 5": 5, "about 30": 30, "about 80": 80},
     answer=100 * mean(baseline),
     unit=" %",
-    why="It is right only where no tens and units have to change places. So the order matters, and so does the little word *und*.",
+    why="It is right only where tens and units do not have to swap. So the order matters, and so does the little word *und*.",
     reveals=some_words,
 )
 
@@ -153,7 +154,7 @@ translator, (english_words, german_words), card = checkpoint("numbers_thought_ve
 
 @torch.no_grad()
 def encode_by_hand(words):
-    """c, from right to left: h = f(x_j, h), beginning with zeros."""
+    """The vector c: h = f(x_j, h) from right to left, beginning with zeros."""
     encoder, h = translator.encoder, torch.zeros(1, 128)
     for token in reversed(as_source(english_words.encode(words))):
         h = encoder.recurrent.cells[0](encoder.embedding(torch.tensor([token])), h)
@@ -179,9 +180,10 @@ print("c begins", [round(number, 2) for number in c[0, :6].tolist()])
 print(decode_by_hand(c))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. Nor is the vector too small in
-# principle: if each of its 128 dimensions could only be positive or negative, it could still tell $2^{128} \approx 3 \cdot 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart,
-# and there are only $10^{15}$ numbers of up to 15 digits. Whether training finds a way to use that room is a different question.
+# No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. Nor is the vector too
+# small in principle: if each of its 128 dimensions could only be positive or negative, it could still tell $2^{128} \approx 3 \cdot
+# 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart, and there are only $10^{15}$ numbers of up to 15 digits. Whether training finds a way to use that capacity
+# is a different question.
 #
 # `nlmcore` does the same for whole batches, and its decoder is a language model like any other: `state = model.encode(source)`,
 # then `logits, state = model(tokens, state)`. So every algorithm of [lecture 9](09_decoding.ipynb) works:
@@ -375,7 +377,7 @@ show.predict(
     "Which of the two has the lower loss after 200 steps?",
     choices=list(losses),
     answer=min(losses, key=lambda name: losses[name][-1]),
-    why="Its task is easier: it has to repeat the word that it reads. Look at what it writes.",
+    why="Its task is easier, because it only has to repeat the word that it reads. Look at what it writes.",
     reveals=[after_training, falls],
 )
 
@@ -390,10 +392,10 @@ show.predict(
 # **A loss that falls too fast is a warning.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** Besides a missing shift and counted padding, there are three more mistakes. With *no* `<bos>` the model never
-# > learns to predict the first word from the source alone. With *source and target both reversed* it learns to write backwards. And if you take
-# > the encoder's **state at a padded step**, you forget that in a batch the last *column* is not the last *word*. The mask must say which
-# > state is $c$.
+# > **What goes wrong.** Besides a missing shift and counted padding, there are three more mistakes. With *no* `<bos>` the model
+# > never learns to predict the first word from just the source. With *source and target both reversed* it learns to write
+# > backwards. And if you take the encoder's **state at a padded step**, you forget that in a batch the last *column* is not the
+# > last *word*. The mask must say which state is $c$.
 
 # %% slideshow={"slide_type": "fragment"}
 from_left, (its_english, its_german), _ = checkpoint("numbers_initial")
@@ -408,7 +410,7 @@ for what, given in {"with the mask": real, "without": None}.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# 21 shares a batch with a longer number. Without the mask the encoder reads the padding as if it were words, and after "ein und
+# The number 21 shares a batch with a longer number. Without the mask the encoder reads the padding as if it were words, and after "ein und
 # zwanzig" the decoder continues with thousands that nobody asked for. Alone in its batch, 21 has no padding and is translated correctly<!--[[? its_german.decode(translate(from_left, [its_english.encode("twenty one")], lambda n: 10)[0]) == "ein und zwanzig"]]-->. So
 # this mistake shows only sometimes.
 # </details>
@@ -459,7 +461,7 @@ widgets.translator_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Eyes are bad at comparing stripes. So take the vectors of many numbers and see which are *near* each other. The map shows only two
 # dimensions, the directions in which the vectors vary most (their **principal components**). The neighbours that it names are
-# nearest in all 128.
+# the nearest in all 128 dimensions.
 
 # %% slideshow={"slide_type": "fragment"}
 numbers = sorted(
@@ -542,15 +544,15 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 # <details><summary><b>What to notice</b></summary>
 #
 # - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by 1.3<!--[[apart:.1f]]-->. Two random numbers are 8.9<!--[[usual:.1f]]--> apart on average.
-# - The small step is shared by 41<!--[[many]]--> of the 128 cells. That does not mean that every one of them is needed: one cell, chosen on half of 400<!--[[len(endings)]]-->
-#   numbers, tells "… one" from "… two" in 86<!--[[100 * one_cell:.0f]]--> % of the others. A linear classifier on all cells is right in 97<!--[[100 * all_cells:.0f]]--> %.
+# - This small step is spread over 41<!--[[many]]--> of the 128 cells, but not every one of them is needed. A single cell, chosen on half of 400<!--[[len(endings)]]-->
+#   numbers, tells "… one" from "… two" in 86<!--[[100 * one_cell:.0f]]--> % of the other half. A linear classifier on all cells is right in 97<!--[[100 * all_cells:.0f]]--> %.
 # - The vector of 72 is nearer to that of 72,000<!--[[? numbers[nearest[numbers.index(72_000)]] == 72]]-->. The map is not sorted by size.
 # - The two directions of the map show a fifth<!--[[? abs(scatter[:2].sum() / scatter.sum() - 0.2) < 0.03]]--> of the variance in all 128 dimensions. Points that are close on the map may be far apart.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Is that only recency?** This encoder reads from right to left, so the first word is the one it read *last*. A recurrent state may resemble
-# whatever came last. The control reads from left to right: it meets the first word first, and up to eleven more words after it.
+# **Is that only recency?** This encoder reads from right to left, so the first word is the one it read *last*. A recurrent state may mainly
+# reflect the latest words. The control reads from left to right, so it meets the first word first, and up to eleven more words after it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 kept = stored("first_word")
@@ -565,7 +567,7 @@ show.predict(
     answer="the first word, read first"
     if forward["first"] > forward["last"]
     else "the last word, read last",
-    why="Training decides it. Compare the two rows that read from left to right.",
+    why="Training decides this. Compare the two rows that read from left to right.",
     reveals=show.heatmaps(
         [torch.tensor([[of[word] for word in ("first", "last")] for of in share.values()])],
         ["% that share this word with their nearest"],
@@ -581,10 +583,11 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Training turns recency upside down.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first word with
-# their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training it is 78<!--[[forward["first"]:.0f]]--> % and 23<!--[[forward["last"]:.0f]]--> %. (One trained network; `python -m lectures.recipes one_vector`.)
+# **Training turns recency upside down.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
+# word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
+# network; `python -m lectures.recipes one_vector`.)
 #
-# So "thought" is too grand a name. **To judge by its neighbours, the vector keeps above all what the decoder has to write first.**
+# So "thought" is too grand a name. **Judging by its neighbours, the vector keeps above all the words that the decoder has to write first.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room guess the nearest neighbour of 72,000 and say why; somebody will say recency, and the control answers. What goes
@@ -596,9 +599,9 @@ show.predict(
 # All that the decoder ever learns about the source passes through $c$, one vector of fixed width, whether the source has three
 # words or thirty. This is a **bottleneck**. Is it too narrow? To answer, we need a measure.
 #
-# How good is a translation? **BLEU** (Papineni et al. 2002) computes what fraction of its words, pairs, triples and groups of
-# four occurs in the reference. It takes the geometric mean of the four fractions, and lowers it if the text is too short. 100 is
-# perfect.
+# How good is a translation? **BLEU** (Papineni et al. 2002) computes what fraction of the translation's words, pairs, triples and
+# groups of four occurs in the reference. It takes the geometric mean of the four fractions, and lowers it if the text is too short. A BLEU of
+# 100 is perfect.
 
 # %% slideshow={"slide_type": "fragment"}
 right = "vier hundert fünf und sechzig tausend"
@@ -632,7 +635,7 @@ show.predict(
     choices={"about 95": 95, "about 60": 60, "about 10": 10},
     answer=bleu["15-17"],
     unit="",
-    why="Within the lengths of training it is nearly perfect. Beyond them it falls with every length.",
+    why="Within the lengths of training the translator is nearly perfect. Beyond them BLEU falls with every length.",
     reveals=HTML(
         show.bands_svg(
             words_in,
@@ -655,13 +658,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Up to 11 words BLEU is above 97<!--[[? min(bleu[at] for at in ("3-5", "6-8", "9-11")) > 97]]-->. It is 85<!--[[bleu["12-14"]:.0f]]--> at 12 to 14 words, 59<!--[[bleu["15-17"]:.0f]]--> at 15 to 17, and falls with every length<!--[[? list(bleu.values()) == sorted(bleu.values(), reverse=True)]]-->.
-# - Is it only too little training? With three times the steps BLEU is 91<!--[[longer["12-14"]:.0f]]--> at 12 to 14 words and 68<!--[[longer["15-17"]:.0f]]--> at 15 to 17 (one run). More training helps, and the
-#   curve falls as before.
+# - Was the training only too short? With three times the steps BLEU is 91<!--[[longer["12-14"]:.0f]]--> at 12 to 14 words and 68<!--[[longer["15-17"]:.0f]]--> at 15 to 17 (one run). More
+#   training helps, but the curve falls as before.
 # - Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) also saw quality fall with length. Bahdanau et al. suspected the one vector.
 # </details>
 #
 # **Within the lengths of training, one vector is nearly enough for these numbers. Beyond them it is not.** This curve cannot tell
-# whether the vector or the decoder's memory is to blame. [Lecture 12](12_attention.ipynb) compares.
+# whether the vector or the decoder's memory is to blame. [Lecture 12](12_attention.ipynb) adds the comparison.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. For the second text, count the fractions of BLEU by hand (four of six words, one of five pairs). Then show the curve. What
@@ -750,21 +753,21 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The measure is the percentage of 9- to 14-word test numbers translated without an error. It is 76<!--[[mean(neither):.0f]]--> with neither idea, the mean of five
-#   seeds, and the translator with neither idea is the worst with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The ranges of the other three overlap<!--[[? max(again) > min(reverse) and max(reverse) > min(both)]]-->, so we do not
-#   rank them.
-# - One idea gains 8<!--[[gains[0]:.0f]]--> points, the other 10<!--[[gains[1]:.0f]]-->, both together only 13<!--[[gains[2]:.0f]]-->. Gains need not add up<!--[[? gains[0] + gains[1] - gains[2] > 2]]-->.
+# - The measure is the percentage of 9- to 14-word test numbers translated without an error. It is 76<!--[[mean(neither):.0f]]--> for the translator that
+#   neither reads $c$ again nor reverses its source, as the mean of five seeds; this translator is the worst with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The
+#   ranges of the other three overlap<!--[[? max(again) > min(reverse) and max(reverse) > min(both)]]-->, so we do not rank them.
+# - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together only 13<!--[[gains[2]:.0f]]-->. Gains need not add up<!--[[? gains[0] + gains[1] - gains[2] > 2]]-->.
 # - Reversing costs nothing. Idea 2 costs a third<!--[[? round(sizes["every step"] / sizes["initial"], 2) == 1.34]]--> more parameters (195,741<!--[[sizes["every step"]:,]]--> instead of 146,589<!--[[sizes["initial"]:,]]-->), and our comparison does not show how much
 #   of its gain is due to them.
 # - At the first four positions reversing makes *more* errors, 0.9<!--[[100 * errors(True, range(1, 5)):.1f]]--> % instead of 0.4<!--[[100 * errors(False, range(1, 5)):.1f]]--> %. At positions 7 to 10 it halves them<!--[[? 1.8 < errors(False, range(7, 11)) / errors(True, range(7, 11)) < 2.4]]-->. Sutskever et al.
 #   had expected better beginnings as well, and found better long sentences. They speak of a better use of memory, which is a name and not an explanation.
 #   We do not have an explanation either.
 # - Errors go up and down from position to position<!--[[? zigzag]]-->. Odd positions hold digits, even ones mostly "hundert" or "und".
-# - Beyond the trained lengths all four break down. At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right. In BLEU reversing is even worse there,
-#   51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> instead of 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
+# - Beyond the trained lengths all four break down. At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right. Reversing even lowers BLEU there,
+#   to 51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> from 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 #
-# **Reading $c$ again raises BLEU at every length from 9 words on<!--[[? all(mean(measured["bleu"]["every step"][at]) > mean(measured["bleu"]["initial"][at]) for at in list(bleu)[2:])]]-->. Reversing raises it up to 14 words and lowers it beyond<!--[[? all((mean(measured["bleu"]["initial, reversed"][at]) > bleu[at]) == (at in ("9-11", "12-14")) for at in list(bleu)[2:])]]-->.**
+# **Reading $c$ again raises BLEU at every length from 9 words onwards<!--[[? all(mean(measured["bleu"]["every step"][at]) > mean(measured["bleu"]["initial"][at]) for at in list(bleu)[2:])]]-->. Reversing raises it up to 14 words and lowers it beyond<!--[[? all((mean(measured["bleu"]["initial, reversed"][at]) > bleu[at]) == (at in ("9-11", "12-14")) for at in list(bleu)[2:])]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:
@@ -812,7 +815,7 @@ show.predict(
     "A long word gives more chances to err, so we count the percentage of wrong *phonemes*. How many times as high is it in words of 11 letters or more as in words of 5 or 6?",
     choices={"as high": 1, "twice as high": 2, "five times as high": 5},
     answer=by_length["11 and more"] / by_length["5-6"],
-    why="The longer the word, the more of its sounds are wrong, each counted by itself.",
+    why="In longer words a larger fraction of the sounds is wrong.",
     reveals=show.curves(
         range(len(by_length)),
         {"one vector": list(by_length.values())},
@@ -826,9 +829,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - For irregular spellings and names the model applies the regular rule, and it fails. Read its errors aloud. Many are what you
+# - For irregular spellings and names the model applies the regular rule, and the rule fails. Read its errors aloud. Many are what you
 #   would say if you did not know the word.
-# - 9.0<!--[[by_length["5-6"]:.1f]]--> % of the phonemes are wrong in words of 5 or 6 letters, and 17.7<!--[[by_length["11 and more"]:.1f]]--> % in those of 11 or more. (Every third test word; one trained model.)
+# - Of the phonemes, 9.0<!--[[by_length["5-6"]:.1f]]--> % are wrong in words of 5 or 6 letters, and 17.7<!--[[by_length["11 and more"]:.1f]]--> % in those of 11 or more. (Every third test word; one
+#   trained model.)
 # - In the whole test set 40.9<!--[[card["figures"]["test"]["word_error_rate"]:.1f]]--> % of the words have at least one wrong phoneme.
 # </details>
 #
@@ -836,8 +840,8 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep that must translate with its eyes closed? What it has to write, the beginning first, and only as much as it was
-# trained to keep.** There is still one vector, and we chose its width before we saw the sentence.
+# **What does a network keep if it must translate with its eyes closed? It keeps the words that it has to write, above all the first
+# ones, and only as much as it was trained to keep.** There is still one vector, and we chose its width before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -857,7 +861,7 @@ show.predict(
 # <details><summary>Answer</summary>Check whether the target is shifted, because the model may be predicting the word that it reads.</details>
 #
 # 4. Why is the source reversed and the target not?
-# <details><summary>Answer</summary>This brings the two beginnings together. If both were reversed, the two ends would be together, and the
+# <details><summary>Answer</summary>Reversing only the source brings the two beginnings together. If both were reversed, the two ends would be together, and the
 # model would write backwards.</details>
 #
 # 5. A batch has sources of 3 and of 7 words. Which state is the vector of the first source if the encoder reads from left to right?

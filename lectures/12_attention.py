@@ -2,7 +2,8 @@
 # # Attention
 #
 # *The animal did not cross the street because **it** was too tired.* What is "it"? You looked back at one word of the
-# sentence, and you knew which one. How can a network look back, how does it learn where, and does what it looks at explain what it does?
+# sentence, and you knew which one. How can a network look back? How does it learn where to look? And do the words that it looks at
+# explain what it does?
 #
 # <img src="figures/it_reads_animal.svg" width="380" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected; its thickest line, weight 0.69, goes to 'animal'.">
 #
@@ -11,15 +12,18 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - say where one vector is too narrow a path between two halves of a network;
+# - say when one vector is too narrow a path between two halves of a network;
 # - compute attention by hand: scores, softmax, weighted sum;
 # - say what a mean, fixed weights and a query can each find, and choose between three scores;
 # - explain queries, keys, values, the division by $\sqrt{d}$, masks and heads;
 # - read an attention heatmap, of words or of a picture, and say what it does not prove.
 #
-# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. From
-# [lecture 6](06_recurrent_networks.ipynb): a *recurrent network* reads a text word by word and summarises it in one vector, its *state*; [lecture 8](08_gates.ipynb) gave
-# it gates (LSTM and GRU are such cells). From [lecture 11](11_sequence_to_sequence.ipynb): two such networks translate; one reads the source, and the other writes the translation. *Learned* means that parameters are adjusted step by step, along the gradient ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from the right, $xW$.
+# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. In
+# [lecture 6](06_recurrent_networks.ipynb), a *recurrent network* read a text word by word and summarised it in one vector, its
+# *state*; [lecture 8](08_gates.ipynb) gave it gates (LSTM and GRU are such cells). In [lecture 11](11_sequence_to_sequence.ipynb),
+# two such networks translated: one read the source, and the other wrote the translation. *Learned* means that parameters are
+# adjusted step by step, along the gradient ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from
+# the right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
 # |---|---|---|---|---|---|---|---|---|---|
@@ -63,13 +67,14 @@ from nlmcore.seq2seq import AdditiveScore
 from lectures import show, stored, widgets
 
 torch.set_printoptions(precision=2, sci_mode=False)
-torch.set_num_threads(1)  # so small are the models here that one core is quickest
+torch.set_num_threads(1)  # the models here are so small that one core is quickest
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One vector is not enough
 #
-# To translate, an **encoder** reads the *source* sentence one word at a time and updates its state, a vector $h_1, h_2, \dots, h_n$. A **decoder** then writes the *target* sentence, one word at a time, from its own state
-# $s_1, s_2, \dots$. The simplest way to join them (Sutskever et al. 2014; Cho et al. 2014a) is to pass on the encoder's last state, the **context** $c = h_n$, and nothing else.
+# To translate, an **encoder** reads the *source* sentence one word at a time and updates its state, a vector $h_1, h_2, \dots,
+# h_n$. A **decoder** then writes the *target* sentence, one word at a time, from its own state $s_1, s_2, \dots$. The simplest way
+# to join them (Sutskever et al. 2014; Cho et al. 2014a) is to pass on only the encoder's last state, the **context** $c = h_n$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
@@ -123,7 +128,7 @@ show.predict(
     "With $d = 256$ dimensions, how many words can you read back without an error?",
     choices={"about eight": 8, "about fifty": 50, "about 256": 256},
     answer=max(without_error),
-    why="It holds far fewer words than it has dimensions. Compare the three widths.",
+    why="The vector holds far fewer words than it has dimensions. Compare the three widths.",
     reveals=show.curves(
         lengths,
         kept,
@@ -140,9 +145,9 @@ show.predict(
 #
 # - You can read back about eight<!--[[words(max(without_error))]]--> words without an error, and only a third<!--[[? abs(kept["one vector, d = 256"][lengths.index(32)] - 1 / 3) < 0.05]]--> of 32 words.
 # - Four times the dimensions hold about four times the words<!--[[? half_lost == [8, 32, 128]]]-->.
-# - The last line keeps *all* $n$ vectors and does not fall<!--[[? set(kept["all n vectors, d = 64"]) == {1.0}]]-->. It has $64\,n$ values, and one vector of that width would
+# - The last line keeps *all* $n$ vectors and does not fall<!--[[? set(kept["all n vectors, d = 64"]) == {1.0}]]-->. This memory has $64\,n$ values, and one vector of that width would
 #   do as well. But a network's vector has *one* width, which you choose before you see the sentence.
-# - This memory is not trained, and random words are harder to pack than language. What about trained encoders? Cho et al. (2014b)
+# - Nothing here is trained, and random words are harder to pack than language. What about trained encoders? Cho et al. (2014b)
 #   and the models without attention in Bahdanau et al. (2015, figure 2) get worse on long sentences. Sutskever et al. (2014),
 #   with a deep network that read its source backwards, did not observe that. Bahdanau et al. *conjectured* that the one vector is
 #   to blame.
@@ -160,10 +165,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A weighted sum of encoder states
 #
-# **First without a decoder**, with one question and an answer of one word. Hindi marks who did something with *ne*, and to whom with *ko*:
-# राम ने रावण को मारा (*Ram ne Ravan ko mara*) means "Ram killed Ravana". The two pairs may swap, and words such as *kal*, "yesterday", may come first. *Who did it?*
+# **We begin without a decoder**, with one question and an answer of one word. Hindi marks the person who acts with *ne*, and the
+# person who is affected with *ko*: राम ने रावण को मारा (*Ram ne Ravan ko mara*) means "Ram killed Ravana". The two pairs of a name
+# and a marker may swap, and words such as *kal*, "yesterday", may come first. *Who did it?*
 #
-# Each word has a state $h_j$, here simply a vector for the word plus one for the word after it. Four ways make one vector out of $n$:
+# Each word has a state $h_j$, here simply a vector for the word plus a vector for the next word. There are four ways to make one
+# vector out of the $n$ states:
 #
 # | way | $c$ | what is learned |
 # |---|---|---|
@@ -279,17 +286,18 @@ show.predict(
 # [lecture 11](11_sequence_to_sequence.ipynb).)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Now the decoder.** It needs one vector at *every* step $i$, and a different one each time:
+# **Now the decoder.** At *every* step $i$ it needs one vector, a different one each time:
 #
 # $$c_i = \sum_{j=1}^{n} \alpha_{ij}\, h_j, \qquad \alpha_{ij} \ge 0, \qquad \sum_j \alpha_{ij} = 1,
 #   \qquad s_i = f(s_{i-1},\, y_{i-1},\, c_i).$$
 #
-# The decoder computes its next state $s_i$ from its previous state, the previous word $y_{i-1}$, and this context. One learned query is not
-# enough, because the question changes from word to word. So the decoder's previous state *is* the query. It gets a **score** $e_{ij} = g(s_{i-1}, h_j)$ with each
-# encoder state, and the scores of all states together give the weights.
+# The decoder computes its next state $s_i$ from its previous state, the previous word $y_{i-1}$, and this context. One learned
+# query is not enough, because the question changes from word to word. So the decoder's previous state *is* the query. With this
+# query each encoder state gets a **score** $e_{ij} = g(s_{i-1}, h_j)$, and the scores of all states together give the weights.
 #
-# A query from one text that reads another is called *cross-attention*; in **self-attention** (section 4) both come from one text. Authors differ in the details. The query may be $s_{i-1}$,
-# $s_i$, or the embedding $e(w)$ of the previous word. The next word may be predicted from $s_i$, as $\mathrm{softmax}(\mathrm{MLP}(s_i))$, or from $s_i$ and $c_i$.
+# In *cross-attention* the query comes from one text and the states that it reads from another; in **self-attention** (section 4)
+# both come from one text. Authors differ in the details. The query may be $s_{i-1}$, $s_i$, or the embedding $e(w)$ of the previous
+# word. The next word may be predicted from $s_i$, as $\mathrm{softmax}(\mathrm{MLP}(s_i))$, or from $s_i$ and $c_i$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
@@ -303,7 +311,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# *(The weights in this picture are made up.)* Two steps lead to weights. A **score** $e_j$, which may be any real number, says how well
+# *(The weights in this picture are made up.)* Two steps lead to the weights. A **score** $e_j$, which may be any real number, says how well
 # state $h_j$ fits. **Softmax** turns all scores into weights that are positive and sum to one:
 #
 # $$\alpha_j = \frac{\exp e_j}{\sum_{j'} \exp e_{j'}}$$
@@ -363,7 +371,7 @@ widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 # <details><summary><b>What to notice</b></summary>
 #
 # - Adding 1 changes nothing, because $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
-# - At a factor of 3 the first state gets 0.78<!--[[torch.softmax(3 * torch.tensor(other_scores), -1)[0]:.2f]]-->, and at a factor of 8 it gets 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->: softmax becomes a choice of one state. At 0 all
+# - At a factor of 3 the first state gets a weight of 0.78<!--[[torch.softmax(3 * torch.tensor(other_scores), -1)[0]:.2f]]-->, and at a factor of 8 it gets 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->: softmax becomes a choice of one state. At 0 all
 #   get 0.25, and the context is an average.
 # - Between these extremes softmax is a *soft* choice, with a derivative that gradients can use. A hard choice of
 #   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
@@ -397,9 +405,9 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# $h$ is (1, 5, 12)<!--[[? h.shape == (1, 5, 12)]]-->: 6 dimensions from each direction. $c$ is (1, 12)<!--[[? c.shape == (1, 12)]]-->, and $[x, c]$ has 15<!--[[3 + c.shape[-1]]]--> dimensions. The loop reads $h$ at every
-# step and never writes it: **the encoder is a read-only memory.** Only the question changes from step to step. (`nlmcore.seq2seq`
-# has this decoder with learned weights; the translators of the next section use it.)
+# $h$ has the shape (1, 5, 12)<!--[[? h.shape == (1, 5, 12)]]-->, with 6 dimensions from each direction. $c$ has the shape (1, 12)<!--[[? c.shape == (1, 12)]]-->, and $[x, c]$ has 15<!--[[3 + c.shape[-1]]]--> dimensions.
+# The loop reads $h$ at every step and never writes it: **the encoder is a read-only memory.** Only the question changes from step
+# to step. (`nlmcore.seq2seq` has this decoder with learned weights; the translators of the next section use it.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -417,7 +425,7 @@ print(
 # | **bilinear** | $q W \cdot k$ | $W$: width of $q$ × width of $k$ | Luong et al. 2015, "general" |
 # | **additive**, a small network | $\tanh(q A + k B) \cdot u$ | $A$, $B$, $u$ | Bahdanau et al. 2015, section A.1.2 |
 #
-# Under each score, the same three random queries meet the same four random keys:
+# The pictures show each score for the same three random queries and the same four random keys:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(4)
@@ -440,8 +448,8 @@ show.heatmaps(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the score asks a useful question. In
-# the plane you can see *which* questions each of them can ask.
+# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the score asks a useful question. With
+# vectors in the plane you can see *which* questions each score can ask.
 #
 # > **Ask yourself.** Under the dot product, which direction of the query gives "idea" (at the bottom)
 # > the largest weight? Under the bilinear score $W$ first rotates every key by 90°. Which direction is best now? What happens under
@@ -472,8 +480,8 @@ def towards_idea(scores):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - **Dot product**: point the query towards "idea" (265<!--[[towards_idea(dot_score(around, plane_keys))]]-->° on the slider. The key is at 260°; turning slightly past it lowers the
-#   other scores more).
+# - **Dot product**: point the query towards "idea", at 265<!--[[towards_idea(dot_score(around, plane_keys))]]-->° on the slider. (The key is at 260°; turning slightly past it lowers the
+#   other scores more.)
 # - **Bilinear**: rotate the query by another 90° to get the same weight (355<!--[[towards_idea(bilinear_score(around, plane_keys, quarter_turn))]]-->°). $W$ lets the model look for something *other* than the
 #   query itself: a verb could look for its subject, an adjective for its noun.
 # - At length 0 all dot-product and bilinear scores are 0, so the weights are equal and the context is a plain average. The additive
@@ -483,19 +491,20 @@ def towards_idea(scores):
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Which one should you use?** Vaswani et al. (2017, section 3.2.1) prefer the dot product: for all queries and keys it is *one* matrix product, much
-# faster in practice than a small network for every pair. They add that the two scores do about equally well for narrow vectors.
-# For wide ones the additive score does better, unless the dot product is *scaled* (section 4).
+# **Which one should you use?** Vaswani et al. (2017, section 3.2.1) prefer the dot product, because for all queries and keys it is
+# *one* matrix product, much faster in practice than a small network for every pair. They add that the two scores do about equally
+# well for narrow vectors. For wide ones the additive score does better, unless the dot product is *scaled* (section 4).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Does it help? Measured
 #
-# We return to the numbers of [lecture 11](11_sequence_to_sequence.ipynb): English words into German words, with BLEU up to 100. Both translators read a
-# context at every step; five seeds each, trained on 20,000 numbers of up to 12 words.
+# We return to the numbers of [lecture 11](11_sequence_to_sequence.ipynb): translators turn English words into German words, and
+# BLEU is at most 100. Both translators here read a context at every step. Each was trained with five seeds, on 20,000 numbers of up
+# to 12 words.
 #
-# - **One vector**: the context is always $c = h_n$, of that lecture's four ways the best from 15 words on<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]--> (195,741<!--[[sizes_of["one vector"]:,]]--> parameters, 3,000 steps).
-# - **Attention**: the context is $c_i$, by the additive score (236,829<!--[[sizes_of["attention"]:,]]--> parameters, 2,500 steps). Its encoder reads in both directions, each
-#   half as wide, and a layer joins $c_i$ and $s_i$ before the output.
+# - **One vector**: the context is always $c = h_n$. This is the best of that lecture's four ways from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]--> (195,741<!--[[sizes_of["one vector"]:,]]--> parameters, 3,000 steps).
+# - **Attention**: the context is $c_i$, by the additive score (236,829<!--[[sizes_of["attention"]:,]]--> parameters, 2,500 steps). Its encoder reads in both directions, with
+#   half the width in each, and a layer joins $c_i$ and $s_i$ before the output.
 #
 # (`python -m lectures.recipes thought_vector` and `numbers` train them again.)
 
@@ -551,16 +560,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 11 words both are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in (one_vector, with_attention) for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
-# - A little beyond, they part. At 12 to 14 words one vector has 90<!--[[mean(one_vector["12-14"]):.0f]]--> and attention 100<!--[[mean(with_attention["12-14"]):.0f]]-->; at 15 to 17 words it is 68<!--[[mean(one_vector["15-17"]):.0f]]--> and 90<!--[[mean(with_attention["15-17"]):.0f]]-->. The ranges of the
-#   five seeds do not overlap from 9 to 26 words<!--[[? all(min(with_attention[at]) > max(one_vector[at]) for at in lengths_of_numbers[2:-1])]]-->.
-# - Attention falls as well, to 71<!--[[mean(with_attention["18-20"]):.0f]]--> at 18 to 20 words. Trained on up to 20 words, it has 100<!--[[longer:.0f]]--> there (one run).
+# - Up to 11 words both translators are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in (one_vector, with_attention) for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
+# - A little beyond, the two curves part. At 12 to 14 words one vector has a BLEU of 90<!--[[mean(one_vector["12-14"]):.0f]]--> and attention 100<!--[[mean(with_attention["12-14"]):.0f]]-->; at 15 to 17 words they have 68<!--[[mean(one_vector["15-17"]):.0f]]--> and
+#   90<!--[[mean(with_attention["15-17"]):.0f]]-->. The ranges of the five seeds do not overlap from 9 to 26 words<!--[[? all(min(with_attention[at]) > max(one_vector[at]) for at in lengths_of_numbers[2:-1])]]-->.
+# - Attention falls as well, to 71<!--[[mean(with_attention["18-20"]):.0f]]--> at 18 to 20 words. If it is trained on up to 20 words, it has 100<!--[[longer:.0f]]--> there (one run).
 # - The control has attention without a score: every weight is $1/n$, so the decoder reads the mean of *all* states at every step. At 15 to 17 words it
 #   has 69<!--[[evenly["15-17"]:.0f]]-->, about as much as one vector<!--[[? abs(evenly["15-17"] - mean(one_vector["15-17"])) < 3]]-->. (One run, 3,000 steps; `python -m lectures.recipes even_attention`.)
 # </details>
 #
-# **Attention helps most beyond the lengths of training. It is not enough that the decoder can read all states; it has to choose.** (The two networks
-# with five seeds also differ in size, encoder and output layer. The control differs from attention in the score, and in its rate and steps.)
+# **Attention helps most beyond the lengths of training. It is not enough that the decoder can read all states; it has to choose.**
+# (The two networks with five seeds also differ in size, encoder and output layer. The control differs from attention in the score,
+# the learning rate and the number of steps.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And where does a translator with attention look? (This one was trained on up to 20 words.) Move the slider. The left column has the words that the decoder writes, the right column the words
@@ -581,7 +591,7 @@ def aligned(number):
     with torch.no_grad():
         state = translator.encode(source)
         written = greedy(translator, torch.tensor([[BOS]]), 40, eos=EOS, state=state).tokens
-        with capture(translator) as tape:  # read what was written once more, and look
+        with capture(translator) as tape:  # read the output once more, and look
             translator(torch.cat([torch.tensor([[BOS]]), written[:, :-1]], dim=1), state)
     parts = [german.decode([token]) for token in written[0].tolist()]
     return parts, [*words.split(), "<eos>"], tape["decoder.attention"][0, 0]
@@ -629,14 +639,14 @@ by_hand_links[list(answers), list(answers.values())] = 1
 HTML(show.attention_lines_svg(by_hand_links, hindi, meaning))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# In this sentence 14<!--[[crossed["the Hindi sentence"]]]--> pairs of lines cross, in the German number 4<!--[[crossed["the German number, 465,721"]]]-->. In the number only neighbours are swapped. Here
-# the verb moves from the second position to the end, and *yesterday* from the end to the third position. To attention a long line costs no more
-# than a short one. One vector must hold the verb until everything else is said.
+# In this sentence 14<!--[[crossed["the Hindi sentence"]]]--> pairs of lines cross, in the German number 4<!--[[crossed["the German number, 465,721"]]]-->. In the number only neighbours are swapped. In the sentence
+# the verb moves from the second position to the end, and *yesterday* from the end to the third position. For attention a long line
+# costs no more than a short one. A single vector must hold the verb until everything else has been said.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **From letters to sounds.** English spelling is a translation problem as well. We trained a model with attention (bidirectional
 # encoder, bilinear score) on 112,397 words of a dictionary. It reads letters and writes **phonemes** (sounds). On held-out words 8.08<!--[[heard["attention"]["phoneme_error_rate"]]]--> % of
-# its phonemes are wrong; those of the translator with one vector, 11.62<!--[[heard["one vector"]["phoneme_error_rate"]]]--> %. (One run each; `python -m lectures.recipes pronunciation`.)
+# its phonemes are wrong; with one vector, 11.62<!--[[heard["one vector"]["phoneme_error_rate"]]]--> % are wrong. (One run each; `python -m lectures.recipes pronunciation`.)
 
 # %% slideshow={"slide_type": "fragment"}
 speaker, (letters, phonemes), speech_card = checkpoint("pronunciation_attention")
@@ -676,7 +686,7 @@ show.predict(
     "“box” has four sounds, B AA K S, and three letters. Which letter does the S read?",
     choices=["b", "o", "x", "none: the end of the word"],
     answer=[*"box", "none: the end of the word"][int(reads[sounds.index("S")].argmax())],
-    why="One letter may make two sounds. Now look at the F of “enough”, and for the “k” of “knight”:",
+    why="One letter may make two sounds. Now look at the F of “enough”, and look for the “k” of “knight”:",
     reveals=widgets.live(
         spoken,
         word=ipywidgets.ToggleButtons(
@@ -691,9 +701,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The model never saw the word "box" in training. K *and* S read the one letter "x". The F of "enough" reads the "g" of "gh". No sound reads
+# - The model never saw the word "box" in training. Both K and S read the letter "x". The F of "enough" reads the "g" of "gh". No sound reads
 #   the "k" of "knight".
-# - The lines hardly cross: sounds come in the order of their letters. Nobody told the model that; it could look anywhere.
+# - The lines hardly cross, because sounds come in the order of their letters. Nobody told the model that; it could look anywhere.
 # - Try your own name, and words that are not English. The model always answers.
 # </details>
 
@@ -714,8 +724,9 @@ show.curves(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **On the same words, errors double with length for one vector and hardly grow with attention**: from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> % without it, and never above 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> %
-# with it. (One run each; every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times as many parameters. `python -m lectures.recipes one_vector` counts.)
+# **On the same words, errors double with length for one vector and hardly grow with attention**. Errors rise from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
+# without attention and never exceed 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (One run each; every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
+# as many parameters. `python -m lectures.recipes one_vector` counts.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Of the three alignments show the numbers and one other, whichever suits the room. Ask each time who told the model where
@@ -724,9 +735,10 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Queries, keys and values
 #
-# A Python dictionary finds the *one* key that equals the query and returns its value. Attention is a soft dictionary: every key matches to some
-# degree, and it returns a mixture of the **values**. Key and value need not be the same vector: the key is for finding a
-# word, and the value is its message. With one query per row of $Q$, one key per row of $K$ and one value per row of $V$,
+# A Python dictionary finds the *one* key that equals the query and returns its value. Attention is a soft dictionary: every key
+# matches to some degree, and attention returns a mixture of the **values**. Key and value need not be the same vector: the key is
+# for finding a word, and the value is its message. With one query per row of $Q$, one key per row of $K$ and one value per row of
+# $V$,
 #
 # $$\mathrm{attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V \qquad \text{Vaswani et al. 2017, equation 1}$$
 #
@@ -734,8 +746,8 @@ show.curves(
 # So the plain dot product hides a bilinear score: $q \cdot k' = (xW^Q)\cdot(x'W^K)$, and a word need not look for words
 # like itself.
 #
-# Here is a worked example, the one of Alammar (2018). Queries and keys have $d = 64$ dimensions. The first word's query has the dot products **112** with its own
-# key and **96** with the second word's key.
+# Here is a worked example from Alammar (2018). Queries and keys have $d = 64$ dimensions. The first word's query has the dot
+# products **112** with its own key and **96** with the second word's key.
 
 # %% slideshow={"slide_type": "fragment"}
 worked_q, worked_k = torch.zeros(1, 64), torch.zeros(2, 64)
@@ -788,7 +800,7 @@ def mean_largest(d, divide):
 
 divided = [mean_largest(d, True) for d in (4, 16, 64, 256, 512)]
 show.predict(
-    "At $d = 4$ the largest of six weights is about 0.6 *without* the division, on average. What is it at $d = 512$?",
+    "At $d = 4$ the largest of six weights is about 0.6 *without* the division, on average. What is it at $d = 512$, also without the division?",
     choices={"about 0.4": 0.4, "about 0.6": 0.6, "above 0.9": 0.95},
     answer=mean_largest(512, False),
     why="Without the division the scores grow with the width. Compare:",
@@ -851,8 +863,8 @@ show.curves(
 # ## 5. Masks: what must not be seen
 #
 # A query must not read some keys. To compute a **batch** of sentences together, we bring them to one length with **padding**, which
-# carries no meaning. And a model that predicts the next word must not see it, so a **causal mask** hides the future. Our masks are
-# boolean, `True` = *may attend*, and they combine with `&`. Masked keys are left out *before* the softmax; the others share the
+# carries no meaning. And a model that predicts the next word must not see that word, so a **causal mask** hides the future. Our masks are
+# boolean, `True` = *may attend*, and they combine with `&`. Masked keys are left out *before* the softmax; the other keys share the
 # weight.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -869,7 +881,7 @@ masks = {
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 _, of_nothing = attend(of_words, torch.eye(4), masks["all padding"])
 show.predict(
-    "Under the mask “all padding” none of the four words may be read. What do our rows sum to?",
+    "Under the mask “all padding” none of the four words may be read. What does each row of our weights sum to?",
     choices=["0", "1", "nan"],
     answer=f"{of_nothing[0].sum().item():g}",
     why="A plain softmax of nothing is 0/0, *not a number*. Ours gives no weight at all.",
@@ -880,13 +892,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Under the causal mask the first word can only read itself, with weight 1. Every row that may read anything still sums to 1.
-# - The row of `<pad>` itself is full of weights. No word reads its output, so the weights do not matter, but a loss must not count it.
+# - The row of `<pad>` itself has nonzero weights. No word reads its output, so the weights do not matter, but a loss must not count this row.
 # - If there is nothing to read, our rows sum to 0. A plain softmax of nothing is 0/0, that is NaN (*not a number*), and a single NaN spoils
 #   the gradients of a whole batch.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** Masking *after* the softmax looks right and is not:
+# > **What goes wrong.** Masking *after* the softmax looks right but is not:
 
 # %% slideshow={"slide_type": "fragment"}
 _, right = attend(of_words, torch.eye(4), causal_mask(4))
@@ -906,9 +918,9 @@ print("row sums, masked after softmax: ", wrong.sum(-1))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Many heads
 #
-# One softmax gives one set of weights. But "it" may ask what it refers to, *and* which verb comes next, *and* which words are its neighbours. So
-# attention is run several times in parallel. Each **head** works in its own narrow space, with its own $W^Q_i, W^K_i, W^V_i$; the
-# results are concatenated and mixed by one matrix, $W^O$. With one word per row of $X$:
+# One softmax gives one set of weights. But "it" may ask what it refers to, *and* which verb comes next, *and* which words are its
+# neighbours. So we run attention several times in parallel. Each **head** works in its own narrow space, with its own $W^Q_i,
+# W^K_i, W^V_i$; the results are concatenated and mixed by one matrix, $W^O$. With one word per row of $X$:
 #
 # $$\mathrm{head}_i = \mathrm{attention}(X W^Q_i,\; X W^K_i,\; X W^V_i), \qquad \mathrm{output} = [\mathrm{head}_1, \mathrm{head}_2, \dots]\, W^O$$
 #
@@ -936,7 +948,7 @@ show.predict(
 # Twelve heads have exactly as many parameters as one<!--[[? heads[12] == heads[1] == 591_360]]-->. Four matrices of 384 × 384 with 384 biases each make $4 \cdot (384^2 + 384) = 591{,}360$.
 # </details>
 #
-# **Twelve heads give twelve sets of weights per word with the parameters of one head, each in a narrower space.**
+# **Twelve heads, each in a narrower space, give twelve sets of weights per word with the parameters of one head.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is the whole of `MultiHeadAttention`, without masks, in six lines, with the shapes of its tensors:
@@ -975,8 +987,9 @@ print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x
 # word reads the whole sentence, to its left and to its right. Its weights are on your disk, and it runs in our own code, with
 # the `MultiHeadAttention` of section 6. `capture` records the attention weights of its heads.
 #
-# (Wang et al. 2020 trained a network of 12 layers to imitate the attention of a larger one. For the released weights the teacher was UniLM v2, the
-# size of BERT-base. The model here keeps every second of those layers and was then trained on a billion pairs of sentences, to tell which belong together.)
+# (Wang et al. 2020 trained a network of 12 layers to imitate the attention of a larger one. For the released weights the teacher
+# was UniLM v2, which is as large as BERT-base. The model here keeps every second of those layers and was then trained on a billion
+# pairs of sentences, to tell which belong together.)
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.pretrained import embed, minilm
@@ -1032,10 +1045,11 @@ widgets.attention_explorer(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2 reads the previous word, with weight 1.00<!--[[every_head[0, 2].diagonal(-1).min():.2f]]-->, in every sentence. Layer 1, head 8 reads the next word with 0.64<!--[[every_head[1, 8].diagonal(1).mean():.2f]]--> on
-#   average.
-# - Layer 4, head 5 and many others park on `[CLS]`<!--[[? every_head[4, 5, :, 0].mean() > 0.85]]-->. Each row must sum to 1, even when a head has found nothing. Clark
-#   et al. (2019) see this in BERT, mostly at `[SEP]`, and suspect that it means "nothing here". The next cell tests it.
+# - Layer 0, head 2 reads the previous word, with weight 1.00<!--[[every_head[0, 2].diagonal(-1).min():.2f]]-->, in every sentence. Layer 1, head 8 reads the next word with a mean
+#   weight of 0.64<!--[[every_head[1, 8].diagonal(1).mean():.2f]]-->.
+# - Layer 4, head 5 and many others *park* on `[CLS]`<!--[[? every_head[4, 5, :, 0].mean() > 0.85]]-->, that is, they leave much of their weight there. Each row must sum to 1, even when
+#   a head has found nothing. Clark et al. (2019) see such parking in BERT, mostly at `[SEP]`, and suspect that it means "nothing here".
+#   The next cell tests this.
 # - Layer 3, head 1 links "it" to "animal" with weight 0.69<!--[[it_to_animal:.2f]]-->.
 # </details>
 
@@ -1062,8 +1076,8 @@ print(f"length of the value of [CLS]: {value_lengths[0]:.2f}")
 print(f"median length of the others:  {value_lengths[1:].median():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# In this head the value of `[CLS]` is nearly zero: its length is 0.20<!--[[value_lengths[0]:.2f]]-->, and the median of the others is 3.68<!--[[value_lengths[1:].median():.2f]]-->. A head adds *weight × value* to a word, so it adds almost
-# nothing to a word that parks there. Is that only this head?
+# In this head the value of `[CLS]` is nearly zero: its length is 0.20<!--[[value_lengths[0]:.2f]]-->, and the median length of the others is 3.68<!--[[value_lengths[1:].median():.2f]]-->. A head adds
+# *weight × value* to a word, so it adds almost nothing to a word that parks there. Is this true only of this head?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 SENTENCES = [
@@ -1106,9 +1120,10 @@ weight_on_cls, added_by_cls = parked()
 parking = weight_on_cls > 0.4
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **It is not.** Over five sentences, 42<!--[[int(parking.sum())]]--> of the 72 heads give `[CLS]` more than 0.4 of their weight. In every one of them the vector that `[CLS]` adds, after $W^O$, is at most
-# 0.14<!--[[added_by_cls[parking].max():.2f]]--> of the median of the other words. So in MiniLM parking means "nothing here", and the weights alone would have suggested the
-# opposite. (Kobayashi et al. 2020 find small value vectors at such tokens of BERT.)
+# **No.** Over five sentences, 42<!--[[int(parking.sum())]]--> of the 72 heads give `[CLS]` more than 0.4 of their weight. In every one of these heads the vector
+# that `[CLS]` adds, after $W^O$, is at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times as long as the median of the other words. So in MiniLM parking means
+# "nothing here", although the weights by themselves would have suggested the opposite. (Kobayashi et al. 2020 find small value
+# vectors at such tokens of BERT.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes for the section, six of them from here on. Before the next cell, let the room vote on whether this head resolves "it". Then
@@ -1289,8 +1304,8 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 #
 # - About nine words in ten are right, and nearly every look is at the digit that is named<!--[[? 0.85 < right < 0.95 and found > 0.98]]-->. The captioner learned the reading order, and
 #   where to look, only from captions. (One run.)
-# - Where a word is wrong, it has nearly always looked at the right field<!--[[? hits[misread].float().mean() > 0.9]]--> but not recognised the digit. Find such a scene.
-# - The second look differs from the first: the query is the state $s$, and it has changed in between.
+# - Where a word is wrong, the captioner has nearly always looked at the right field<!--[[? hits[misread].float().mean() > 0.9]]--> but not recognised the digit. Find such a scene.
+# - The second look differs from the first, because the query is the state $s$, which has changed in between.
 # - Xu et al. use 196 parts of a photograph. The vector of each part comes from a large network that was trained beforehand.
 # </details>
 
@@ -1349,11 +1364,11 @@ show.curves(
 #
 # - We counted the multiplications of the network with attention exactly: $98{,}304\,n + 188{,}416\,m + 256\,nm$<!--[[? cost["written"]["attention"] == "98,304 n + 188,416 m + 256 nm" and 98_304 == 6 * 128**2]]-->. The first term is $6 d^2 n$; the decoder's
 #   steps cost more, because they also read the context. Without attention there is no term $nm$<!--[[? "nm" not in products["initial"]]]-->.
-# - With $n = m$ the two balance at 1,120<!--[[balance:,.0f]]--> words, nearly nine times the width<!--[[? 8.5 < balance / cost["sizes"]["d_model"] < 9]]-->.
-# - When $n$ doubles, from 2,048 to 4,096, the time without attention is 2.0<!--[[doubled["initial"]:.1f]]--> times as long, with attention 2.4<!--[[doubled["attention"]:.1f]]-->
-#   times, and for the Transformer 3.4<!--[[doubled["transformer"]:.1f]]--> times.
-# - The recurrent network with attention takes longer than the Transformer at all these lengths, though it multiplies less<!--[[? slower and fewer]]-->. Its steps
-#   must wait for each other; we did not test how much of the time that explains.
+# - With $n = m$ the scores cost as much as the steps at 1,120<!--[[balance:,.0f]]--> words, nearly nine times the width<!--[[? 8.5 < balance / cost["sizes"]["d_model"] < 9]]-->.
+# - When $n$ doubles, from 2,048 to 4,096, the time grows by a factor of 2.0<!--[[doubled["initial"]:.1f]]--> without attention, of 2.4<!--[[doubled["attention"]:.1f]]--> with attention, and of 3.4<!--[[doubled["transformer"]:.1f]]-->
+#   for the Transformer.
+# - The recurrent network with attention takes longer than the Transformer at all these lengths, though it does fewer
+#   multiplications<!--[[? slower and fewer]]-->. Its steps must wait for each other; we did not test how much of the time that explains.
 # </details>
 #
 # **Attention adds little to the cost of a sentence, but much to the cost of a book.**
@@ -1362,8 +1377,8 @@ show.curves(
 # The price buys two things. Any two words are *one* step apart, whereas a recurrent network passes through every word between
 # them. And *self*-attention computes all scores in parallel, whereas recurrent steps must wait for each other.
 #
-# **How does a network look back? It compares a query with a key for every word and mixes the values. It learns where to look from its task, with no other
-# teacher. What it looks at is a hint at what it uses, not a proof.**
+# **How does a network look back? It compares a query with a key for every word and mixes the values. It learns where to look from
+# its task, with no other teacher. Its weights hint at what it uses, but they do not prove it.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *4 minutes. Ask from which length on the scores cost more than the steps; few guess a thousand words. What goes wrong: they call attention
