@@ -318,8 +318,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
-#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence would
-#   always be less probable than its own beginning, because every further word multiplies its probability by a factor below 1.
+#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence could
+#   never be more probable than its own beginning, because every further word multiplies its probability by a factor of at most 1.
 # - With $p = 0.5$ the lengths 0, 1, 2, … get probabilities of 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]-->, … They sum to $\sum_n p\,(1-p)^n = 1$.
 # - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
 # </details>

@@ -307,7 +307,7 @@ widgets.neighbour_playground(continued, contexts)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask for a word before each key press. The embeddings come from a million words, which is not much. Neighbours of
-# frequent words are good, but those of rare words are noise. Say so before somebody finds out.*
+# rare words often look like noise; try some before the room does.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>

@@ -367,7 +367,7 @@ show.predict(
 # - Seed by seed, Adam ends 0.096<!--[[-paired(raced["Adam"], raced["SGD"])[0]:.3f]]--> ± 0.009<!--[[paired(raced["Adam"], raced["SGD"])[1]:.3f]]--> nats below SGD<!--[[? -paired(raced["Adam"], raced["SGD"])[0] > paired(raced["Adam"], raced["SGD"])[1]]]-->.
 # - Two effects that textbooks describe do not appear here: momentum minus SGD is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats, AdamW minus Adam −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->.
 #   Differences smaller than these intervals would not show.
-# - AdamW's decay has little to correct here: the race uses 64,000<!--[[race["steps"] * 64:,]]--> of 4.3<!--[[sum(map(len, shakespeare.texts("train"))) / 1e6:.1f]]--> million windows.
+# - We did not test whether AdamW's decay would help in a longer training; this race uses 64,000<!--[[race["steps"] * 64:,]]--> of 4.3<!--[[sum(map(len, shakespeare.texts("train"))) / 1e6:.1f]]--> million windows.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -970,7 +970,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # <details><summary>Answer</summary>It is 0.2<!--[[0.8 / (256 / 16) ** 0.5:.1f]]-->, because sixteen times the examples leave a quarter of the error.</details>
 #
 # 2. Momentum with $\beta = 0.9$ meets the same gradient $g$ again and again. How long do its steps become?
-# <details><summary>Answer</summary>v approaches g/(1 − 0.9) = 10 g, so the steps become ten times as long as SGD's at the same rate. This is one reason why its best rate is smaller.</details>
+# <details><summary>Answer</summary>v approaches g/(1 − 0.9) = 10 g, so the steps become ten times as long as SGD's at the same rate.</details>
 #
 # 3. All gradients are multiplied by 1,000. What changes for SGD, and what for Adam?
 # <details><summary>Answer</summary>SGD's steps are 1,000 times as long. Adam's stay the same (except for ε), because m and √v grow by the same factor.</details>

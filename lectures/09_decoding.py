@@ -305,7 +305,7 @@ show.predict(
 # - With $b = 1$ beam search is greedy search; with a beam so wide that nothing is ever pruned it is exhaustive search.
 # </details>
 #
-# **Beam search is a heuristic and guarantees nothing.** It scores $b \cdot n$ prefixes instead of $V^n$ texts.
+# **Beam search is a heuristic and guarantees nothing.** It reads at most $b \cdot n$ prefixes and scores $b \cdot n \cdot V$ extensions, instead of $V^n$ texts.
 
 # %% slideshow={"slide_type": "subslide"}
 for b in (1, 2, 3):
@@ -779,7 +779,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A small penalty is enough. A large one harms in a different way, because it forbids the words that a text must repeat. At
+# - A small penalty is enough. A large one also forbids words that people repeat. At
 #   $\theta = 2$ nearly every token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->.
 # - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al.
 #   used 1.2.
@@ -931,8 +931,8 @@ show.predict(
 #   $\gamma$ drafted ones (Leviathan et al., equation 1). Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
 #   gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, and we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
 # - So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the small model's work.
-# - Letters per call are not letters per second. Here both models are small, and we save no time; if the target is a hundred times larger
-#   than its draft, almost only the calls of the target count. Leviathan et al. report two to three times the speed.
+# - Letters per call are not letters per second. Here both models are small, and we save no time. Leviathan et al., whose target is much
+#   larger than its draft, report two to three times the speed.
 # - Temperature and filters may reshape $p$ and $q$ first. The text then follows the *reshaped* $p$.
 # </details>
 #

@@ -305,7 +305,7 @@ widgets.parting_player(go_on, "MACBETH.\nThe night is long", ["u", "e", "i", "o"
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - In most cases few letters agree<!--[[? mean(agree) < 0.25]]-->. But now and then the two texts meet again<!--[[? 1 <= meet < 10]]-->. With *different* random numbers and the same
-#   beginning, no two of the 20 texts that the next cell compares end alike<!--[[? apart_again == 0]]-->.
+#   beginning, no two neighbours among the 20 texts that the next cell compares end alike<!--[[? apart_again == 0]]-->.
 # - A different text is not yet an *error*, because the beginning has no single right continuation. To see errors we need a task with an answer.
 # </details>
 
