@@ -70,9 +70,7 @@ def left_by(source: str, module: str, call: str) -> Any:
 def compute(source: str) -> tuple[dict[str, str], list[str]]:
     """Run a lecture in a kernel and evaluate its expressions there, after the last cell."""
     asked = figures.expressions(source)
-    found, wrong = left_by(
-        source, f"__import__('lectures.facts').facts.values({asked!r}, globals())"
-    )
+    found, wrong = left_by(source, "facts", f"values({asked!r}, globals())")
     return found, wrong
 
 

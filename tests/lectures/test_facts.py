@@ -58,3 +58,9 @@ def test_a_reader_sees_no_expression() -> None:
     assert (
         figures.words("15<!--[[len(rows)]]--> rows<!--[[? 1]]--> end <!-- a note -->") == "15 rows end <!-- a note -->"
     )
+
+
+@pytest.mark.slow
+def test_the_command_runs_a_lecture_and_evaluates_what_its_cells_have_left() -> None:
+    source = "# %%\nrows = 2\n\n# %% [markdown]\n# 3<!--[[rows + 1]]--> rows<!--[[? rows > 2]]-->\n"
+    assert facts.compute(source) == ({"rows + 1": "3"}, ["[[? rows > 2]]: AssertionError: this does not hold"])
