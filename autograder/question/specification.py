@@ -109,6 +109,8 @@ class Exercise:
     reference: Callable[..., Any]
     properties: tuple[Property, ...]
     misconceptions: tuple[Misconception, ...]
+    core: bool = True
+    """Whether it is for everybody; if not, a short sheet leaves it out (`autograder.release.compose`)."""
     closed: tuple[str, ...] = ()
     """Full names of modules, which are absent."""
     numpy: bool = False

@@ -24,8 +24,8 @@ from autograder.question.specification import Case, Exercise, Misconception, Pro
 from autograder.question.travel import CannotTravel, make, recipe
 
 FOLDER = Path(__file__).resolve().parent
-VERSION = 4
-PLAIN = ("name", "title", "signature", "minutes", "difficulty", "together", "tolerance", "numpy")
+VERSION = 5
+PLAIN = ("name", "title", "signature", "minutes", "difficulty", "core", "together", "tolerance", "numpy")
 LISTS = ("arguments", "returns", "closed", "chosen")
 
 
