@@ -39,6 +39,7 @@ from typing import Any, Literal, cast
 
 from autograder.assignments import CHECKOUT, SOURCE
 from autograder.question.edits import Edit, EditError, Master, edited, master_of
+from autograder.question.hints import nearly
 from autograder.question.judges import (
     TOLERANCE,
     and_inputs_unchanged,
@@ -185,6 +186,7 @@ def question(
         minutes=minutes,
         difficulty=cast(Difficulty, difficulty),
         core=core,
+        nearly=nearly(master.above(function), master.solution(function)),
         reference=master.make(function),
         properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),

@@ -95,6 +95,12 @@ class Master:
             )
         return int(found[1]), found[2], found[3] != "more"
 
+    def above(self, function: str) -> str:
+        """The text from the question's heading to its cell."""
+        lines = self._lines[: self._definition(function).lineno - 1]
+        start = max((n for n, line in enumerate(lines) if f".{function}, " in line and "[[" in line), default=0)
+        return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines[start:])
+
     def solution(self, function: str) -> str:
         """The text between the two markers, without its indentation."""
         start, stop = self._region(function)

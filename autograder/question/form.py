@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignments import SOURCE
+from autograder.question.hints import LAST
 from autograder.question.questions import in_hours, planned, stated
 from autograder.question.specification import Exercise
 
@@ -25,8 +26,7 @@ MISTAKES, MINUTES, WRITTEN, LONG, HINT_WORDS, ORAL = 3, (120, 300), 4, 10, 60, 5
 NOTE, INDEX = "solutions/{}/notes.md", "exercises/README.md"
 HINT = re.compile(
     r"<details><summary>A hint(?: on [^:]+)?: where to look</summary>\n\n(.+?)\n\n"
-    r"<details><summary>The idea</summary>\n\n(.+?)\n\n"
-    r"<details><summary>Nearly the line</summary>\n\n(.+?)\n</details></details></details>",
+    r"<details><summary>The idea</summary>\n\n(.+?)\n</details></details>",
     re.DOTALL,
 )
 ROW = re.compile(r"^\| (\w+) \| .+? \| (\d+) \| ([\d.]+) \| ([a-z]+) · (core|more) \|$", re.MULTILINE)
@@ -139,12 +139,14 @@ def _hints(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iterator[
         if cell.cell_type == "markdown":
             above += f"\n\n{cell.source}"
         for function in set(re.findall(r"^def (\w+)\(", cell.source, re.MULTILINE)) & set(asked):
-            hints = HINT.findall(above.rpartition(stated(asked.pop(function)))[2])
+            exercise = asked.pop(function)
+            hints = HINT.findall(above.rpartition(stated(exercise))[2])
             if not hints:
                 yield f"{function} has no [[hints]] in three stages: where to look, the idea, nearly the line"
-            for where, idea, line in hints:
-                if any(len(stage.split()) > HINT_WORDS for stage in (where, idea, line)):
+            for stage in (*(stage for pair in hints for stage in pair), *exercise.nearly):
+                if len(stage.partition(f"{LAST}: ")[2].split() or stage.split()) > HINT_WORDS:
                     yield f"a hint of {function} has more than {HINT_WORDS} words"
+            for where, idea in hints:
                 if re.findall(r"`(.+?)`", where) != re.findall(r"`([a-z]+)`", where):
                     yield f"the first hint of {function} shows code; it should only say where to look: {where!r}"
                 if re.findall(r"`(.+?)`", idea) != re.findall(r"`([\w.]+)`", idea):

@@ -15,15 +15,15 @@ declaration.
 
 Minutes, points, difficulty and “core” or “more” are added below the heading. The cell that defines `lstm_backward`
 becomes the cell of the answer, and after it comes the test cell: the check that students see, and the hidden one, whose
-value is the mark.
-A written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
-becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
-and `[[closed]]` the paragraph that says which modules are closed, and whether questions run without PyTorch; these are
-marked below their headings. `[[checked]]` becomes what the check of the question looks at, with points. `[[hints]]`, or
-`[[hints on …]]` where a question has several, become three details, each inside the previous one. `[[listing …]]`
-becomes the function that students get to mend, with numbered lines; the cell of that answer keeps its text as
-`metadata.given`, which the release puts there (`autograder.grading.stubs`). Source notebooks contain these lines; every
-reader of a source notebook, including nbgrader, gets it expanded (`opened`).
+value is the mark. A written question is the cell with such a heading, and the markdown cell after it is its model
+answer. `[[questions]]` becomes a table of all questions with the time for all, `[[how it works]]` the words that every
+assignment begins with, and `[[closed]]` the paragraph that says which modules are closed, and whether questions run
+without PyTorch; these are marked below their headings. `[[checked]]` becomes what the check of the question looks at,
+with points. `[[hints]]`, or `[[hints on …]]` where a question has several, become two details, one inside the other
+(`autograder.question.hints`). `[[listing …]]` becomes the function that students get to mend, with numbered lines; the
+cell of that answer keeps its text as `metadata.given`, which the release puts there (`autograder.grading.stubs`).
+Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded
+(`opened`).
 """
 
 import ast
@@ -37,6 +37,7 @@ import nbformat
 from nbformat.v4 import new_code_cell
 
 from autograder.question.find import find
+from autograder.question.hints import HINTS, on_the_page
 from autograder.question.listing import listing_of
 from autograder.question.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, QUESTION_SECONDS
 from autograder.question.specification import Exercise
@@ -46,9 +47,6 @@ WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points(?:, (core|more))?
 KIND = {True: "core", False: "more"}
 LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
 TABLE, HOW, CLOSED, CHECKED = "[[questions]]", "[[how it works]]", "[[closed]]", "[[checked]]"
-_STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
-HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
-STAGES = ("where to look", "The idea", "Nearly the line")
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 _BEGINS = """\
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
@@ -60,8 +58,9 @@ mark comes from the same checks with fresh inputs, property by property, so half
 A call may take {call} seconds of processor time, one of an experiment {experiment}, and all calls of a question
 together {together}. The check says so if yours comes near that.
 
-If you are stuck, open the hints below a question in turn, and try again after each. If you are short of time, do the
-questions marked *core* first: what comes later builds on them, and not on those marked *more*.
+If you are stuck, open the hints below a question in turn, and try again after each. The last hint, nearly the line,
+comes with the report of a check that has failed. If you are short of time, do the questions marked *core* first: what
+comes later builds on them, and not on those marked *more*.
 
 **What your functions get and return.** In some inputs several sizes are equal, some {arrays} are slices of larger
 {arrays}, and some ids have several digits. Where {one} is asked for, you may also return {other}.
@@ -145,16 +144,6 @@ def checked(exercise: Exercise) -> str:
     return said
 
 
-def _staged(hints: re.Match[str]) -> str:
-    """Three details, each inside the previous one, so that they are opened in sequence."""
-    topic, *texts = hints.groups()
-    first = f"A hint{f' on {topic}' if topic else ''}: {STAGES[0]}"
-    titles = (first, *STAGES[1:])
-    said = (text.replace("\n   ", "\n") for text in texts)
-    made = (f"<details><summary>{title}</summary>\n\n{text}" for title, text in zip(titles, said, strict=True))
-    return "\n\n".join(made) + "\n" + len(texts) * "</details>"
-
-
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -225,7 +214,7 @@ def opened(notebook: Any) -> Any:
         if cell.cell_type == "markdown":
             for mark, words in said_once.items():
                 cell.source = cell.source.replace(mark, words)
-            cell.source = HINTS.sub(_staged, cell.source)
+            cell.source = HINTS.sub(on_the_page, cell.source)
             cell.source = LISTING.sub(lambda found: listing_of(find(found[1])).numbered, cell.source)
             if "[[hints" in cell.source:
                 raise ValueError(f"hints need three stages, 1. 2. 3., in the cell that begins {cell.source[:60]!r}")

@@ -26,7 +26,7 @@ from autograder.question.travel import CannotTravel, make, recipe
 FOLDER = Path(__file__).resolve().parent
 VERSION = 5
 PLAIN = ("name", "title", "signature", "minutes", "difficulty", "core", "together", "tolerance", "numpy")
-LISTS = ("arguments", "returns", "closed", "chosen")
+LISTS = ("arguments", "returns", "closed", "chosen", "nearly")
 
 
 def write(exercises: Mapping[str, Exercise]) -> tuple[bytes, bytes]:
