@@ -14,13 +14,13 @@ from autograder.question.find import find
 from autograder.question.form import COURSE, mentioned
 from autograder.question.questions import opened, read_master
 from autograder.release.build import build_exercises
-from autograder.release.compose import Parts, compose, core_faults, core_of, core_sheets
+from autograder.release.compose import compose, core_faults, core_of, core_sheets
 from autograder.sandbox import Box
 from autograder.sandbox.tiers import bubblewrap_fault
 from tests.autograder.courses import ROOT, course, hand_in, nothing, snapshot, writes
 
 CHOSEN = ("transformer.rms_norm", "gates.leaky", "gates.lstm_step", "attention.attend", "gates.written")
-CHOSEN_OF_CORE = "attention_core"
+CORE_SHEET = "attention_core"
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -112,10 +112,10 @@ def test_what_a_sheet_mentions_and_lacks_is_said(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}")
-@pytest.mark.parametrize("sheet", ["chosen", CHOSEN_OF_CORE])
+@pytest.mark.parametrize("sheet", ["chosen", CORE_SHEET])
 def test_the_solutions_earn_everything_and_an_empty_sheet_nothing(sheet, tmp_path, monkeypatch):
     root = course(tmp_path, "attention", "gates", "transformer")
-    if sheet == CHOSEN_OF_CORE:
+    if sheet == CORE_SHEET:
         assert core_sheets(root, ["attention"]) == [sheet] == core_sheets(root, ["attention"])
         asked = core_of(ROOT, "attention")
     else:
@@ -144,7 +144,3 @@ def test_the_solutions_earn_everything_and_an_empty_sheet_nothing(sheet, tmp_pat
     assert snapshot(root, sheet)["solved"]["score"] == sum(worth.values())
     graded = nbformat.read(root / f"autograded/solved/{sheet}/{sheet}.ipynb", as_version=4)
     assert not [out.evalue for cell in graded.cells for out in cell.get("outputs", []) if out.output_type == "error"]
-
-
-def test_every_question_of_the_course_can_be_chosen():
-    assert all(Parts(ROOT, name).asked for name in COURSE)
