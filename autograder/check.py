@@ -83,7 +83,9 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
         looked_for = not verdict.closed and (not verdict.unwritten or exercise.planted is not None)
         with Watch(exercise) as watch:
             _failed[name] = smallest(exercise, verdict, function, watch) if looked_for else None
-    report = Report(verdict) if hidden else Report(verdict, _failed[name], _remarks(exercise, function))
+    tried = not (hidden or verdict.passed or verdict.unwritten or grading)
+    hints = exercise.nearly if tried else ()
+    report = Report(verdict) if hidden else Report(verdict, _failed[name], _remarks(exercise, function), hints)
     if hidden:
         _show(report)
         if not verdict.passed:

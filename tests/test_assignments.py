@@ -63,7 +63,8 @@ def test_its_form_is_the_courses(name: str) -> None:
     cells, asked = master(name), exercises_of(name)
     assert [*form_faults(cells, asked), *course_faults(name, cells, asked, ROOT)] == []
     for exercise in asked.values():
-        said = f"*{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}*"
+        kind = "core" if exercise.core else "more"
+        said = f"*{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty} · {kind}*"
         assert said in prose(name), f"{exercise.function}: its section should say {said}"
 
 

@@ -213,7 +213,7 @@ GRADER = {
     "feedback": {"grading", "question", "pages", "preflight"},
     "instructor": {"grading", "question", "feedback", "intake", "pages", "preflight"},
     "nbgrader_config": {"grading", "feedback", "instructor.marking_page", "preflight"},
-    "release": {"question", "launcher", "nbgrader_config"},
+    "release": {"question", "launcher", "nbgrader_config", "scaffold"},
     "extras.imported": {"sandbox", "grading", "question", "launcher", "release", "scaffold"},
     "extras.desk": {"sandbox", "grading", "question", "pages", "preflight"},
     "race": {"sandbox", "grading", "question", "feedback", "instructor", "pages", "preflight"},

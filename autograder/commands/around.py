@@ -85,24 +85,63 @@ def feedback(course: "shared.Course", given: Given) -> int:
     "searched for solutions, hidden tests and the like first; if any is found, nothing is written.",
     "release                        every assignment, into release/",
     "release attention              one; students unpack it over what they have",
+    "release attention --core       its core questions, as the assignment attention_core",
     "release --to /srv/course",
     options=[
         option("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)"),
+        option("--core", action="store_true", help="only core questions, as NAME_core"),
         shared.path("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)"),
     ],
     on_a_course=False,
 )
 def release(place: Environment, given: Given) -> int:
     """The zip that students unpack; returns 1 if it is not fit to be released, and then nothing is written."""
+    from autograder.release.compose import core_sheets
     from autograder.release.student_zip import write_zip
 
     try:
-        path = write_zip(place.root, given.to or Path(place.root) / "release", given.assignments)
+        names = core_sheets(place.root, given.assignments) if given.core else given.assignments
+        path = write_zip(place.root, given.to or Path(place.root) / "release", names)
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"{path}  ({path.stat().st_size / 1e6:.1f} MB)")
     print("Students unpack it and run, in the folder that it makes:  make lab   (or: python3 -m autograder lab)")
+    return 0
+
+
+@shared.command(
+    "compose",
+    "Make an assignment of chosen questions, with the given cells that they need: solutions/NAME/. From then on\n"
+    "it is an assignment like any other: read it, change it, release it and grade it under its name.",
+    "compose midterm attention.attend attention.decoder_mask attention.written",
+    "compose week_9 attention.attend transformer.rms_norm",
+    options=[
+        option("name", metavar="NAME", help="the new assignment: small letters, digits and _"),
+        option(
+            "questions",
+            nargs="+",
+            metavar="QUESTION",
+            help="attention.attend, as its check names it; the written\nquestion is attention.written",
+        ),
+    ],
+    on_a_course=False,
+)
+def compose(place: Environment, given: Given) -> int:
+    """Exit codes: 0 written, 2 these questions cannot be on one sheet, and then nothing is written."""
+    from autograder.release.compose import compose as write
+
+    try:
+        title = given.name.replace("_", " ").capitalize()
+        written, notes = write(place.root, given.name, title, given.questions)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for path in written:
+        print(f"  wrote {path}")
+    for note in notes:
+        print(f"  ! {note}")
+    print(f"Now: python3 -m autograder release {given.name}")
     return 0
 
 

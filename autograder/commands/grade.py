@@ -25,9 +25,7 @@ STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"
 def _again(made: argparse.ArgumentParser) -> None:
     anew = made.add_mutually_exclusive_group()
     anew.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
-    anew.add_argument(
-        "--resume", action="store_false", dest="again", help="go on where a run was stopped: what it does anyway"
-    )
+    anew.add_argument("--resume", action="store_false", dest="again", help="what it does anyway")
 
 
 @shared.command(

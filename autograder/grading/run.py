@@ -190,6 +190,10 @@ def basis_of(assignment: str, masters: Sequence[Master], files: dict[str, bytes]
 
 def _code(assignment: str) -> list[Path]:
     """The files in which the exercises of an assignment are declared: the solutions are the references."""
-    if not exercises_of(assignment):
-        return []
-    return [*assignments.code(assignment), *assignments.texts(assignments.CHECKOUT / assignments.SOURCE / assignment)]
+    asked = exercises_of(assignment)
+    sources = dict.fromkeys([assignment, *(name.partition(".")[0] for name in asked)] if asked else [])
+    code = (path for each in sources for path in assignments.code(each))
+    return [
+        *code,
+        *(path for each in sources for path in assignments.texts(assignments.CHECKOUT / assignments.SOURCE / each)),
+    ]

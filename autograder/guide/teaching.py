@@ -4,13 +4,14 @@ A table is between `<!-- written: NAME -->` and `<!-- end -->`; everything else 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from autograder.launcher.glossary import lectures, markdown_cells
 from autograder.question.find import exercises_of
+from autograder.question.form import ELECTIVE
 from autograder.question.questions import WRITTEN, in_hours
 
 WHERE = "TEACHING.md"
@@ -18,6 +19,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SESSION = 80  # minutes
 BLOCK = re.compile(r"(<!-- written: (\w+) -->\n).*?(<!-- end -->)", re.S)
 ALONE = {"an hour and a half": 90, "an hour and three quarters": 105, "two hours": 120}
+
+TIMED = {
+    "ngrams": (215, 85, 285),
+    "backpropagation": (215, 82, 270),
+    "attention": (240, 100, 320),
+    "training": (280, 138, 400),
+    "transformer": (300, 136, 440),
+    "scale_and_insight": (275, 174, 430),
+}
+"""Minutes as stated, of a good and of a slow student: estimates of a reader who worked through these assignments, from
+reading speed, the lines of the solutions and the failed checks. No class has been timed."""
+GOOD, SLOW = (sum(row[n] for row in TIMED.values()) / sum(row[0] for row in TIMED.values()) for n in (1, 2))
 
 Week = tuple[str, str, str]
 """Two sessions, each a lecture's topic or what is done instead, and the assignment that is due at the end, if any."""
@@ -141,6 +154,7 @@ class Assignment:
     name: str
     lectures: tuple[int, ...]
     minutes: int
+    core: int  # minutes of its core questions
     questions: int
     points: float
     others: float  # points of written answers, and of the race
@@ -201,12 +215,15 @@ def _assignment(name: str, where: tuple[int, ...]) -> Assignment:
     source = (ROOT / "solutions" / name / f"{name}.py").read_text(encoding="utf-8")
     written = WRITTEN.findall(source)
     notes = (ROOT / "solutions" / name / "notes.md").read_text(encoding="utf-8").partition("**For the oral**")[2]
-    others = sum(float(points) for _, points in written)
+    others = sum(float(points) for _, points, _ in written)
+    times = [(each.minutes, each.core) for each in exercises.values()]
+    times += [(int(minutes), kind != "more") for minutes, _, kind in written]
     others += sum(map(float, re.findall(r'^# %%.*"points": ([\d.]+)', source, re.M)))
     return Assignment(
         name=name,
         lectures=where,
-        minutes=sum(each.minutes for each in exercises.values()) + sum(int(minutes) for minutes, _ in written),
+        minutes=sum(minutes for minutes, _ in times),
+        core=sum(minutes for minutes, core in times if core),
         questions=len(exercises) + len(written),
         points=sum(each.points for each in exercises.values()) + others,
         others=others,
@@ -234,12 +251,28 @@ def _outcomes() -> Iterator[str]:
 
 
 def _assignments_table() -> Iterator[str]:
-    yield "| assignment | after lecture | time | questions | points | of them not by checks |"
-    yield "|---|---|---|---|---|---|"
+    yield "| assignment | after lecture | time | core | good to slow | questions | points | of them not by checks |"
+    yield "|---|---|---|---|---|---|---|---|"
     for one in all_assignments():
         after = ", ".join(map(str, one.lectures)) or "all"
-        time, points = in_hours(one.minutes), f"{one.points:g} | {one.others:g}"
+        time, points = f"{in_hours(one.minutes)} | {in_hours(one.core)}", f"{one.points:g} | {one.others:g}"
+        time += f" | {one.core * GOOD / 60:.1f} to {one.core * SLOW / 60:.1f} h"
         yield f"| [`{one.name}`](exercises/{one.name}/) | {after} | {time} | {one.questions} | {points} |"
+
+
+def _core() -> Iterator[str]:
+    every = {one.name: one.core for one in all_assignments()}
+    fixed = sum(minutes for name, minutes in every.items() if name not in ELECTIVE)
+    low, high = (fixed + choice(every[name] for name in ELECTIVE) for choice in (min, max))
+    stated, good, slow = (f"{low * factor / 60:.0f} to {high * factor / 60:.0f} hours" for factor in (1, GOOD, SLOW))
+    yield "The core of the course is the core questions of all assignments, but only one of"
+    yield f"{_listed(ELECTIVE)}: {stated} by the stated times."
+    yield f"A good student needs {GOOD:.2f} of a stated time and a slow one {SLOW:.2f}, which makes {good} and {slow}."
+    yield f"Both factors are estimates from a trial of {len(TIMED)} assignments; no class has been timed."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _oral() -> Iterator[str]:
@@ -267,12 +300,12 @@ def _cited(source: str) -> str:
 def plan(weeks: tuple[Week, ...]) -> Iterator[str]:
     by_topic = {one.topic: one for one in all_lectures()}
     by_name = {one.name: one for one in all_assignments()}
-    held, missing, total = set[int](), set[int](), 0
-    yield "| week | first session | second session | due at its end | hours |"
-    yield "|---|---|---|---|---|"
+    held, missing, total, short = set[int](), set[int](), 0, 0
+    yield "| week | first session | second session | due at its end | hours | with the core only |"
+    yield "|---|---|---|---|---|---|"
     for number, (first, second, due) in enumerate(weeks, 1):
-        minutes = by_name[due].minutes if due else 0
-        cells = []
+        minutes, core = (by_name[due].minutes, by_name[due].core) if due else (0, 0)
+        cells, work = [], minutes
         for session in (first, second):
             lecture = by_topic.get(session)
             minutes += lecture.minutes if lecture else SESSION
@@ -280,21 +313,26 @@ def plan(weeks: tuple[Week, ...]) -> Iterator[str]:
             if lecture:
                 missing |= {*lecture.needs} - held
                 held.add(lecture.number)
-        total += minutes
-        yield f"| {number} | {cells[0]} | {cells[1]} | {f'`{due}`' if due else ''} | {minutes / 60:.1f} |"
+        total, short = total + minutes, short + minutes - work + core
+        hours = f"{minutes / 60:.1f} | {(minutes - work + core) / 60:.1f}"
+        yield f"| {number} | {cells[0]} | {cells[1]} | {f'`{due}`' if due else ''} | {hours} |"
     yield ""
-    said = f"On average {total / 60 / len(weeks):.1f} hours a week, in class and on assignments."
+    average, short_one = (minutes / 60 / len(weeks) for minutes in (total, short))
+    said = (
+        f"On average {average:.1f} hours a week, in class and on assignments; {short_one:.1f} with core questions only."
+    )
     if missing:
         others = ", ".join(map(str, sorted(missing)))
         said += f" Some lectures build on others that are not held, which students can read: {others}."
-    left = [f"`{one.name}`" for one in all_assignments() if one.name not in {due for _, _, due in weeks}]
-    yield f"{said} Assignments left over: {', '.join(left)}."
+    left = [one.name for one in all_assignments() if one.name not in {due for _, _, due in weeks}]
+    yield f"{said} Assignments left over: {_listed(left)}."
 
 
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "lectures": _lectures_table,
     "outcomes": _outcomes,
     "assignments": _assignments_table,
+    "core": _core,
     "oral": _oral,
     "reading": _reading,
     **{name: lambda weeks=weeks: plan(weeks) for name, weeks in PLANS.items()},  # type: ignore[misc]

@@ -64,6 +64,7 @@ BY_WHOM = {
         "roster": Verb("put a class list into the gradebook", "commands.students:roster", reads=0, more=DATABASE),
         "due": Verb("set due dates, and say who has longer", "commands.dates:due", more=DATABASE),
         "extend": Verb("give a student longer, before or after hand-in", "commands.dates:extend", more=DATABASE),
+        "compose": Verb("an assignment of chosen questions", "commands.around:compose"),
         "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
         "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
         "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),

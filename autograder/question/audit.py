@@ -182,8 +182,12 @@ def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[st
             elif float(about.get("points", -1)) != exercises[name].points:
                 found.append(f"{where} gives {about.get('points')} points, {name} has {exercises[name].points:g}")
     absent = {n: set(exercise.closed) for n, exercise in exercises.items() if not exercise.numpy}
-    for full in sorted(set().union(*absent.values())):
-        if open_in := [name for name, names in absent.items() if full not in names]:
+    own = [
+        {n: names for n, names in absent.items() if n.partition(".")[0] == assignment}
+        for assignment in {name.partition(".")[0] for name in absent}
+    ]  # a sheet has questions of several
+    for names_of, full in ((each, full) for each in own for full in sorted(set().union(*each.values()))):
+        if open_in := [name for name, names in names_of.items() if full not in names]:
             found.append(f"{full} is closed in some questions and not in {', '.join(open_in)}: close it in all of them,"
                          " for a notebook is graded without it from beginning to end")  # fmt: skip
     for name, exercise in exercises.items():

@@ -14,8 +14,8 @@
 A property is about cases: `MAIN`, if it names none, or `ODD`, which the machine makes from the function `inputs`
 (`autograder.question.sized`), rows `at(…)` of these inputs, or any other functions that draw some.
 
-Title, minutes, difficulty, reference, signature and the names of the arguments come from the source notebook: from the
-heading above the solution, and the solution. A mistake is an edit of that solution:
+Title, minutes, difficulty, core or more, reference, signature and the names of the arguments come from the source
+notebook: from the heading above the solution, and the solution. A mistake is an edit of that solution:
 
     id: the message, as long as it needs to be; ids are counted over a class, so never rename them
     - text that occurs exactly once in the solution → its replacement (none: the text is deleted)
@@ -39,6 +39,7 @@ from typing import Any, Literal, cast
 
 from autograder.assignments import CHECKOUT, SOURCE
 from autograder.question.edits import Edit, EditError, Master, edited, master_of
+from autograder.question.hints import nearly
 from autograder.question.judges import (
     TOLERANCE,
     and_inputs_unchanged,
@@ -175,7 +176,7 @@ def question(
         returns += (COUNTED,)
     assignment, _, function = name.partition(".")
     master = _master(assignment)
-    minutes, difficulty = master.estimate(function)
+    minutes, difficulty, core = master.estimate(function)
     return Exercise(
         name=name,
         title=master.title(function),
@@ -184,6 +185,8 @@ def question(
         returns=returns,
         minutes=minutes,
         difficulty=cast(Difficulty, difficulty),
+        core=core,
+        nearly=nearly(master.above(function), master.solution(function)),
         reference=master.make(function),
         properties=_inputs_kept(with_every_kind(rows)),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),

@@ -84,14 +84,22 @@ class Master:
         headings = (re.match(r"# ##+ \d+\w*\. ([^[]+)", line) for line in reversed(above))
         return next((heading[1].strip() for heading in headings if heading), function)
 
-    def estimate(self, function: str) -> tuple[int, str]:
-        """(minutes, difficulty) as the heading says, `[[assignment.function, 15 minutes, easy]]`."""
-        found = re.search(rf"\[\[\w+\.{function}, (\d+) minutes, (easy|medium|hard)\]\]$", "\n".join(self._lines), re.M)
+    def estimate(self, function: str) -> tuple[int, str, bool]:
+        """(minutes, difficulty, core) as the heading says, `[[assignment.function, 15 minutes, easy, more]]`."""
+        form = rf"\[\[\w+\.{function}, (\d+) minutes, (easy|medium|hard)(?:, (core|more))?\]\]$"
+        found = re.search(form, "\n".join(self._lines), re.M)
         if found is None:
             raise EditError(
-                f"{self.path.name}: the heading of {function} should end in “, 15 minutes, easy]]”, medium or hard"
+                f"{self.path.name}: the heading of {function} should end in “, 15 minutes, easy, core]]”, medium or"
+                " hard, core or more"
             )
-        return int(found[1]), found[2]
+        return int(found[1]), found[2], found[3] != "more"
+
+    def above(self, function: str) -> str:
+        """The text from the question's heading to its cell."""
+        lines = self._lines[: self._definition(function).lineno - 1]
+        start = max((n for n, line in enumerate(lines) if f".{function}, " in line and "[[" in line), default=0)
+        return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines[start:])
 
     def solution(self, function: str) -> str:
         """The text between the two markers, without its indentation."""

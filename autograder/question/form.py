@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.question.questions import in_hours
+from autograder.assignments import SOURCE
+from autograder.question.hints import LAST
+from autograder.question.questions import in_hours, planned, stated
 from autograder.question.specification import Exercise
 
 COURSE = (
@@ -18,16 +20,17 @@ COURSE = (
     *("translation", "efficient_attention", "modifications", "scale_and_insight"),
 )
 """The course's own assignments, in the order in which they are met. To make yours one of them, add its name here."""
+ELECTIVE = ("convolutions", "positions", "translation", "efficient_attention", "modifications")
+"""Of these the core of the course has one, whichever it is."""
 MISTAKES, MINUTES, WRITTEN, LONG, HINT_WORDS, ORAL = 3, (120, 300), 4, 10, 60, 5
 NOTE, INDEX = "solutions/{}/notes.md", "exercises/README.md"
 HINT = re.compile(
     r"<details><summary>A hint(?: on [^:]+)?: where to look</summary>\n\n(.+?)\n\n"
-    r"<details><summary>The idea</summary>\n\n(.+?)\n\n"
-    r"<details><summary>Nearly the line</summary>\n\n(.+?)\n</details></details></details>",
+    r"<details><summary>The idea</summary>\n\n(.+?)\n</details></details>",
     re.DOTALL,
 )
-ROW = re.compile(r"^\| (\w+) \| .+? \| (\d+) \| ([\d.]+) \| ([a-z]+) \|$", re.MULTILINE)
-"""A row of the table of questions, which the build writes: number, minutes, points, difficulty or "written"."""
+ROW = re.compile(r"^\| (\w+) \| .+? \| (\d+) \| ([\d.]+) \| ([a-z]+) · (core|more) \|$", re.MULTILINE)
+"""A row of the table of questions, which the build writes: number, minutes, points, difficulty or "written", kind."""
 
 
 def form_faults(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iterator[str]:
@@ -57,11 +60,13 @@ def course_faults(name: str, cells: Sequence[Any], exercises: Mapping[str, Exerc
         return
     words = _prose(cells)
     rows = ROW.findall(words)
-    minutes = sum(int(row[1]) for row in rows)
+    minutes, core = sum(int(row[1]) for row in rows), sum(int(row[1]) for row in rows if row[-1] == "core")
+    if unsaid := re.findall(r"\[\[(\S+), \d+ minutes(?!.*, (?:core|more)\]\])", _text(root, name)):
+        yield f"the headings of {', '.join(unsaid)} should say core or more"
     low, high = MINUTES
     if not low <= minutes <= high:
         yield f"its questions take {minutes} minutes together; the course's assignments take {low} to {high}"
-    written = sum(float(points) for *_, points, kind in rows if kind == "written")
+    written = sum(float(points) for *_, points, kind, _ in rows if kind == "written")
     if written < WRITTEN or "### BEGIN MARK SCHEME" not in words:
         yield f"answers in words earn {written:g} points, and should earn {WRITTEN} or more, with a mark scheme"
     yield from _longer_work(exercises, written)
@@ -77,9 +82,13 @@ def course_faults(name: str, cells: Sequence[Any], exercises: Mapping[str, Exerc
         yield f"{NOTE.format(name)}, the note for instructors, lacks {', '.join(missing)}"
     if len(re.findall(r"^\d\. \*", said, re.MULTILINE)) < ORAL:
         yield f"{NOTE.format(name)} should have {ORAL} questions for the oral or more, each “1. *question?* answer”"
-    line = rf"^\| `{name}` \| .* \| {in_hours(minutes)} \|$"
+    line = rf"^\| `{name}` \| .* \| {planned(minutes, core)} \|$"
     if not re.search(line, (root / INDEX).read_text(encoding="utf-8"), re.MULTILINE):
-        yield f"{INDEX} should have a row | `{name}` | lecture | content | {in_hours(minutes)} |"
+        yield f"{INDEX} should have a row | `{name}` | lecture | content | {planned(minutes, core)} |"
+
+
+def _text(root: Path, name: str) -> str:
+    return (root / SOURCE / name / f"{name}.py").read_text(encoding="utf-8")
 
 
 def _prose(cells: Sequence[Any]) -> str:
@@ -96,10 +105,14 @@ def _numbering(words: str, everything: str, numbers: Sequence[str]) -> Iterator[
         letters = [found[1:] for found in numbers if found[0] == number]
         if letters not in ([""], list("abcdefgh"[: len(letters)])):
             yield f"the parts of question {number} are {', '.join(map(repr, letters))}: letters from a on, without gaps"
-    called = re.findall(r"(?i)\bquestion (\d\w?)\b", everything)
-    called += [number for two in re.findall(r"(?i)\bquestions (\d\w?) and (\d\w?)\b", everything) for number in two]
-    if gone := sorted(set(called) - {*numbers, *headings}):
+    if gone := sorted(mentioned(everything) - {*numbers, *headings}):
         yield f"question {', '.join(gone)} is mentioned, and there is none"
+
+
+def mentioned(text: str) -> set[str]:
+    """The numbers of the questions that a text mentions."""
+    called = re.findall(r"(?i)\bquestion (\d\w?)\b", text)
+    return {*called, *(number for two in re.findall(r"(?i)\bquestions (\d\w?) and (\d\w?)\b", text) for number in two)}
 
 
 def _longer_work(exercises: Mapping[str, Exercise], written: float) -> Iterator[str]:
@@ -126,12 +139,14 @@ def _hints(cells: Sequence[Any], exercises: Mapping[str, Exercise]) -> Iterator[
         if cell.cell_type == "markdown":
             above += f"\n\n{cell.source}"
         for function in set(re.findall(r"^def (\w+)\(", cell.source, re.MULTILINE)) & set(asked):
-            hints = HINT.findall(above.rpartition(f"points · {asked.pop(function).difficulty}*")[2])
+            exercise = asked.pop(function)
+            hints = HINT.findall(above.rpartition(stated(exercise))[2])
             if not hints:
                 yield f"{function} has no [[hints]] in three stages: where to look, the idea, nearly the line"
-            for where, idea, line in hints:
-                if any(len(stage.split()) > HINT_WORDS for stage in (where, idea, line)):
+            for stage in (*(stage for pair in hints for stage in pair), *exercise.nearly):
+                if len(stage.partition(f"{LAST}: ")[2].split() or stage.split()) > HINT_WORDS:
                     yield f"a hint of {function} has more than {HINT_WORDS} words"
+            for where, idea in hints:
                 if re.findall(r"`(.+?)`", where) != re.findall(r"`([a-z]+)`", where):
                     yield f"the first hint of {function} shows code; it should only say where to look: {where!r}"
                 if re.findall(r"`(.+?)`", idea) != re.findall(r"`([\w.]+)`", idea):

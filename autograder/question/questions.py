@@ -1,8 +1,8 @@
 """One line of a source notebook starts a question; everything else that nbgrader and the reader need follows from the
 declaration.
 
-    ### 3b. Backwards [[gates.lstm_backward, 35 minutes, hard]]
-    ## 5. In your own words [[written, 20 minutes, 4 points]]
+    ### 3b. Backwards [[gates.lstm_backward, 35 minutes, hard, core]]
+    ## 5. In your own words [[written, 20 minutes, 4 points, core]]
     [[questions]]
     [[how it works]]
     [[closed]] Everything else is open.
@@ -13,16 +13,17 @@ declaration.
     2. The idea, with the name of a function at most.
     3. Nearly the line.
 
-Minutes, points and difficulty are added below the heading. The cell that defines `lstm_backward` becomes the cell of
-the answer, and after it comes the test cell: the check that students see, and the hidden one, whose value is the mark.
-A written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
-becomes a table of all questions with the time for all, `[[how it works]]` the words that every assignment begins with,
-and `[[closed]]` the paragraph that says which modules are closed, and whether questions run without PyTorch; these are
-marked below their headings. `[[checked]]` becomes what the check of the question looks at, with points. `[[hints]]`, or
-`[[hints on …]]` where a question has several, become three details, each inside the previous one. `[[listing …]]`
-becomes the function that students get to mend, with numbered lines; the cell of that answer keeps its text as
-`metadata.given`, which the release puts there (`autograder.grading.stubs`). Source notebooks contain these lines; every
-reader of a source notebook, including nbgrader, gets it expanded (`opened`).
+Minutes, points, difficulty and “core” or “more” are added below the heading. The cell that defines `lstm_backward`
+becomes the cell of the answer, and after it comes the test cell: the check that students see, and the hidden one, whose
+value is the mark. A written question is the cell with such a heading, and the markdown cell after it is its model
+answer. `[[questions]]` becomes a table of all questions with the time for all, `[[how it works]]` the words that every
+assignment begins with, and `[[closed]]` the paragraph that says which modules are closed, and whether questions run
+without PyTorch; these are marked below their headings. `[[checked]]` becomes what the check of the question looks at,
+with points. `[[hints]]`, or `[[hints on …]]` where a question has several, become two details, one inside the other
+(`autograder.question.hints`). `[[listing …]]` becomes the function that students get to mend, with numbered lines; the
+cell of that answer keeps its text as `metadata.given`, which the release puts there (`autograder.grading.stubs`).
+Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded
+(`opened`).
 """
 
 import ast
@@ -36,17 +37,16 @@ import nbformat
 from nbformat.v4 import new_code_cell
 
 from autograder.question.find import find
+from autograder.question.hints import HINTS, on_the_page
 from autograder.question.listing import listing_of
 from autograder.question.outcome import CALL_SECONDS, EXPERIMENT_SECONDS, QUESTION_SECONDS
 from autograder.question.specification import Exercise
 
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
-WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points")
+WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points(?:, (core|more))?")
+KIND = {True: "core", False: "more"}
 LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
 TABLE, HOW, CLOSED, CHECKED = "[[questions]]", "[[how it works]]", "[[closed]]", "[[checked]]"
-_STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
-HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
-STAGES = ("where to look", "The idea", "Nearly the line")
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 _BEGINS = """\
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
@@ -58,7 +58,9 @@ mark comes from the same checks with fresh inputs, property by property, so half
 A call may take {call} seconds of processor time, one of an experiment {experiment}, and all calls of a question
 together {together}. The check says so if yours comes near that.
 
-If you are stuck, open the hints below a question in turn, and try again after each.
+If you are stuck, open the hints below a question in turn, and try again after each. The last hint, nearly the line,
+comes with the report of a check that has failed. If you are short of time, do the questions marked *core* first: what
+comes later builds on them, and not on those marked *more*.
 
 **What your functions get and return.** In some inputs several sizes are equal, some {arrays} are slices of larger
 {arrays}, and some ids have several digits. Where {one} is asked for, you may also return {other}.
@@ -77,8 +79,8 @@ def begins(exercises: Sequence[Exercise]) -> str:
 
 
 def stated(exercise: Exercise) -> str:
-    """The line below a question's heading: "10 minutes · 2 points · easy"."""
-    return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
+    """The line below a question's heading: "10 minutes · 2 points · easy · core"."""
+    return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty} · {KIND[exercise.core]}"
 
 
 def in_hours(minutes: int) -> str:
@@ -89,6 +91,12 @@ def in_hours(minutes: int) -> str:
     return f"{hours}{'½' if half else ''} hour{'' if (hours, half) == (1, 0) else 's'}"
 
 
+def planned(minutes: int, core: int) -> str:
+    """The time for all questions, and for the core of them if that is less: "4 hours, the core 3 hours"."""
+    every, short = in_hours(minutes), in_hours(core)
+    return every if short == every or not core else f"{every}, the core {short}"
+
+
 def closed_everywhere(exercises: Sequence[Exercise]) -> str:
     """The paragraph of an assignment that says what is closed in all of these questions, and how that is enforced."""
     alone = [exercise for exercise in exercises if exercise.numpy]
@@ -96,7 +104,7 @@ def closed_everywhere(exercises: Sequence[Exercise]) -> str:
         said = "**What is off limits.** You write the answers yourself, and they run *without PyTorch*: while they are"
         said += " checked, and when your work is graded, only Python and NumPy are there. Your functions get NumPy"
         return f"{said} arrays, and return arrays or numbers."
-    names = next((exercise.closed for exercise in exercises if not exercise.numpy), ())
+    names = dict.fromkeys(name for exercise in exercises for name in exercise.closed)  # a notebook's are closed in all
     own = [name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")]
     rooms = [name for name in own if name != "__main__"]  # a command, which no answer imports
     others = [name for name in names if not name.startswith("nlmcore.")]
@@ -136,16 +144,6 @@ def checked(exercise: Exercise) -> str:
     return said
 
 
-def _staged(hints: re.Match[str]) -> str:
-    """Three details, each inside the previous one, so that they are opened in sequence."""
-    topic, *texts = hints.groups()
-    first = f"A hint{f' on {topic}' if topic else ''}: {STAGES[0]}"
-    titles = (first, *STAGES[1:])
-    said = (text.replace("\n   ", "\n") for text in texts)
-    made = (f"<details><summary>{title}</summary>\n\n{text}" for title, text in zip(titles, said, strict=True))
-    return "\n\n".join(made) + "\n" + len(texts) * "</details>"
-
-
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -168,6 +166,7 @@ def opened(notebook: Any) -> Any:
     exercises = [find(_name(found[4])) for found in headings if found and not WRITTEN.fullmatch(found[4])]
     minutes = sum(exercise.minutes for exercise in exercises)
     total = sum(exercise.points for exercise in exercises)
+    of_core = sum(exercise.minutes for exercise in exercises if exercise.core)
     written: float | None = None
     here: Exercise | None = None
     for cell in notebook.cells:
@@ -187,13 +186,17 @@ def opened(notebook: Any) -> Any:
             if given := WRITTEN.fullmatch(what):
                 written = float(given[2])
                 minutes, total = minutes + int(given[1]), total + written
+                kind = given[3] or "core"
+                of_core += int(given[1]) * (kind == "core")
                 mark_cell(cell, "written_question", locked=True)
-                rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written |")
-                said = f"{given[1]} minutes · {given[2]} points · written, marked by hand"
+                rows.append(
+                    f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written · {kind} |"
+                )
+                said = f"{given[1]} minutes · {given[2]} points · written, marked by hand · {kind}"
             else:
                 exercise = here = find(_name(what))
                 asked[exercise.function] = exercise
-                figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty}"
+                figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty} · {KIND[exercise.core]}"
                 rows.append(f"| {number} | `{exercise.function}` | {figures} |")
                 said = stated(exercise)
             besides = "" if given else closed_here(exercise, exercises) + counts_if(exercise)
@@ -204,13 +207,14 @@ def opened(notebook: Any) -> Any:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
     if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):
         raise ValueError("the test cells need a line `from autograder.check import check` in a cell of the master")
-    rows += [f"| | together | {minutes} | {total:g} | |", "", f"About {in_hours(minutes)}; all times are estimates."]
+    rows += [f"| | together | {minutes} | {total:g} | |", ""]
+    rows += [f"About {planned(minutes, of_core)}; all times are estimates."]
     said_once = {TABLE: "\n".join(rows), HOW: begins(exercises), CLOSED: closed_everywhere(exercises)}
     for cell in cells:
         if cell.cell_type == "markdown":
             for mark, words in said_once.items():
                 cell.source = cell.source.replace(mark, words)
-            cell.source = HINTS.sub(_staged, cell.source)
+            cell.source = HINTS.sub(on_the_page, cell.source)
             cell.source = LISTING.sub(lambda found: listing_of(find(found[1])).numbered, cell.source)
             if "[[hints" in cell.source:
                 raise ValueError(f"hints need three stages, 1. 2. 3., in the cell that begins {cell.source[:60]!r}")

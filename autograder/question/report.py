@@ -76,8 +76,15 @@ class Example:
 class Report:
     """The report of a check. Jupyter shows it as HTML, everything else as text."""
 
-    def __init__(self, verdict: Verdict, smallest: Finding | None = None, remarks: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        verdict: Verdict,
+        smallest: Finding | None = None,
+        remarks: Sequence[str] = (),
+        hints: Sequence[str] = (),
+    ) -> None:
         self.verdict = verdict
+        self.hints = hints  # the last ones, for whoever has tried
         self.remarks = remarks  # sentences on the answer's text, which costs nothing
         self.smallest = smallest  # the failing case to show, where it was looked for
         self.hidden = verdict.seed is not None
@@ -255,6 +262,9 @@ class Report:
                 yield from text_of_output(name, got, expected)
         if self._debugging:
             yield f"To look for the mistake: {self._debugging}"
+        for hint in self.hints:
+            yield ""
+            yield hint
 
     @property
     def _debugging(self) -> str:
@@ -274,6 +284,7 @@ class Report:
             explanations=[*self.explanations, *self.slow],
             example=self._example_data,
             debugging=self._debugging,
+            hints=[hint.split(": ", 1) for hint in self.hints],
             coded=lambda sentence: coded(escape(sentence)),
         )
 

@@ -109,6 +109,10 @@ class Exercise:
     reference: Callable[..., Any]
     properties: tuple[Property, ...]
     misconceptions: tuple[Misconception, ...]
+    core: bool = True
+    """Whether it is for everybody; if not, a short sheet leaves it out (`autograder.release.compose`)."""
+    nearly: tuple[str, ...] = ()
+    """The last hints, which the report of a failed check shows (`autograder.question.hints`)."""
     closed: tuple[str, ...] = ()
     """Full names of modules, which are absent."""
     numpy: bool = False

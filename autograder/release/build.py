@@ -28,6 +28,7 @@ from autograder.question.audited import audit_ahead, faults
 from autograder.question.find import exercises_of
 from autograder.question.form import course_faults, form_faults
 from autograder.question.questions import read_master
+from autograder.release.compose import core_faults
 
 CONFIG = """\
 from pathlib import Path
@@ -103,7 +104,9 @@ def _audit(folder: Path, audited: bool) -> None:
     if exercises:
         cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in read_master(path).cells]
         found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)
-        found += form_faults(cells, exercises)
+        if all(name.startswith(f"{folder.name}.") for name in exercises):  # else chosen of assignments that pass
+            found += form_faults(cells, exercises)
+            found += core_faults(folder.parents[1], folder.name)
         found += course_faults(folder.name, cells, exercises, folder.parents[1])
     if found:
         raise ValueError(_list(f"{folder.name} is not fit to be released", found))

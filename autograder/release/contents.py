@@ -7,7 +7,7 @@ name, and works without them.
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.assignments import SOURCE, texts
@@ -18,8 +18,7 @@ from autograder.launcher.verbs import FOR_STUDENTS, VERBS
 from autograder.nbgrader_config import RELEASE, released
 from autograder.question.find import exercises_of
 from autograder.question.public import write
-from autograder.question.questions import WRITTEN, in_hours
-from autograder.question.specification import Exercise
+from autograder.question.questions import KIND, WRITTEN, planned
 
 HANDED = Path(__file__).resolve().parent / "handout"
 WHOLE: tuple[str, ...] = (
@@ -64,12 +63,10 @@ def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
     for place, name in HANDOUT.items():
         files[place] = (HANDED / name).read_text(encoding="utf-8").replace(LIST, _listed(root, chosen)).encode()
     files |= _exercises(root, chosen)
-    for name in chosen:
-        exercises: Mapping[str, Exercise] = exercises_of(name)
-        if exercises:
-            text, tensors = write(exercises)
-            files[f"autograder/question/public/{name}.json"] = text
-            files[f"autograder/question/public/{name}.safetensors"] = tensors
+    for name in dict.fromkeys(asked.partition(".")[0] for sheet in chosen for asked in exercises_of(sheet)):
+        text, tensors = write(exercises_of(name))  # whole, for one sheet is unpacked over another
+        files[f"autograder/question/public/{name}.json"] = text
+        files[f"autograder/question/public/{name}.safetensors"] = tensors
         laws = root / SOURCE / name / "laws.py"
         if laws.is_file():
             files[f"autograder/question/public/laws/{name}.py"] = laws.read_bytes()
@@ -97,9 +94,11 @@ def _row(root: Path, name: str) -> str:
     """A row for an assignment from what it says of itself: its title, and the minutes of its questions."""
     masters = [path.read_text(encoding="utf-8") for path in texts(root / SOURCE / name)]
     title = next((found[1] for text in masters if (found := re.search(r"^# # (.+)", text, re.M))), name)
-    minutes = sum(exercise.minutes for exercise in exercises_of(name).values())
-    minutes += sum(int(found[1]) for text in masters for found in WRITTEN.finditer(text))
-    return f"| `{name}` | | {title.replace('|', chr(92) + '|')} | {in_hours(minutes) if minutes else ''} |"
+    questions = [(exercise.minutes, exercise.core) for exercise in exercises_of(name).values()]
+    questions += [(int(found[1]), found[3] != KIND[False]) for text in masters for found in WRITTEN.finditer(text)]
+    minutes = sum(each for each, _ in questions)
+    time = planned(minutes, sum(each for each, core in questions if core)) if minutes else ""
+    return f"| `{name}` | | {title.replace('|', chr(92) + '|')} | {time} |"
 
 
 def _imported(root: Path) -> list[str]:

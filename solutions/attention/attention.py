@@ -36,7 +36,7 @@ np.set_printoptions(precision=3, suppress=True)
 #
 # In question 1 there is no batch: `query` has shape `(d,)` and `keys` has shape `(n, d)`, one key per row.
 #
-# ### 1a. The dot product [[attention.dot_score, 5 minutes, easy]]
+# ### 1a. The dot product [[attention.dot_score, 5 minutes, easy, core]]
 #
 # $$s_j = q \cdot k_j = \sum_{i=1}^{d} q_i\, k_{ji}$$
 #
@@ -64,7 +64,7 @@ def dot_score(query, keys):
 
 
 # %% [markdown]
-# ### 1b. A matrix in between [[attention.bilinear_score, 10 minutes, easy]]
+# ### 1b. A matrix in between [[attention.bilinear_score, 10 minutes, easy, core]]
 #
 # With the dot product, like attracts like. But a verb that looks for its subject wants something *different* from itself. A matrix $W$ between query
 # and key lets the model learn which query should find which key, and lets the two have different widths:
@@ -94,7 +94,7 @@ def bilinear_score(query, keys, W):
 
 
 # %% [markdown]
-# ### 1c. A small network [[attention.additive_score, 15 minutes, medium]]
+# ### 1c. A small network [[attention.additive_score, 15 minutes, medium, core]]
 #
 # The first published score (Bahdanau et al. 2015) is a network with one hidden layer that sees query and key together:
 #
@@ -129,7 +129,7 @@ def additive_score(query, keys, W_query, W_key, v):
 # %% [markdown]
 # ## 2. From scores to a context
 #
-# ### 2a. A softmax that can look away [[attention.attend, 30 minutes, medium]]
+# ### 2a. A softmax that can look away [[attention.attend, 30 minutes, medium, core]]
 #
 # Softmax turns the scores of one query into weights that are positive and sum to 1; the context is the weighted sum of the values:
 #
@@ -197,7 +197,7 @@ def attend(scores, values, mask=None):
 
 
 # %% [markdown]
-# ### 2b. Queries, keys and values [[attention.scaled_dot_product_attention, 15 minutes, easy]]
+# ### 2b. Queries, keys and values [[attention.scaled_dot_product_attention, 15 minutes, easy, core]]
 #
 # Now there are many queries, one per row of $Q$, with the keys and values in the rows of $K$ and $V$. A single matrix product gives all the dot
 # products:
@@ -234,7 +234,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 
 # %% [markdown]
-# ### 2c. An experiment: one vector, or a look at all of them? [[attention.one_vector, 35 minutes, medium]]
+# ### 2c. An experiment: one vector, or a look at all of them? [[attention.one_vector, 35 minutes, medium, more]]
 #
 # Before attention a decoder got one vector, whatever the length of the source. How narrow is this bottleneck, and what does attention change? Here is
 # a memory for which nothing has to be learned. A text consists of $n$ facts such as *Ram is in the forest*. Fact $j$ has a key $k_j$ for the person,
@@ -329,7 +329,7 @@ def one_vector(seeds):
 show_rows("attention.one_vector", one_vector, "column 1", "column 2", "column 3", "column 4", "column 5")
 
 # %% [markdown]
-# ## 3. Neither the future nor the padding [[attention.decoder_mask, 15 minutes, medium]]
+# ## 3. Neither the future nor the padding [[attention.decoder_mask, 15 minutes, medium, core]]
 #
 # A decoder learns to predict the next word, so the word at position $t$ may look at positions $0, \dots, t$ and no further. And the sentences of a
 # batch have different lengths, so the shorter ones are padded, and no word should attend to the padding. Write one mask for both, for a batch of
@@ -379,7 +379,7 @@ def decoder_mask(lengths, time):
 
 
 # %% [markdown]
-# ## 4. Several heads [[attention.multi_head_attention, 35 minutes, hard]]
+# ## 4. Several heads [[attention.multi_head_attention, 35 minutes, hard, core]]
 #
 # One softmax per word asks one question per word. Several **heads** ask several questions at once, each in its own slice of the dimensions:
 #
@@ -444,7 +444,7 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
 
 
 # %% [markdown]
-# ## 5. By which number? [[attention.score_spread, 15 minutes, medium]]
+# ## 5. By which number? [[attention.score_spread, 15 minutes, medium, more]]
 #
 # In 2b you divided by $\sqrt d$. Where does that come from, and is it right for *your* vectors? Let the $d$ entries of a query be independent, each with
 # mean 0 and variance $a$, and those of a key independent of them and of each other, each with mean $m$ and variance $b$. On paper, derive the variance
@@ -478,7 +478,7 @@ def score_spread(d, a, b, m):
 # the mean of this number over all queries of a batch; padding does not count as a query. Her code runs, and its result lies between 1 and the number of
 # keys. One line is wrong.
 #
-# ### 6a. Which line? [[attention.wrong_line, 10 minutes, medium]]
+# ### 6a. Which line? [[attention.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing attention.keys_looked_at]]
 #
@@ -501,7 +501,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 6b. Mend it [[attention.keys_looked_at, 5 minutes, easy]]
+# ### 6b. Mend it [[attention.keys_looked_at, 5 minutes, easy, more]]
 #
 # This is the colleague's function. Change the line, and nothing else.
 #
@@ -530,7 +530,7 @@ def keys_looked_at(weights, lengths):
 
 
 # %% [markdown]
-# ## 7. An experiment: does width harden attention? [[attention.hardening, 30 minutes, medium]]
+# ## 7. An experiment: does width harden attention? [[attention.hardening, 30 minutes, medium, core]]
 #
 # 2b says that the softmax hardens into a choice of one key if scores of wide vectors are not divided. The **largest weight** of a row measures this: it
 # is 1 if one key gets everything. Compare vectors of width 8 and of width 128, without the division (your `attend`, with the plain dot products as
@@ -650,7 +650,7 @@ HTML(picture)
 # Many heads look at the previous or the next word, or at `[CLS]`, the special token at the start. That last habit is worth a thought for question 8.
 
 # %% [markdown]
-# ## 8. In your own words [[written, 20 minutes, 4 points]]
+# ## 8. In your own words [[written, 20 minutes, 4 points, core]]
 #
 # In about eight sentences, for somebody who knows what a vector is and has not heard the lecture:
 #

@@ -32,7 +32,7 @@ np.set_printoptions(precision=3, suppress=True)
 # %% [markdown]
 # ## 1. Single nodes
 #
-# ### 1a. One neuron [[backpropagation.neuron, 15 minutes, easy]]
+# ### 1a. One neuron [[backpropagation.neuron, 15 minutes, easy, core]]
 #
 # $$f = \sigma(w \cdot x + b), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}, \qquad \sigma'(z) = (1 - \sigma)\,\sigma$$
 #
@@ -73,7 +73,7 @@ def neuron(w, x, b):
 
 
 # %% [markdown]
-# ### 1b. Softmax and cross-entropy as one node [[backpropagation.softmax_loss, 20 minutes, medium]]
+# ### 1b. Softmax and cross-entropy as one node [[backpropagation.softmax_loss, 20 minutes, medium, core]]
 #
 # Every language model ends here: logits $z$, one per word, a softmax, and the loss $-\ln p_t$ of the correct word $t$. Together, softmax and loss
 # have a gradient that would fit on a stamp:
@@ -138,7 +138,7 @@ def softmax_loss(logits, targets):
 # %% [markdown]
 # ## 2. Layers
 #
-# ### 2a. A linear layer [[backpropagation.linear_backward, 20 minutes, medium]]
+# ### 2a. A linear layer [[backpropagation.linear_backward, 20 minutes, medium, core]]
 #
 # The forward pass is $z = xW + b$ for a batch of examples in the rows of $x$, with the same $b$ added to each row. The upstream gradient is `d_z`,
 # with one row per example, and the layer passes on three gradients:
@@ -173,7 +173,7 @@ def linear_backward(x, W, d_z):
 
 
 # %% [markdown]
-# ### 2b. A tanh [[backpropagation.tanh_backward, 10 minutes, easy]]
+# ### 2b. A tanh [[backpropagation.tanh_backward, 10 minutes, easy, core]]
 #
 # The forward pass is $h = \tanh(z)$, entry by entry. The slope is $1 - \tanh^2(z) = 1 - h^2$, so, as with the sigmoid, the *output* is all you need.
 #
@@ -199,7 +199,7 @@ def tanh_backward(h, d_h):
 
 
 # %% [markdown]
-# ## 3. A whole network [[backpropagation.mlp_gradients, 35 minutes, hard]]
+# ## 3. A whole network [[backpropagation.mlp_gradients, 35 minutes, hard, core]]
 #
 # $$h = \tanh(x W_1 + b_1), \qquad z = h W_2 + b_2, \qquad L = \text{mean cross-entropy of } \mathrm{softmax}(z)$$
 #
@@ -244,7 +244,7 @@ def mlp_gradients(x, targets, W1, b1, W2, b2):
 
 
 # %% [markdown]
-# ## 4. Used twice [[backpropagation.tied_gradient, 25 minutes, hard]]
+# ## 4. Used twice [[backpropagation.tied_gradient, 25 minutes, hard, core]]
 #
 # Language models often use one matrix for two purposes: to turn words into vectors, and to turn vectors back into words. Here is a small network with
 # the same trick:
@@ -286,7 +286,7 @@ def tied_gradient(x, W, d_y):
 
 
 # %% [markdown]
-# ## 5. A softer target [[backpropagation.smoothed_loss, 15 minutes, medium]]
+# ## 5. A softer target [[backpropagation.smoothed_loss, 15 minutes, medium, more]]
 #
 # **Label smoothing** (Szegedy et al. 2016) tells the network that the label is right with probability $1 - \varepsilon$ only. For two classes and one
 # logit $z$, with $\sigma(z) = 1 / (1 + e^{-z})$ the probability of the labelled class, the loss is
@@ -321,7 +321,7 @@ def smoothed_loss(z, epsilon):
 # Deep networks add the input of a layer to its output: $y = x + \mathrm{relu}(x W)\, V$, where $\mathrm{relu}(a) = \max(a, 0)$, entry by entry. A
 # colleague has written the backward pass. Her code runs, all shapes are right, and a network trained with it even learns a little. One line is wrong.
 #
-# ### 6a. Which line? [[backpropagation.wrong_line, 10 minutes, medium]]
+# ### 6a. Which line? [[backpropagation.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing backpropagation.residual_backward]]
 #
@@ -344,7 +344,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 6b. Mend it [[backpropagation.residual_backward, 5 minutes, easy]]
+# ### 6b. Mend it [[backpropagation.residual_backward, 5 minutes, easy, more]]
 #
 # This is the colleague's function. Change the line, and nothing else.
 #
@@ -375,7 +375,7 @@ def residual_backward(x, W, V, d_y):
 
 
 # %% [markdown]
-# ## 7. An experiment: how should the weights begin? [[backpropagation.beginnings, 35 minutes, medium]]
+# ## 7. An experiment: how should the weights begin? [[backpropagation.beginnings, 35 minutes, medium, core]]
 #
 # If *all* weights are 0 at the start, a network never learns, because all hidden units stay equal. What if only the first layer starts at 0? And what if
 # it starts with large weights? `network` makes data and parameters from a **seed**: the weights of the first layer are normal, with a standard
@@ -516,7 +516,7 @@ picture
 # Halve the learning rate, or make it ten times larger; leave out one of the gradients. What do you notice first?
 
 # %% [markdown]
-# ## 8. In your own words [[written, 25 minutes, 6 points]]
+# ## 8. In your own words [[written, 25 minutes, 6 points, core]]
 #
 # In about twelve sentences, for somebody who knows derivatives and has not heard the lecture:
 #

@@ -74,7 +74,7 @@ from autograder.race.home import curve, race
 torch.set_num_threads(1)  # as in the sandbox
 
 # %% [markdown]
-# ## 1. Bits per byte [[capstone.bits_per_byte, 15 minutes, easy]]
+# ## 1. Bits per byte [[capstone.bits_per_byte, 15 minutes, easy, core]]
 #
 # Two models with different tokens cannot be compared by their perplexities: the one with longer tokens has fewer and harder choices. They can be
 # compared by how many bits they need for each byte of the text, in UTF-8. `log_p` is what `log_probabilities` returns for a text with these `ids`, in nats,
@@ -261,7 +261,7 @@ curve()
 # Name: the baseline. My parts: none; this is the notebook as it was handed out.
 
 # %% [markdown]
-# ## 4. The report [[written, 90 minutes, 14 points]]
+# ## 4. The report [[written, 90 minutes, 14 points, core]]
 #
 # At most one page, about 500 words, with one table or figure. Answer these questions:
 #

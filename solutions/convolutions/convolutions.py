@@ -39,7 +39,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # %% [markdown]
 # ## 1. Words without order
 #
-# ### 1a. The average [[convolutions.average_words, 10 minutes, easy]]
+# ### 1a. The average [[convolutions.average_words, 10 minutes, easy, core]]
 #
 # The weakest way to let words interact is to average their vectors. Return one vector per text: the mean of the vectors of its words, as often as
 # they occur. Padding takes no part.
@@ -67,7 +67,7 @@ def average_words(table, tokens, lengths):
 
 
 # %% [markdown]
-# ### 1b. CBOW and its gradients, by hand [[convolutions.cbow, 35 minutes, hard]]
+# ### 1b. CBOW and its gradients, by hand [[convolutions.cbow, 35 minutes, hard, more]]
 #
 # CBOW (Mikolov et al. 2013) predicts each word of a text from the average of its neighbours. For position $t$ of a text of $T$ words:
 #
@@ -135,7 +135,7 @@ def cbow(words, m, E, U):
 # %% [markdown]
 # ## 2. A filter that slides
 #
-# ### 2a. A causal convolution [[convolutions.causal_convolution, 25 minutes, medium]]
+# ### 2a. A causal convolution [[convolutions.causal_convolution, 25 minutes, medium, core]]
 #
 # A layer of filters of width $k$ computes, at every position of every text, a vector from $k$ positions: the current one, and further ones to its
 # left, each $\delta$ (the dilation) before the next. One matrix belongs to each of the $k$: `weight[k - 1]` to the current position, `weight[0]` to the
@@ -178,7 +178,7 @@ def causal_convolution(x, weight, bias, dilation):
 
 
 # %% [markdown]
-# ### 2b. How far back? [[convolutions.receptive_field, 25 minutes, medium]]
+# ### 2b. How far back? [[convolutions.receptive_field, 25 minutes, medium, more]]
 #
 # Stack some of these layers, with $\tanh$ after each and no bias. What does the output at position $t$ depend on? Answer in two ways.
 #
@@ -229,7 +229,7 @@ def receptive_field(x, weights, dilations, t):
 
 
 # %% [markdown]
-# ### 2c. How many layers? [[convolutions.dilated_stack, 15 minutes, medium]]
+# ### 2c. How many layers? [[convolutions.dilated_stack, 15 minutes, medium, more]]
 #
 # In WaveNet (van den Oord et al. 2016) the dilations grow from layer to layer: the first layer has dilation 1, and each further one $r$ times the
 # dilation of the previous one, $r \ge 2$. All $L$ layers have width $k$. On paper, derive two formulas:
@@ -265,7 +265,7 @@ def dilated_stack(k, r, L, n):
 
 
 # %% [markdown]
-# ### 2d. A gated block that can go on [[convolutions.gated_block, 25 minutes, medium]]
+# ### 2d. A gated block that can go on [[convolutions.gated_block, 25 minutes, medium, core]]
 #
 # In the gated layers of Dauphin et al. (2017) a causal convolution computes twice as many features as it gets. The first half are values, and the
 # sigmoid of the second half, $1 / (1 + e^{-z})$, decides, feature by feature, how much of each value passes. The block adds the result to its own input.
@@ -316,7 +316,7 @@ def gated_block(x, past, weight, bias, dilation):
 # The functions of sections 3 and 4 are trained, so they get tensors, and PyTorch may do the convolution: you know by now what
 # `torch.nn.functional.conv1d` computes. But it knows nothing about texts of different lengths. That part is yours.
 #
-# ### 3a. The maximum over time [[convolutions.text_features, 35 minutes, hard]]
+# ### 3a. The maximum over time [[convolutions.text_features, 35 minutes, hard, core]]
 #
 # Kim (2014) slides filters of several widths over a text and keeps the largest response of each filter. The rules here:
 #
@@ -369,7 +369,7 @@ def text_features(x, lengths, weights, biases):
 
 
 # %% [markdown]
-# ### 3b. Two classifiers [[convolutions.scores, 15 minutes, easy]]
+# ### 3b. Two classifiers [[convolutions.scores, 15 minutes, easy, core]]
 #
 # Both classifiers look up the vectors of the words, make one vector per text and map it linearly to one score per class. All their parameters are in
 # one list: the table (vocab, d), the output matrix $V$ (features, classes), the output bias $c$ (classes,), and then for each width the weights
@@ -409,7 +409,7 @@ def scores(parameters, tokens, lengths):
 
 
 # %% [markdown]
-# ## 4. Training [[convolutions.train, 45 minutes, hard]]
+# ## 4. Training [[convolutions.train, 45 minutes, hard, core]]
 #
 # Write the function that trains either classifier. Here autograd is open, because you have done your share by hand. So is everything in
 # `torch.optim`; six lines of your own do as well.
@@ -481,7 +481,7 @@ def train(parameters, batches, held_out, epochs, rate, momentum):
 # `d_y`, the gradient of the loss with respect to the output. Everything has the right shape, and with filters of width 1 even the right values. One
 # line is wrong.
 #
-# ### 5a. Which line? [[convolutions.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[convolutions.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing convolutions.convolution_backward]]
 #
@@ -505,7 +505,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[convolutions.convolution_backward, 5 minutes, easy]]
+# ### 5b. Mend it [[convolutions.convolution_backward, 5 minutes, easy, more]]
 #
 # This is your colleague's function. Change the line, and nothing else.
 #
@@ -540,7 +540,7 @@ def convolution_backward(x, weight, d_y, dilation):
 
 
 # %% [markdown]
-# ## 6. An experiment: what do the filters use? [[convolutions.what_filters_use, 30 minutes, medium]]
+# ## 6. An experiment: what do the filters use? [[convolutions.what_filters_use, 30 minutes, medium, more]]
 #
 # Was a line printed in the First Folio of 1623, or is it in modern spelling? Your classifiers read letters now. Filters of width 3 have more than
 # twice as many parameters as an average, so if they are better, is it because they know the order of the letters, or because they are larger? To find out, train
@@ -872,7 +872,7 @@ else:
     print("Come back here when 2d, 3a, 3b and 4 pass.")
 
 # %% [markdown]
-# ## 7. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 20 minutes, 4 points, core]]
 #
 # In about ten sentences, with the numbers of your own run, for somebody who has not heard the lecture:
 #

@@ -29,7 +29,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. One word at a time
 #
-# ### 1a. The best word, over and over [[decoding.greedy, 15 minutes, easy]]
+# ### 1a. The best word, over and over [[decoding.greedy, 15 minutes, easy, core]]
 #
 # Start at `start`, append the most probable next word, then the most probable word after that, and so on, until `eos` is chosen or there are
 # `longest` words. `start` was given and is not part of the answer; `eos` is.
@@ -77,7 +77,7 @@ def greedy(log_probs, start, eos, longest):
 
 
 # %% [markdown]
-# ### 1b. The k best, at a temperature [[decoding.top_k, 15 minutes, easy]]
+# ### 1b. The k best, at a temperature [[decoding.top_k, 15 minutes, easy, core]]
 #
 # Sampling from the whole distribution sometimes picks a word from its long tail, and one absurd word leads to the next. **Top-k** keeps the $k$ most
 # probable words and shares all the probability among them. The **temperature** $T$ divides the logits before the softmax: below 1 it sharpens the
@@ -109,7 +109,7 @@ def top_k(logits, k, temperature):
 
 
 # %% [markdown]
-# ### 1c. The nucleus [[decoding.nucleus, 25 minutes, medium]]
+# ### 1c. The nucleus [[decoding.nucleus, 25 minutes, medium, core]]
 #
 # How many words are plausible depends on the context: after *the United States of* there is one, after *I like* there are hundreds. The **nucleus**
 # (Holtzman et al. 2020) keeps the *smallest* set of most probable words whose probabilities sum to *at least* $p$, and shares all the probability
@@ -160,7 +160,7 @@ def nucleus(logits, p):
 # Greedy search never starts with an improbable word, even if the best text does. In the table of 1a it finds *b c eos* with
 # $0.4 \cdot 0.35 \cdot 0.6 = 0.084$, while stopping immediately with `eos` has 0.3. A **beam** keeps several texts, the *hypotheses*, in parallel.
 #
-# ### 2a. One step [[decoding.beam_step, 20 minutes, medium]]
+# ### 2a. One step [[decoding.beam_step, 20 minutes, medium, core]]
 #
 # You have some hypotheses, each with a score: the log-probability of its words so far. Each can be extended by each word of the vocabulary. Of *all*
 # these extensions take the `beam` best. Return their scores, which hypothesis each extends (its *parent*), and with which word.
@@ -198,7 +198,7 @@ def beam_step(scores, log_probs, beam):
 
 
 # %% [markdown]
-# ### 2b. The whole search [[decoding.beam_search, 40 minutes, hard]]
+# ### 2b. The whole search [[decoding.beam_search, 40 minutes, hard, core]]
 #
 # The rules differ a little from library to library. These are ours:
 #
@@ -252,7 +252,7 @@ def beam_search(log_probs, start, eos, beam, longest):
 
 
 # %% [markdown]
-# ### 2c. Short wins, unless [[decoding.length_penalty, 10 minutes, easy]]
+# ### 2c. Short wins, unless [[decoding.length_penalty, 10 minutes, easy, core]]
 #
 # Every word makes a text less probable, so the best text tends to be a short one. A **length penalty** $\alpha$ divides the log-probability by a
 # power of the length. With $n$ words, including `eos`,
@@ -284,7 +284,7 @@ def length_penalty(log_probs, lengths, penalty):
 
 
 # %% [markdown]
-# ## 3. Where two texts tie [[decoding.tie, 15 minutes, medium]]
+# ## 3. Where two texts tie [[decoding.tie, 15 minutes, medium, more]]
 #
 # With the length penalty of 2c, which text wins depends on $\alpha$. A text of $n$ words has $\ln P = L$, another one of $m$ words has $K$; both $L$
 # and $K$ are below 0, and the lengths differ. The score of the first is $s(\alpha) = L / n^\alpha$. On paper, derive how fast it changes with $\alpha$,
@@ -318,7 +318,7 @@ def tie(L, n, K, m, alpha):
 # penalty if it is above 0, and multiplied by it otherwise, once, however often the word was used. A friend has written it. Her code runs, used words
 # become rarer, and her texts look better at first. One line is wrong.
 #
-# ### 4a. Which line? [[decoding.wrong_line, 10 minutes, medium]]
+# ### 4a. Which line? [[decoding.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing decoding.without_repeating]]
 #
@@ -341,7 +341,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 4b. Mend it [[decoding.without_repeating, 5 minutes, easy]]
+# ### 4b. Mend it [[decoding.without_repeating, 5 minutes, easy, more]]
 #
 # This is the friend's function. Change the line, and nothing else.
 #
@@ -372,7 +372,7 @@ def without_repeating(logits, used, penalty):
 
 
 # %% [markdown]
-# ## 5. An experiment: is a wider beam better? [[decoding.wider, 30 minutes, medium]]
+# ## 5. An experiment: is a wider beam better? [[decoding.wider, 30 minutes, medium, core]]
 #
 # A wider beam searches more, so it should find more probable texts. But what else do you get? `models` makes ten random tables of eight words from a
 # **seed**; `eos` is word 0, and every text starts after word 1 and has at most ten words. Search each with a beam of 1 and a beam of 8, and measure two
@@ -503,7 +503,7 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
 # The wider the beam, the more probable the word. Is it any better? This will help you with question 6.
 
 # %% [markdown]
-# ## 6. In your own words [[written, 20 minutes, 4 points]]
+# ## 6. In your own words [[written, 20 minutes, 4 points, core]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #

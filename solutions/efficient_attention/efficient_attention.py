@@ -45,7 +45,7 @@ torch.set_num_threads(1)  # so that times can be compared
 # %% [markdown]
 # ## 1. Who sees whom
 #
-# ### 1a. Longformer's mask [[efficient_attention.longformer_mask, 15 minutes, easy]]
+# ### 1a. Longformer's mask [[efficient_attention.longformer_mask, 15 minutes, easy, core]]
 #
 # In Longformer (Beltagy et al. 2020) a token sees a **window**: itself and `window` tokens on either side. With a **dilation** of 3 these are not the
 # nearest tokens but every third one, so that the window reaches three times as far for the same price. A few **global** tokens, given as a list of
@@ -88,7 +88,7 @@ def longformer_mask(time, window, dilation, everywhere):
 
 
 # %% [markdown]
-# ### 1b. BigBird's mask [[efficient_attention.bigbird_mask, 25 minutes, hard]]
+# ### 1b. BigBird's mask [[efficient_attention.bigbird_mask, 25 minutes, hard, more]]
 #
 # BigBird (Zaheer et al. 2020) thinks in **blocks** of `block` neighbouring tokens, because processors like blocks. If the text does not divide evenly,
 # the last block is shorter. All tokens of a block see the same:
@@ -173,7 +173,7 @@ HTML(picture)
 # A mask saves nothing as long as all scores are computed and most of them are thrown away. To save, you have to work in blocks, and the softmax has to
 # work although no row of scores is ever complete.
 #
-# ### 2a. A softmax in chunks [[efficient_attention.absorb, 30 minutes, hard]]
+# ### 2a. A softmax in chunks [[efficient_attention.absorb, 30 minutes, hard, core]]
 #
 # The keys of a text arrive in chunks, and each chunk is forgotten after you have used it. This is the idea of FlashAttention (Dao et al. 2022). For each
 # query you keep three things: the **maximum** of its scores so far, the **total** of the exponentials of its scores, each relative to that maximum, and
@@ -225,7 +225,7 @@ def absorb(state, q, k, v, mask):
 
 
 # %% [markdown]
-# ### 2b. Only the blocks that are needed [[efficient_attention.block_attention, 30 minutes, hard]]
+# ### 2b. Only the blocks that are needed [[efficient_attention.block_attention, 30 minutes, hard, core]]
 #
 # Cut the queries and the keys into blocks of `block` tokens; the last ones may be shorter. Look at each pair of a block of queries and a block of keys:
 # if the mask allows nothing there, skip it, without touching its keys and values. From all others compute all scores, mask those that are not
@@ -281,7 +281,7 @@ def block_attention(q, k, v, mask, block):
 # %% [markdown]
 # ## 3. No pairs at all
 #
-# ### 3a. Linformer [[efficient_attention.linformer, 15 minutes, medium]]
+# ### 3a. Linformer [[efficient_attention.linformer, 15 minutes, medium, core]]
 #
 # Linformer (Wang et al. 2020) mixes the keys of a whole text into a few before anybody asks: row 3 of the learned matrix `E` says how much of each
 # position goes into mixed key 3. `F` does the same for the values. Then each query attends to the mixed keys, without any mask.
@@ -319,7 +319,7 @@ def linformer(q, k, v, E, F, lengths):
 
 
 # %% [markdown]
-# ### 3b. A state that never grows [[efficient_attention.linear_attention, 25 minutes, medium]]
+# ### 3b. A state that never grows [[efficient_attention.linear_attention, 25 minutes, medium, core]]
 #
 # If the weight of a key were simply the dot product of query and key, without exponential and softmax, nobody would have to keep the keys. The sum over
 # all earlier tokens could be computed once, before the query is known. That is linear attention (Katharopoulos et al. 2020). To keep weights positive,
@@ -393,7 +393,7 @@ if all(passes(f"efficient_attention.{f.__name__}", f) for f in MINE):
 
 
 # %% [markdown]
-# ## 4. What does it save? [[efficient_attention.savings, 20 minutes, medium]]
+# ## 4. What does it save? [[efficient_attention.savings, 20 minutes, medium, more]]
 #
 # Derive three formulas on paper, then write them down as code, with nothing but the symbols and without a loop.
 #
@@ -445,7 +445,7 @@ def savings(n, w, p, k, d, f):
 # last axis. She adds zeros, so that the first tokens have a row as well. Her model trains, its training loss is wonderfully low, and what it writes is nonsense.
 # One line is wrong.
 #
-# ### 5a. Which line? [[efficient_attention.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[efficient_attention.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing efficient_attention.band_attention]]
 #
@@ -469,7 +469,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[efficient_attention.band_attention, 5 minutes, easy]]
+# ### 5b. Mend it [[efficient_attention.band_attention, 5 minutes, easy, more]]
 #
 # This is your friend's function. Change the line, and nothing else.
 #
@@ -502,7 +502,7 @@ def band_attention(q, k, v, window):
 
 
 # %% [markdown]
-# ## 6. An experiment: which memory finds a needle? [[efficient_attention.which_memory, 35 minutes, hard]]
+# ## 6. An experiment: which memory finds a needle? [[efficient_attention.which_memory, 35 minutes, hard, more]]
 #
 # `haystack` makes a text of random keys and values from a **seed**. Then every token asks for one earlier token, `distance` positions back: its query is
 # twice that token's key. Full attention would answer with that token's value. Can a window of 16 tokens do it, and can a linear state, which keeps no
@@ -619,7 +619,7 @@ show_rows(
 # memory, so that a text may be as long as you like. Trained models often park attention on the very first tokens, the **attention sinks** (Xiao et al.
 # 2024), so a cache may keep the first `sinks` tokens for ever.
 #
-# ### 7a. A ring of slots [[efficient_attention.remember, 25 minutes, medium]]
+# ### 7a. A ring of slots [[efficient_attention.remember, 25 minutes, medium, core]]
 #
 # The cache is a dictionary: `keys` and `values` have shape (head, slot, d), and `read` is the number of tokens read so far. The first `sinks` slots are
 # for the first `sinks` tokens of the text, which stay there for ever. The other slots are a **ring**: the following tokens fill them in turn, and when
@@ -658,7 +658,7 @@ def remember(cache, k, v, sinks):
 
 
 # %% [markdown]
-# ### 7b. In the order of the text [[efficient_attention.in_order, 15 minutes, medium]]
+# ### 7b. In the order of the text [[efficient_attention.in_order, 15 minutes, medium, core]]
 #
 # Return the keys and values that the cache holds, in the order in which they were read: first the sinks, then the ring from its oldest token to its newest.
 # Slots that were never filled are left out.
@@ -690,7 +690,7 @@ def in_order(cache, sinks):
 
 
 # %% [markdown]
-# ### 7c. One more token [[efficient_attention.decode, 20 minutes, medium]]
+# ### 7c. One more token [[efficient_attention.decode, 20 minutes, medium, core]]
 #
 # Now one step of a model that writes. The new token's key and value go into the cache. Then its query attends to everything that the cache holds, itself
 # included.
@@ -859,7 +859,7 @@ if ready:
 # Try other windows, other numbers of sinks and a story of your own.
 
 # %% [markdown]
-# ## 8. What does a small cache cost? [[written, 30 minutes, 6 points]]
+# ## 8. What does a small cache cost? [[written, 30 minutes, 6 points, core]]
 #
 # You saw two models. One hardly suffers from a small window, gains nothing from sinks, and fails with a *larger* cache than it was trained with. The
 # other one falls apart when its first tokens leave the window.

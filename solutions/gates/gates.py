@@ -38,7 +38,7 @@ def sigmoid(z):
 # %% [markdown]
 # ## 1. Keeping and writing
 #
-# ### 1a. A unit that leaks [[gates.leaky, 15 minutes, easy]]
+# ### 1a. A unit that leaks [[gates.leaky, 15 minutes, easy, core]]
 #
 # A unit mixes what it knows with a new value, $r_t$, using a gate $g_t$ between 0 and 1:
 #
@@ -83,7 +83,7 @@ def leaky(news, gates, h0):
 
 
 # %% [markdown]
-# ### 1b. One gate: the UGRNN [[gates.ugrnn_step, 20 minutes, easy]]
+# ### 1b. One gate: the UGRNN [[gates.ugrnn_step, 20 minutes, easy, core]]
 #
 # $$G = \sigma(x W_G + h U_G + b_G), \qquad R = \tanh(x W_R + h U_R + b_R), \qquad h' = G \odot h + (1 - G) \odot R$$
 #
@@ -127,7 +127,7 @@ def ugrnn_step(x, h, W_R, U_R, b_R, W_G, U_G, b_G):
 
 
 # %% [markdown]
-# ## 2. Two gates: the GRU [[gates.gru_step, 25 minutes, medium]]
+# ## 2. Two gates: the GRU [[gates.gru_step, 25 minutes, medium, core]]
 #
 # $$r = \sigma(x W^r + h U^r + b^r), \qquad z = \sigma(x W^z + h U^z + b^z),$$
 #
@@ -191,7 +191,7 @@ def gru_step(x, h, W, U, b, d):
 # %% [markdown]
 # ## 3. Three gates and two states: the LSTM
 #
-# ### 3a. The step [[gates.lstm_step, 25 minutes, medium]]
+# ### 3a. The step [[gates.lstm_step, 25 minutes, medium, core]]
 #
 # $$i = \sigma(x W^i + h U^i + b^i), \quad f = \sigma(x W^f + h U^f + b^f), \quad g = \tanh(x W^g + h U^g + b^g), \quad
 #   o = \sigma(x W^o + h U^o + b^o),$$
@@ -252,7 +252,7 @@ def lstm_step(x, h, c, W, U, b):
 
 
 # %% [markdown]
-# ### 3b. Backwards [[gates.lstm_backward, 35 minutes, hard]]
+# ### 3b. Backwards [[gates.lstm_backward, 35 minutes, hard, core]]
 #
 # The forward step has kept its four gates and its old memory. That is enough, because what is cheap to compute need not be kept. $c'$ is not among
 # the arguments, so recompute it: $c' = f \odot c_{\text{before}} + i \odot g$. (Large networks are trained this way when memory is short.)
@@ -315,7 +315,7 @@ def lstm_backward(gates, c_before, d_h, d_c):
 
 
 # %% [markdown]
-# ## 4. How far a gradient reaches without gates [[gates.jacobian_norms, 30 minutes, hard]]
+# ## 4. How far a gradient reaches without gates [[gates.jacobian_norms, 30 minutes, hard, core]]
 #
 # A plain network, $h_j = \tanh(h_{j-1} U + \dots)$, has processed a text; its states are $h_1, \dots, h_T$. A small change of $h_{j-1}$ changes $h_j$
 # by the Jacobian of the step, with $\partial h_j[a] / \partial h_{j-1}[b]$ in row $a$, column $b$:
@@ -370,7 +370,7 @@ def jacobian_norms(hs, U):
 
 
 # %% [markdown]
-# ## 5. Half-lives [[gates.half_life, 15 minutes, medium]]
+# ## 5. Half-lives [[gates.half_life, 15 minutes, medium, more]]
 #
 # A forget gate with bias $b$ is $\sigma(b) = 1 / (1 + e^{-b})$ as long as nothing else arrives at it. After $T$ steps, $\sigma(b)^T$ of the memory is
 # left. On paper, derive after how many steps half is left, for a given bias; and the other way round, which bias a memory needs if half of it is to be
@@ -408,7 +408,7 @@ def half_life(b, T):
 #
 # The dots are the sums of 3a. A friend has written the step. His code runs, and a network trained with it learns. One line is wrong.
 #
-# ### 6a. Which line? [[gates.wrong_line, 10 minutes, medium]]
+# ### 6a. Which line? [[gates.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing gates.peephole_step]]
 #
@@ -431,7 +431,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 6b. Mend it [[gates.peephole_step, 5 minutes, easy]]
+# ### 6b. Mend it [[gates.peephole_step, 5 minutes, easy, more]]
 #
 # This is the friend's function. Change the line, and nothing else.
 #
@@ -461,7 +461,7 @@ def peephole_step(x, h, c, W, U, P, b):
 
 
 # %% [markdown]
-# ## 7. An experiment: who reaches farther back? [[gates.reach, 35 minutes, medium]]
+# ## 7. An experiment: who reaches farther back? [[gates.reach, 35 minutes, medium, core]]
 #
 # Compare how far a gradient reaches in two networks that nobody has trained. For the plain network, take the norm of the product of Jacobians over a
 # distance, from question 4. For the LSTM, take the path through the cell state: over the same distance it multiplies every unit by its forget gates, so
@@ -492,7 +492,7 @@ def peephole_step(x, h, c, W, U, P, b):
 # 3. With the gates of all steps in one array, `forget[1:6].prod(0)` is the product over five steps, and its `max()` the norm.
 #
 # [[hints on the conclusion]]
-# 1. What does a forget gate of bias 2 leave after 5 and after 30 steps, by your question 5? Are your numbers of that size?
+# 1. What does a forget gate of bias 2 leave after 5 and after 30 steps? Are your numbers of that size?
 # 2. Take the difference of two columns. Does it have the same sign in every row?
 # 3. Five differences $x$ have the interval $\bar x \pm 2.78\, s / \sqrt 5$, where $s$ is their standard deviation, `np.std(x, ddof=1)`.
 
@@ -648,7 +648,7 @@ picture
 # LSTM's line do if you halve all forget gates (`gates[1] *= 0.5` on a copy)? And the plain network's with `2 * orthogonal`?
 
 # %% [markdown]
-# ## 8. In your own words [[written, 25 minutes, 6 points]]
+# ## 8. In your own words [[written, 25 minutes, 6 points, core]]
 #
 # In about twelve sentences, for somebody who knows plain recurrent networks:
 #

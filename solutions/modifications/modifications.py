@@ -56,7 +56,7 @@ def norm(x):
 
 
 # %% [markdown]
-# ## 1. Start from the identity [[modifications.rezero, 10 minutes, easy]]
+# ## 1. Start from the identity [[modifications.rezero, 10 minutes, easy, core]]
 #
 # A vanilla pre-norm layer adds to the pathway what each sublayer computes from its normalised input. *ReZero* (Bachlechner et al. 2021) has no norms. Instead
 # each layer has one learned number $\alpha$, `layer["alpha"]`, and both sublayers of that layer, attention first, are multiplied by it before they are
@@ -93,7 +93,7 @@ def rezero(x, layers):
 # A mixture of experts has $n$ feed-forward networks instead of one. A *router* picks one of them for each token, so that parameters grow with $n$ and
 # operations hardly do. This is the Switch Transformer (Fedus, Zoph & Shazeer 2022).
 #
-# ### 2a. Routing with a capacity [[modifications.route, 15 minutes, medium]]
+# ### 2a. Routing with a capacity [[modifications.route, 15 minutes, medium, core]]
 #
 # `scores` has a row per token and a column per expert. A softmax over the experts turns a token's scores into probabilities. The token goes to the most
 # probable expert, and that probability is its **gate**. On an accelerator an expert is a table of fixed size, its **capacity**. Tokens are served in
@@ -136,7 +136,7 @@ def route(scores, capacity):
 
 
 # %% [markdown]
-# ### 2b. The balance loss [[modifications.balance, 10 minutes, easy]]
+# ### 2b. The balance loss [[modifications.balance, 10 minutes, easy, core]]
 #
 # An expert that is chosen often learns more, becomes better, and is chosen even more often. So Switch adds a second loss. Two vectors with one number per
 # expert are needed: the **share** of the tokens whose first choice it is, dropped or not, and its **mean probability** over all tokens. The balance loss
@@ -169,7 +169,7 @@ def balance(scores):
 
 
 # %% [markdown]
-# ### 2c. What the balance loss does to the scores [[modifications.balance_gradient, 20 minutes, hard]]
+# ### 2c. What the balance loss does to the scores [[modifications.balance_gradient, 20 minutes, hard, more]]
 #
 # The shares come from a choice, and a choice has no slope: they are constants. So how can the loss move a router at all? On paper, derive
 #
@@ -204,7 +204,7 @@ def balance_gradient(p, share):
 
 
 # %% [markdown]
-# ### 2d. The layer of experts [[modifications.experts, 30 minutes, hard]]
+# ### 2d. The layer of experts [[modifications.experts, 30 minutes, hard, core]]
 #
 # Now the whole sublayer. All tokens of the batch stand in one queue, text after text. An expert takes at most $\lceil f \cdot \text{tokens} / n \rceil$
 # of them, where $f$ is the *capacity factor* `factor`. A token's output is what *its* expert, a network like `network` above, computes from it, times its
@@ -255,7 +255,7 @@ def experts(x, layer, factor):
 # %% [markdown]
 # ## 3. What it costs
 #
-# ### 3a. Embeddings, factorised, shared, untied [[modifications.embed, 10 minutes, easy]]
+# ### 3a. Embeddings, factorised, shared, untied [[modifications.embed, 10 minutes, easy, more]]
 #
 # The embedding is the largest matrix of a small model. *Factorised* (Lan et al. 2020), each token has a narrow vector in `A`, and one matrix `B`, the
 # same for all tokens, widens it to d_model. The softmax needs a score of every word for each vector that leaves the model: its dot product with the
@@ -292,7 +292,7 @@ def embed(tokens, hidden, A, B=None, U=None):
 
 
 # %% [markdown]
-# ### 3b. Counting [[modifications.costs, 20 minutes, medium]]
+# ### 3b. Counting [[modifications.costs, 20 minutes, medium, core]]
 #
 # Count the parameters of a language model, and the multiplications that it needs for *one token*. Additions, activations and softmaxes are not counted,
 # nor are norms, which have no parameters here. `sizes` says everything:
@@ -344,7 +344,7 @@ def costs(sizes):
 
 
 # %% [markdown]
-# ### 3c. A fair width [[modifications.fair_width, 20 minutes, medium]]
+# ### 3c. A fair width [[modifications.fair_width, 20 minutes, medium, core]]
 #
 # A modified model with more parameters may be better *because* it has more. So choose its `d_ff` such that it costs what vanilla costs. `sizes` are
 # vanilla's, `change` the entries that the modification changes, `{"experts": 4}` for example, and `which` says what should be equal: 0 for parameters, 1
@@ -408,7 +408,7 @@ def critical(freedom, level=0.05):
 
 
 # %% [markdown]
-# ### 4a. Paired seeds [[modifications.paired, 10 minutes, easy]]
+# ### 4a. Paired seeds [[modifications.paired, 10 minutes, easy, core]]
 #
 # If two models were trained with the same seeds, their losses come in pairs: the same minibatches, the same luck. What interests us is the difference
 # *within* each pair. Return the mean of these differences, first model less second, and half the width of its 95 % interval. You know it from the lecture
@@ -436,7 +436,7 @@ def paired(x, y):
 
 
 # %% [markdown]
-# ### 4b. Welch's test [[modifications.welch, 15 minutes, medium]]
+# ### 4b. Welch's test [[modifications.welch, 15 minutes, medium, core]]
 #
 # Where seeds are not paired, or a table prints only means and deviations, Welch's test compares two samples whose spreads and sizes may differ. The
 # statistic $t$ is in section 3 of the lecture. Its degrees of freedom (Welch 1947) follow from the squared standard errors of the two means, $a =
@@ -468,7 +468,7 @@ def welch(x, y):
 
 
 # %% [markdown]
-# ### 4c. Many tests [[modifications.holm, 15 minutes, medium]]
+# ### 4c. Many tests [[modifications.holm, 15 minutes, medium, core]]
 #
 # Holm's correction, as in section 3 of the lecture, but for a *list* of p values. Return the corrected values in the order in which the p values were
 # given.
@@ -503,7 +503,7 @@ def holm(p):
 
 
 # %% [markdown]
-# ### 4d. Do two tables agree? [[modifications.rank_correlation, 15 minutes, medium]]
+# ### 4d. Do two tables agree? [[modifications.rank_correlation, 15 minutes, medium, core]]
 #
 # Spearman's ρ, from section 6 of the lecture, is the correlation of two lists of *ranks*. The smallest value has rank 1. Equal values share the mean of
 # the ranks that they take up together. Return the ranks of `x`, and ρ.
@@ -540,7 +540,7 @@ def rank_correlation(x, y):
 # baseline in *their* table, because clearly bad rows would carry the correlation. She has sorted each table by its losses, from the best row to the
 # worst. Her result is ρ = 1, whatever the columns, and she is about to announce that everything transfers. One line is wrong.
 #
-# ### 5a. Which line? [[modifications.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[modifications.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing modifications.agreement]]
 #
@@ -563,7 +563,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[modifications.agreement, 5 minutes, easy]]
+# ### 5b. Mend it [[modifications.agreement, 5 minutes, easy, more]]
 #
 # This is your friend's function. It uses your `rank_correlation`. Change the line, and nothing else.
 #
@@ -592,7 +592,7 @@ def agreement(theirs, ours, baseline, within):
 
 
 # %% [markdown]
-# ## 6. The judge [[modifications.judge, 30 minutes, hard]]
+# ## 6. The judge [[modifications.judge, 30 minutes, hard, core]]
 #
 # Now put the parts together. `trainings` is a list of dictionaries, as they are stored, one for each training that was ever made:
 #
@@ -647,7 +647,7 @@ def judge(trainings, baseline, rate):
 
 
 # %% [markdown]
-# ## 7. An experiment: does a router need the balance loss? [[modifications.which_balance, 35 minutes, medium]]
+# ## 7. An experiment: does a router need the balance loss? [[modifications.which_balance, 35 minutes, medium, more]]
 #
 # Switch trains its experts with a loss that balances them (question 2b). Does a router need it? A small model with your `experts`
 # reads three letters of a play and predicts the fourth, with 4 experts and a capacity factor of 1. It is trained twice from the same start: without the
@@ -981,7 +981,7 @@ if curves:
 picture
 
 # %% [markdown]
-# ## 8. The verdict [[written, 30 minutes, 6 points]]
+# ## 8. The verdict [[written, 30 minutes, 6 points, core]]
 #
 # Write a report of about fifteen sentences, with numbers from *your* output.
 #

@@ -33,7 +33,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # A text is a list of sentences, and a sentence is a list of **ids**: integers from 0 to `vocab_size` − 1, one per word. Two ids are special: `bos`
 # comes before every sentence and `eos` after it. They are *not* in the lists; you add them.
 #
-# ### 1a. Pairs [[ngrams.count_bigrams, 15 minutes, easy]]
+# ### 1a. Pairs [[ngrams.count_bigrams, 15 minutes, easy, core]]
 #
 # Make a table of counts $c(a, w)$: how often word $w$ comes right after word $a$. Rows are contexts, columns are the words that follow. Include `bos`
 # before the first word and `eos` after the last: a model must predict how a sentence begins, and that it ends, like everything else.
@@ -79,7 +79,7 @@ def count_bigrams(sentences, vocab_size, bos, eos):
 
 
 # %% [markdown]
-# ### 1b. Probabilities [[ngrams.conditional_probabilities, 15 minutes, easy]]
+# ### 1b. Probabilities [[ngrams.conditional_probabilities, 15 minutes, easy, core]]
 #
 # According to the counts, the probability that $w$ follows $a$ is the fraction of $w$ among all the words that followed $a$:
 #
@@ -117,7 +117,7 @@ def conditional_probabilities(counts):
 # Any text contains very few of all possible pairs of words. A probability of 0 says *impossible*, and one such pair makes a whole play impossible.
 # **Smoothing** takes a little probability from the pairs that were seen and gives it to those that were not.
 #
-# ### 2a. A little for every word [[ngrams.additive, 10 minutes, easy]]
+# ### 2a. A little for every word [[ngrams.additive, 10 minutes, easy, core]]
 #
 # Pretend that after every context every word was seen $k$ more times than it really was ($k = 1$ is Laplace smoothing; $k$ may be a fraction):
 #
@@ -146,7 +146,7 @@ def additive(counts, k):
 
 
 # %% [markdown]
-# ### 2b. A mixture of three orders [[ngrams.interpolated, 30 minutes, medium]]
+# ### 2b. A mixture of three orders [[ngrams.interpolated, 30 minutes, medium, more]]
 #
 # Two previous words say more about the next word than one does, but any given pair is rarer. So use three models and mix them (Jelinek & Mercer
 # 1980): the unigram, which ignores the context, the bigram and the trigram,
@@ -204,7 +204,7 @@ def interpolated(words, context, weights, vocab_size):
 
 
 # %% [markdown]
-# ### 2c. Kneser and Ney [[ngrams.kneser_ney, 40 minutes, hard]]
+# ### 2c. Kneser and Ney [[ngrams.kneser_ney, 40 minutes, hard, core]]
 #
 # *Francisco* is a frequent word in some newspapers. But after an unseen context you would not bet on it, because it follows *San* and nothing else.
 # So Kneser and Ney (1995) do not ask how often a word was seen, but **after how many different words**: its *continuation*
@@ -261,7 +261,7 @@ def kneser_ney(counts, discount):
 
 
 # %% [markdown]
-# ### 2d. How much to discount [[ngrams.best_discount, 15 minutes, medium]]
+# ### 2d. How much to discount [[ngrams.best_discount, 15 minutes, medium, more]]
 #
 # Which $D$ is best? Ney, Essen and Kneser (1994) **leave one out**: they remove one occurrence of a pair from the counts, ask how probable the rest
 # makes it, and do so for each occurrence in turn. A pair that was seen once is then unseen. All of its probability was freed by the discount, so it
@@ -294,7 +294,7 @@ def best_discount(n_1, n_2, D):
 
 
 # %% [markdown]
-# ## 3. How surprised? [[ngrams.perplexity, 20 minutes, medium]]
+# ## 3. How surprised? [[ngrams.perplexity, 20 minutes, medium, core]]
 #
 # The **log loss** of a text is the sum of $-\ln P$ over all its predictions: each word, given the previous one, and the `eos` of each sentence.
 # **Perplexity** is the exponential of its mean:
@@ -341,7 +341,7 @@ def perplexity(probabilities, sentences, bos, eos):
 #
 # After an unseen context, $P(w)$ decides alone. Her code runs, every row sums to 1, and the perplexity looks believable. One line is wrong.
 #
-# ### 4a. Which line? [[ngrams.wrong_line, 10 minutes, medium]]
+# ### 4a. Which line? [[ngrams.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing ngrams.witten_bell]]
 #
@@ -366,7 +366,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 4b. Mend it [[ngrams.witten_bell, 5 minutes, easy]]
+# ### 4b. Mend it [[ngrams.witten_bell, 5 minutes, easy, more]]
 #
 # This is your friend's function. Change the line, and nothing else.
 #
@@ -401,7 +401,7 @@ def witten_bell(counts):
 
 
 # %% [markdown]
-# ## 5. An experiment: which k? [[ngrams.which_k, 35 minutes, medium]]
+# ## 5. An experiment: which k? [[ngrams.which_k, 35 minutes, medium, core]]
 #
 # In 2a you added $k$ to every count. Is $k = 1$ or $k = 0.01$ better, and does that depend on how much text was counted? Your functions can tell. The
 # text is 210 lines of a play, with a vocabulary of 60. `split` shuffles them by a **seed** and holds out 60 for measuring. Four answers are possible:
@@ -536,7 +536,7 @@ for seed, (name, table) in enumerate(tables.items()):
 # and run the cells again. This will help you with question 6.
 
 # %% [markdown]
-# ## 6. In your own words [[written, 20 minutes, 4 points]]
+# ## 6. In your own words [[written, 20 minutes, 4 points, core]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #

@@ -36,7 +36,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Absolute positions
 #
-# ### 1a. One matrix moves every position [[positions.shift_matrix, 20 minutes, medium]]
+# ### 1a. One matrix moves every position [[positions.shift_matrix, 20 minutes, medium, core]]
 #
 # The sinusoids of Vaswani et al. (2017) have pairs of columns. Pair $i$ is in columns $2i$ and $2i + 1$: $\sin(t\,\omega_i)$ and, next to it,
 # $\cos(t\,\omega_i)$, with the frequency $\omega_i = \mathrm{base}^{-2i/d}$. They hoped that a model would learn to look back by a fixed number of
@@ -79,7 +79,7 @@ def shift_matrix(k, d, base):
 
 
 # %% [markdown]
-# ### 1b. Concatenated is added [[positions.as_addition, 15 minutes, easy]]
+# ### 1b. Concatenated is added [[positions.as_addition, 15 minutes, easy, more]]
 #
 # Some models concatenate a token's vector $e$ and a position's vector $p$, which may have different widths, and mix them with a matrix and a bias:
 # $x = [e;\, p]\, W + b$. That costs a product per token. A trained model of this kind is given to you. Turn it into one that only *adds*: a new table
@@ -113,7 +113,7 @@ def as_addition(tokens, positions, W, b):
 
 
 # %% [markdown]
-# ### 1c. A learned table, stretched [[positions.stretched, 15 minutes, medium]]
+# ### 1c. A learned table, stretched [[positions.stretched, 15 minutes, medium, core]]
 #
 # A learned table has one row per position, and then it ends: BERT cannot read a 513th token. People who need longer inputs (or, in Vision
 # Transformers, larger images) **stretch** the table. They lay its rows out evenly over the new length, so that the first stays first and the last
@@ -164,7 +164,7 @@ def stretched(table, length):
 
 
 # %% [markdown]
-# ### 1d. It exists, but is it found? An experiment [[positions.looking_back, 30 minutes, hard]]
+# ### 1d. It exists, but is it found? An experiment [[positions.looking_back, 30 minutes, hard, more]]
 #
 # By 1a there is a matrix that takes every position one step back, wherever it is. Vaswani et al. hoped that a model would learn it. Does learning find
 # it? Here is the smallest case. Each token of a text is a vector plus the sinusoids of its position, $x_t = e(w_t) + \mathrm{PE}(t)$. You learn a
@@ -262,7 +262,7 @@ show_rows(
 # %% [markdown]
 # ## 2. Only the distance
 #
-# ### 2a. T5's buckets [[positions.buckets, 30 minutes, hard]]
+# ### 2a. T5's buckets [[positions.buckets, 30 minutes, hard, core]]
 #
 # T5 (Raffel et al. 2020) learns a number for each head and *bucket* of distances. An **offset** is the position of the key − the position of the
 # query, so keys behind the query have negative offsets. Write the rule that sorts offsets into buckets. With $n$ buckets for one direction:
@@ -321,7 +321,7 @@ def buckets(offset, n_buckets, max_distance, both):
 
 
 # %% [markdown]
-# ### 2b. ALiBi for any number of heads [[positions.alibi, 20 minutes, medium]]
+# ### 2b. ALiBi for any number of heads [[positions.alibi, 20 minutes, medium, core]]
 #
 # ALiBi (Press, Smith & Lewis 2022) subtracts from every score the distance times the **slope** of the head. Nothing is learned. The slopes are:
 #
@@ -378,7 +378,7 @@ def alibi(n_heads, queries, keys):
 
 
 # %% [markdown]
-# ### 2c. How far does a head see? Derive it [[positions.alibi_reach, 15 minutes, medium]]
+# ### 2c. How far does a head see? Derive it [[positions.alibi_reach, 15 minutes, medium, more]]
 #
 # Suppose that all keys are alike to a head of ALiBi, so that its scores differ only by the penalty, $-m\,n$ for the key at distance
 # $n = 0, 1, 2, \dots$, and that the text before the query has no beginning. The head's weights are then the softmax of these scores. On paper, derive
@@ -416,7 +416,7 @@ def alibi_reach(slope):
 # %% [markdown]
 # ## 3. Rotary positions
 #
-# ### 3a. Both layouts, and a cache [[positions.rotary, 30 minutes, hard]]
+# ### 3a. Both layouts, and a cache [[positions.rotary, 30 minutes, hard, core]]
 #
 # Rotary positions (Su et al. 2021) rotate pairs of coordinates of a query or a key by position × frequency. Two layouts are in use. With 6
 # dimensions:
@@ -467,7 +467,7 @@ def rotary(x, first, frequencies, layout):
 
 
 # %% [markdown]
-# ### 3b. Slower, for longer texts [[positions.slower, 15 minutes, medium]]
+# ### 3b. Slower, for longer texts [[positions.slower, 15 minutes, medium, core]]
 #
 # A rotary model that was trained on 48 tokens never saw the angles of position 49. Two repairs need no training; both only change the frequencies,
 # $\omega_i = \mathrm{base}^{-2i/d}$ for $i = 0, \dots, d/2 - 1$. To read texts that are `factor` times as long:
@@ -510,7 +510,7 @@ def slower(d, base, factor, method):
 # %% [markdown]
 # ## 4. Relative vectors, and one layer for all
 #
-# ### 4a. Skewing [[positions.skewed, 25 minutes, hard]]
+# ### 4a. Skewing [[positions.skewed, 25 minutes, hard, core]]
 #
 # Shaw et al. (2018) learn a *vector* for every distance, and each query meets it: $q_i \cdot a_{i-j}$ is added to the score of query $i$ and key $j$.
 # A table of vectors (query, key, d) would be huge. Huang et al. (2018, Music Transformer) multiply the queries by the vectors of all distances, which
@@ -558,7 +558,7 @@ def skewed(x):
 
 
 # %% [markdown]
-# ### 4b. One layer for all of them [[positions.attend, 40 minutes, hard]]
+# ### 4b. One layer for all of them [[positions.attend, 40 minutes, hard, core]]
 #
 # Write causal attention that takes positions of any kind, as *data*. Each of the last three arguments may be None, and any of them may be combined:
 #
@@ -623,7 +623,7 @@ def attend(q, k, v, frequencies=None, bias=None, vectors=None):
 
 
 # %% [markdown]
-# ### 4c. A friend's cache: which line? [[positions.wrong_line, 10 minutes, medium]]
+# ### 4c. A friend's cache: which line? [[positions.wrong_line, 10 minutes, medium, more]]
 #
 # While a model writes, it keeps keys and values of everything that it has read. A friend keeps keys that are *rotated already*, so that
 # this need not be done again, and reads a text in chunks. The first chunk comes out right. From the second chunk on the text becomes a little worse,
@@ -651,7 +651,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 4d. Mend it [[positions.read_on, 5 minutes, easy]]
+# ### 4d. Mend it [[positions.read_on, 5 minutes, easy, more]]
 #
 # This is your friend's function. It uses your `rotary`. Change the line, and nothing else.
 #
@@ -856,7 +856,7 @@ picture
 # *same* trained rotary model; only its frequencies were slowed down before it read on.
 
 # %% [markdown]
-# ## 5. What did you find? [[written, 30 minutes, 5 points]]
+# ## 5. What did you find? [[written, 30 minutes, 5 points, core]]
 #
 # Run the finale with three seeds or more. Then report, in about fifteen sentences and with numbers from *your* table:
 #

@@ -31,7 +31,7 @@ np.set_printoptions(precision=3, suppress=True)
 # %% [markdown]
 # ## 1. Forward
 #
-# ### 1a. One step [[recurrence.rnn_step, 10 minutes, easy]]
+# ### 1a. One step [[recurrence.rnn_step, 10 minutes, easy, core]]
 #
 # $$h_t = \tanh(x_t W + h_{t-1} U + b)$$
 #
@@ -78,7 +78,7 @@ def rnn_step(x, h, W, U, b):
 
 
 # %% [markdown]
-# ### 1b. The loop [[recurrence.rnn_forward, 25 minutes, medium]]
+# ### 1b. The loop [[recurrence.rnn_forward, 25 minutes, medium, core]]
 #
 # A batch of texts is read in parallel, and some end before others. The rest of their rows is **padding**, values without a meaning. Text $n$ has
 # `lengths[n]` steps, at times $0, 1, \dots$ up to its length minus one. During these, $h_t$ is the result of your step; after them the state **stays
@@ -128,7 +128,7 @@ def rnn_forward(xs, lengths, h0, W, U, b):
 
 
 # %% [markdown]
-# ### 1c. A label for every word, and one for the text [[recurrence.label_and_classify, 30 minutes, hard]]
+# ### 1c. A label for every word, and one for the text [[recurrence.label_and_classify, 30 minutes, hard, more]]
 #
 # A language model must not see the next word. Labelling (one answer per word) and classification (one per text) begin when the whole text is there,
 # so a second network may read it from its last word to its first. Both networks start from a state of zeros. At each word, join the state of the
@@ -185,7 +185,7 @@ def label_and_classify(xs, lengths, ahead, back, V, C):
 # %% [markdown]
 # ## 2. The loss, and what it says of a text
 #
-# ### 2a. The loss of a batch [[recurrence.text_loss, 20 minutes, medium]]
+# ### 2a. The loss of a batch [[recurrence.text_loss, 20 minutes, medium, core]]
 #
 # Each state predicts the next word: logits $z_{nt}$ for text $n$ at time $t$, a softmax, and the loss $-\ln p_{nt}$ of the correct word. The loss of
 # the batch is the mean over all predictions **that count**: those before the end of their text. If $N$ is their number,
@@ -246,7 +246,7 @@ def text_loss(logits, targets, lengths):
 
 
 # %% [markdown]
-# ### 2b. The perplexity of a long text [[recurrence.perplexity, 25 minutes, medium]]
+# ### 2b. The perplexity of a long text [[recurrence.perplexity, 25 minutes, medium, core]]
 #
 # How well does a network predict a text that it has not seen? Perplexity is $e$ to the power of the mean of $-\ln p$ over all predictions: every
 # character but the first is predicted, from all characters before it. A play is too long to keep all its states and logits, so read it in
@@ -288,7 +288,7 @@ def perplexity(ids, W, U, b, V, c, k):
 # %% [markdown]
 # ## 3. Back through time
 #
-# ### 3a. All the way [[recurrence.rnn_backward, 45 minutes, hard]]
+# ### 3a. All the way [[recurrence.rnn_backward, 45 minutes, hard, core]]
 #
 # The forward pass is done. You have the inputs `xs`, the states `hs`, and `d_hs`, the gradient of the loss at time $t$ alone with respect to $h_t$
 # (it arrives from the prediction at time $t$). Here every text has the same length. Let $a_t = x_t W + h_{t-1} U + b$ be the sum before the tanh. A
@@ -357,7 +357,7 @@ def rnn_backward(xs, h0, hs, d_hs, U):
 
 
 # %% [markdown]
-# ### 3b. Cut off every k steps [[recurrence.truncated_backward, 20 minutes, medium]]
+# ### 3b. Cut off every k steps [[recurrence.truncated_backward, 20 minutes, medium, core]]
 #
 # A play has 100,000 characters; nobody goes back through all of them. **Truncated backpropagation through time** cuts the text into chunks of $k$
 # steps. The *state* is passed on from chunk to chunk as before, but the *gradient* is not: the loss at time $t$ reaches back to the start of its own
@@ -423,7 +423,7 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 
 
 # %% [markdown]
-# ## 4. Clipping [[recurrence.clip, 15 minutes, easy]]
+# ## 4. Clipping [[recurrence.clip, 15 minutes, easy, core]]
 #
 # Once in a while a recurrent network's gradient is a thousand times as long as usual, and one step along it ruins the training. The remedy is to
 # treat the gradients of all parameters as *one* long vector $g$ and, if it is longer than allowed, to shorten it.
@@ -457,7 +457,7 @@ def clip(gradients, largest):
 
 
 # %% [markdown]
-# ## 5. One weight, used T times [[recurrence.through_time, 15 minutes, medium]]
+# ## 5. One weight, used T times [[recurrence.through_time, 15 minutes, medium, more]]
 #
 # Take the simplest recurrent network, one unit without input and without tanh: $h_t = u\, h_{t-1}$. It starts at $h_0$, and the loss at time $T$ is
 # $L = \tfrac12 (h_T - y)^2$. On paper, derive how fast the loss changes with the weight, $\frac{dL}{du}$, and with the initial state,
@@ -492,7 +492,7 @@ def through_time(u, h_0, y, T):
 # of a chunk by $W$ in one product, before the loop. Reading in chunks should give exactly the states that reading in one go gives. His code runs,
 # the shapes are right, and the states look like states. One line is wrong.
 #
-# ### 6a. Which line? [[recurrence.wrong_line, 10 minutes, medium]]
+# ### 6a. Which line? [[recurrence.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing recurrence.read_in_chunks]]
 #
@@ -516,7 +516,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 6b. Mend it [[recurrence.read_in_chunks, 5 minutes, easy]]
+# ### 6b. Mend it [[recurrence.read_in_chunks, 5 minutes, easy, more]]
 #
 # This is the friend's function. Change the line, and nothing else.
 #
@@ -547,7 +547,7 @@ def read_in_chunks(xs, h0, W, U, b, k):
 
 
 # %% [markdown]
-# ## 7. An experiment: how long must a chunk be? [[recurrence.chunk_error, 35 minutes, medium]]
+# ## 7. An experiment: how long must a chunk be? [[recurrence.chunk_error, 35 minutes, medium, core]]
 #
 # Truncation makes the gradient wrong. By how much depends on the chunk, and on how long the network remembers. `network` makes a random network from
 # a **seed**: with `scale=0.5` every step halves what came before (a short memory), with `scale=1.0` only the tanh shrinks it (a long one). The error is
@@ -738,7 +738,7 @@ picture
 # the loss and in the text that it writes?
 
 # %% [markdown]
-# ## 8. In your own words [[written, 25 minutes, 6 points]]
+# ## 8. In your own words [[written, 25 minutes, 6 points, core]]
 #
 # In about twelve sentences, for somebody who knows feed-forward networks and has not heard the lecture:
 #

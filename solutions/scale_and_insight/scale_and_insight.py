@@ -33,7 +33,7 @@ torch.set_grad_enabled(False)  # nothing is trained here
 # %% [markdown]
 # ## 1. Laws
 #
-# ### 1a. A straight line [[scale_and_insight.power_law, 10 minutes, easy]]
+# ### 1a. A straight line [[scale_and_insight.power_law, 10 minutes, easy, core]]
 #
 # Fit the power law $L = A\, N^{-\alpha}$ to some runs. With both axes logarithmic it is a straight line; take the line with the least sum of squared
 # errors of $\ln L$. All runs count alike, and they need not be sorted.
@@ -64,7 +64,7 @@ def power_law(N, losses):
 
 
 # %% [markdown]
-# ### 1b. What a law costs [[scale_and_insight.robust_error, 15 minutes, medium]]
+# ### 1b. What a law costs [[scale_and_insight.robust_error, 15 minutes, medium, more]]
 #
 # The second law has an irreducible loss: $L = E + A\, N^{-\alpha}$. No straight line gives its constants, so we need a number that says how badly
 # constants fit, and search for those with the lowest. The error $e$ of a run is the difference of $\ln L$ between law and run. One failed run should not
@@ -109,7 +109,7 @@ def robust_error(theta, N, losses, delta):
 
 
 # %% [markdown]
-# ### 1c. The law with a floor [[scale_and_insight.floor_law, 20 minutes, hard]]
+# ### 1c. The law with a floor [[scale_and_insight.floor_law, 20 minutes, hard, more]]
 #
 # Now search. `downhill` is given: it needs a function of a list of numbers and a list to start at, and returns the lowest point that it finds from there
 # (Nelder & Mead 1965; no gradients). It may get stuck, so start it from several points and keep the best result. Good starts are ordinary laws: $E$ is
@@ -174,7 +174,7 @@ def floor_law(N, losses, delta):
 
 
 # %% [markdown]
-# ### 1d. An interval for a forecast [[scale_and_insight.forecast, 15 minutes, medium]]
+# ### 1d. An interval for a forecast [[scale_and_insight.forecast, 15 minutes, medium, more]]
 #
 # What does your power law predict at size `at`, and how sure is it? The bootstrap (Efron 1979) answers with many fits: each row of `picks` names the runs
 # of one repetition, as many as there are, some of them twice and some not at all. Fit *your* power law to each repetition and predict. The interval goes
@@ -247,7 +247,7 @@ if all(passes(f"scale_and_insight.{name}", function) for name, function in MINE.
 HTML(picture)
 
 # %% [markdown]
-# ## 2. An experiment: which form extrapolates? [[scale_and_insight.which_form, 35 minutes, medium]]
+# ## 2. An experiment: which form extrapolates? [[scale_and_insight.which_form, 35 minutes, medium, more]]
 #
 # On the ladder there was a single model to judge by. Now make a ladder of your own, so cheap that it can be repeated: models that count pairs of letters,
 # and models that count triples. `ladder` counts them in the first $D$ letters of a random passage of Shakespeare, for each $D$ of a list, and returns the
@@ -337,7 +337,7 @@ show_rows(
 # %% [markdown]
 # ## 3. Spending
 #
-# ### 3a. A budget, a text and a memory [[scale_and_insight.best_split, 15 minutes, medium]]
+# ### 3a. A budget, a text and a memory [[scale_and_insight.best_split, 15 minutes, medium, core]]
 #
 # Hoffmann's law and a budget of operations $C = 6ND$ give the best number of parameters and of tokens; the lecture has the frontier. A real project has
 # two more limits. There are only `text` tokens, and reading them twice does not count. And the model may have at most `largest` parameters. Return
@@ -372,7 +372,7 @@ def best_split(law, budget, text, largest):
 
 
 # %% [markdown]
-# ### 3b. When a large model overtakes [[scale_and_insight.overtaking, 20 minutes, hard]]
+# ### 3b. When a large model overtakes [[scale_and_insight.overtaking, 20 minutes, hard, more]]
 #
 # Take Hoffmann's law $E + A / N^\alpha + B / D^\beta$ with $C = 6ND$. On paper, derive two formulas:
 #
@@ -408,7 +408,7 @@ def overtaking(A, alpha, B, beta, small, large):
 # %% [markdown]
 # ## 4. Sudden abilities
 #
-# ### 4a. Three ways to count [[scale_and_insight.mirage, 10 minutes, medium]]
+# ### 4a. Three ways to count [[scale_and_insight.mirage, 10 minutes, medium, more]]
 #
 # A model has written answers, lists of ids, and you know the right ones. They have different lengths, and a written answer may be too long or too short.
 # Compute
@@ -445,7 +445,7 @@ def mirage(written, wanted):
 
 
 # %% [markdown]
-# ### 4b. Where an ability appears [[scale_and_insight.threshold, 15 minutes, medium]]
+# ### 4b. Where an ability appears [[scale_and_insight.threshold, 15 minutes, medium, more]]
 #
 # Suppose that the loss per token is a power law without a floor, $(c / N)^\alpha$ nats, and that a token is right with probability $p = e^{-\text{loss}}$,
 # independently of the others. An answer has `length` tokens. On paper, derive two formulas:
@@ -529,7 +529,7 @@ def unembed(x, weights, sizes):
 
 
 # %% [markdown]
-# ### 5a. The logit lens [[scale_and_insight.logit_lens, 20 minutes, medium]]
+# ### 5a. The logit lens [[scale_and_insight.logit_lens, 20 minutes, medium, core]]
 #
 # Run a text through the model and keep the residual pathway: the embedded text, then `x` after each layer. Then read each depth *as if it were the last*,
 # at the last position, and say which rank `word` has there among all words: 1 if its logit is the largest, 2 if one logit is larger, and so on.
@@ -561,7 +561,7 @@ def logit_lens(text, word, weights, sizes):
 
 
 # %% [markdown]
-# ### 5b. Switch off a head [[scale_and_insight.head_effects, 30 minutes, hard]]
+# ### 5b. Switch off a head [[scale_and_insight.head_effects, 30 minutes, hard, core]]
 #
 # `answers` are two words, and the log-odds of a run are the logit of the first minus the logit of the second. For *each* head of layer `number`: by how much
 # do the log-odds of `text` fall if this one head no longer says anything about this text? Replace what it gives **at the last position** by its mean over
@@ -611,7 +611,7 @@ def head_effects(text, answers, others, number, weights, sizes):
 
 
 # %% [markdown]
-# ### 5c. A map of patches [[scale_and_insight.patch_map, 35 minutes, hard]]
+# ### 5c. A map of patches [[scale_and_insight.patch_map, 35 minutes, hard, core]]
 #
 # Two texts of equal length, clean and corrupted. Take one vector of the clean run, on the residual pathway *after* layer $l$ at position $p$, put it
 # into the corrupted run at the same layer and position, and let the model compute the rest. What fraction of the difference between the two runs' log-odds comes
@@ -666,7 +666,7 @@ def patch_map(clean, corrupted, answers, layers, positions, weights, sizes):
 # added. So the log-odds of two words are a sum as well, and she computes each part's share: the direct logit attribution of the lecture. Her code runs, and
 # the numbers look believable. But they do not add up to the log-odds of the model. One line is wrong.
 #
-# ### 6a. Which line? [[scale_and_insight.wrong_line, 10 minutes, medium]]
+# ### 6a. Which line? [[scale_and_insight.wrong_line, 10 minutes, medium, core]]
 #
 # [[listing scale_and_insight.direct_shares]]
 #
@@ -689,7 +689,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 6b. Mend it [[scale_and_insight.direct_shares, 5 minutes, easy]]
+# ### 6b. Mend it [[scale_and_insight.direct_shares, 5 minutes, easy, core]]
 #
 # This is your friend's function. Change the line, and nothing else.
 #
@@ -829,7 +829,7 @@ HTML(picture)
 # drawn to the scale of the whole. *Where* a word is on its way is clear from the map; *who* carries it is not one head.
 
 # %% [markdown]
-# ## 7. A claim, and what could be wrong with it [[written, 20 minutes, 5 points]]
+# ## 7. A claim, and what could be wrong with it [[written, 20 minutes, 5 points, core]]
 #
 # 1. Choose two sentences of your own that differ in one word and have the same number of tokens (or take the capitals of the lecture). Predict after which
 #    layer the changed word's own position carries less than half. Measure it with your `patch_map`, and run one **control**, a patch that should

@@ -32,7 +32,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # Attention sees a set of words. The position of each word has to be added, and there are three families of methods: add something to the *word*,
 # rotate *queries and keys*, or add something to the *score*.
 #
-# ### 1a. Sines and cosines [[self_attention.sinusoids, 20 minutes, medium]]
+# ### 1a. Sines and cosines [[self_attention.sinusoids, 20 minutes, medium, core]]
 #
 # Make one row per position, to be added to the word's vector (Vaswani et al. 2017, section 3.5):
 #
@@ -75,7 +75,7 @@ def sinusoids(length, d):
 
 
 # %% [markdown]
-# ### 1b. Rotated by position [[self_attention.rotate, 30 minutes, hard]]
+# ### 1b. Rotated by position [[self_attention.rotate, 30 minutes, hard, core]]
 #
 # **Rotary** positions (Su et al. 2021) add nothing. They *rotate* the query at position $m$ by an angle proportional to $m$, and the key at position
 # $n$ by one proportional to $n$. Only the difference $m - n$ remains in their product, so scores depend only on the distance.
@@ -116,7 +116,7 @@ def rotate(x, base):
 
 
 # %% [markdown]
-# ### 1c. A bias for every distance [[self_attention.relative_bias, 20 minutes, medium]]
+# ### 1c. A bias for every distance [[self_attention.relative_bias, 20 minutes, medium, more]]
 #
 # The third way leaves words, queries and keys alone and adds a learned number to the score, one for each head and each *distance* (after Shaw et al.
 # 2018 and T5). If $r$ is the maximum distance, the table has $2r + 1$ columns, for the distances $-r, \dots, 0, \dots, r$; distance = position of the
@@ -162,7 +162,7 @@ def relative_bias(table, time):
 # %% [markdown]
 # ## 2. Learning from every position
 #
-# ### 2a. Not ahead, and not too far back [[self_attention.window_mask, 10 minutes, easy]]
+# ### 2a. Not ahead, and not too far back [[self_attention.window_mask, 10 minutes, easy, core]]
 #
 # A query may look at itself and at the `window` − 1 words before it: not ahead, and no further back. True = may attend.
 #
@@ -197,7 +197,7 @@ def window_mask(time, window):
 
 
 # %% [markdown]
-# ### 2b. All positions in one pass [[self_attention.next_token_loss, 25 minutes, medium]]
+# ### 2b. All positions in one pass [[self_attention.next_token_loss, 25 minutes, medium, core]]
 #
 # Thanks to the mask, one pass through a Transformer predicts the next word at *every* position. `logits[b, t]` is computed from `tokens[b, 0]` to
 # `tokens[b, t]` and scores the next token, `tokens[b, t + 1]`. So `time` tokens give `time` − 1 predictions, each with the loss
@@ -247,7 +247,7 @@ def next_token_loss(logits, tokens):
 
 
 # %% [markdown]
-# ## 3. Heads that share [[self_attention.grouped_attention, 30 minutes, hard]]
+# ## 3. Heads that share [[self_attention.grouped_attention, 30 minutes, hard, core]]
 #
 # While a model writes, it keeps the keys and values of everything that it has read. To keep less, several heads **share** one set of them (grouped
 # queries, Ainslie et al. 2023). With 6 heads and 2 sets, heads 0, 1, 2 read set 0 and heads 3, 4, 5 read set 1: head $h$ reads set $h \,//\, 3$.
@@ -292,7 +292,7 @@ def grouped_attention(q, k, v):
 
 
 # %% [markdown]
-# ## 4. Only the distance [[self_attention.rotated_score, 15 minutes, medium]]
+# ## 4. Only the distance [[self_attention.rotated_score, 15 minutes, medium, more]]
 #
 # 1b says that after the rotations a score depends only on the distance. See it with your own formula. Take one pair of coordinates: the query is $(a, b)$
 # and the key is $(c, e)$; each step in the text rotates by the angle $w$, and the key is $r$ positions after the query. On paper, derive the score of
@@ -326,7 +326,7 @@ def rotated_score(a, b, c, e, r, w):
 # While a model writes, only the newest token asks, and the keys and values of all earlier ones are kept. A colleague has written this step for one layer
 # with several heads. Her code runs, the weights of every head sum to 1, and the first few words that the model writes are good. One line is wrong.
 #
-# ### 5a. Which line? [[self_attention.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[self_attention.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing self_attention.next_token]]
 #
@@ -349,7 +349,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[self_attention.next_token, 5 minutes, easy]]
+# ### 5b. Mend it [[self_attention.next_token, 5 minutes, easy, more]]
 #
 # This is the colleague's function. Change the line, and nothing else.
 #
@@ -378,7 +378,7 @@ def next_token(q, k, v, keys, values):
 
 
 # %% [markdown]
-# ## 6. An experiment: does rotation make far tokens count less? [[self_attention.fading, 30 minutes, medium]]
+# ## 6. An experiment: does rotation make far tokens count less? [[self_attention.fading, 30 minutes, medium, core]]
 #
 # Su et al. (2021) show that with rotary positions a bound on the score falls with the distance. A bound is not the score. Take a random vector of width
 # 32 as query and as key, rotate it with your `rotate` at every position, and divide the score at distance $r$ by that at distance 0: how much of it is
@@ -486,7 +486,7 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 # to 29), or change a word of the sentence. The weights on the first token will help you with question 7.
 
 # %% [markdown]
-# ## 7. In your own words [[written, 25 minutes, 6 points]]
+# ## 7. In your own words [[written, 25 minutes, 6 points, core]]
 #
 # In about twelve sentences, for somebody who knows attention and has not heard this lecture:
 #

@@ -32,7 +32,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Before anything is learned
 #
-# ### 1a. What it reads, what it must predict [[sequences.teacher_forcing, 15 minutes, easy]]
+# ### 1a. What it reads, what it must predict [[sequences.teacher_forcing, 15 minutes, easy, core]]
 #
 # With **teacher forcing**, the decoder reads the *correct* previous word at each step and must predict the next one. So each target is used twice,
 # shifted by one: the inputs start with `bos`, the outputs end with `eos`. Both are padded with 0 to the longest.
@@ -69,7 +69,7 @@ def teacher_forcing(targets, bos, eos):
 
 
 # %% [markdown]
-# ### 1b. Reversed sources [[sequences.reverse, 15 minutes, easy]]
+# ### 1b. Reversed sources [[sequences.reverse, 15 minutes, easy, core]]
 #
 # Sutskever et al. (2014) reversed the source, so that its first word is the last that the encoder reads, close to the first word that the decoder
 # writes. Reverse each row up to its length and leave the padding where it is. Do not change the tensor that you are given.
@@ -103,7 +103,7 @@ def reverse(tokens, lengths):
 
 
 # %% [markdown]
-# ### 1c. The context vector [[sequences.last_states, 10 minutes, easy]]
+# ### 1c. The context vector [[sequences.last_states, 10 minutes, easy, core]]
 #
 # The state after the last *word*, $c = h_n$, is all that the decoder will get. (It is also called the thought vector.) The sentences of a batch have
 # different lengths, and after a sentence's last word the encoder continued over padding.
@@ -135,7 +135,7 @@ def last_states(states, lengths):
 # With teacher forcing the model never reads its own mistakes during training, but at inference it reads nothing but its own output. **Scheduled
 # sampling** (Bengio et al. 2015) weans it: at each position a coin decides whether it reads the reference or its own previous output.
 #
-# ### 2a. How often the reference [[sequences.teacher_share, 10 minutes, easy]]
+# ### 2a. How often the reference [[sequences.teacher_share, 10 minutes, easy, more]]
 #
 # The fraction of reference words falls with the training step $i$, in one of three ways:
 #
@@ -171,7 +171,7 @@ def teacher_share(step, kind, k):
 
 
 # %% [markdown]
-# ### 2b. Half reference, half own output [[sequences.mixed_inputs, 20 minutes, medium]]
+# ### 2b. Half reference, half own output [[sequences.mixed_inputs, 20 minutes, medium, more]]
 #
 # `truth` holds the inputs of teacher forcing, and `own[b, t]` the word that the model itself produced at step $t$, that is, *after* reading the input
 # of step $t$. At position $t$ the decoder reads the reference if `coins[b, t]` is *below* `share`, and otherwise its output of the previous step,
@@ -209,7 +209,7 @@ def mixed_inputs(truth, own, coins, share):
 
 
 # %% [markdown]
-# ### 2c. Errors that breed errors [[sequences.wrong_share, 15 minutes, medium]]
+# ### 2c. Errors that breed errors [[sequences.wrong_share, 15 minutes, medium, more]]
 #
 # In the lecture a network that had just written a wrong sound got the next one wrong several times as often; later it recovered. Here is the
 # simplest model of that. A word is wrong with probability $\varepsilon$ if the previous word was right, and with probability $\delta$ if it was wrong;
@@ -244,7 +244,7 @@ def wrong_share(epsilon, delta, t):
 
 
 # %% [markdown]
-# ### 2d. An experiment: what does its own output cost? [[sequences.own_letters, 40 minutes, hard]]
+# ### 2d. An experiment: what does its own output cost? [[sequences.own_letters, 40 minutes, hard, more]]
 #
 # How many more errors does a decoder make when it reads its own letters, and does training on mixed inputs help? Measure it with a decoder whose
 # training is one line of linear algebra. (The difference alone is not exposure bias: true letters also tell a decoder what its own cannot, as
@@ -396,7 +396,7 @@ def own_letters(seeds):
 show_rows("sequences.own_letters", own_letters, "first, true", "first, own", "second, true", "second, own")
 
 # %% [markdown]
-# ## 3. From a context to words [[sequences.write, 35 minutes, hard]]
+# ## 3. From a context to words [[sequences.write, 35 minutes, hard, core]]
 #
 # The decoder has one recurrent layer. Its initial state is the context, $h_0 = c$. At each step it reads the embedding of the previous word and, if
 # `every_step`, the context once more:
@@ -444,7 +444,7 @@ def write(context, E, W, U, C, V, bos, eos, longest, every_step):
 
 
 # %% [markdown]
-# ## 4. How good is a translation? [[sequences.clipped_precision, 20 minutes, medium]]
+# ## 4. How good is a translation? [[sequences.clipped_precision, 20 minutes, medium, core]]
 #
 # BLEU (Papineni et al. 2002) compares n-grams, groups of $n$ consecutive words. Its heart is the **clipped precision**: what fraction of all the
 # n-grams that were written occurs in the reference? An n-gram counts at most as often as it occurs in the reference.
@@ -484,7 +484,7 @@ def clipped_precision(hypothesis, reference, n):
 # a reference counts: where her decoder has already stopped, which leaves a 0 in `written`, that word is wrong. What it writes beyond the end of a
 # reference does not count. The first word comes after `bos`, which is right. Her code runs, and both numbers look believable. One line is wrong.
 #
-# ### 5a. Which line? [[sequences.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[sequences.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing sequences.error_rates]]
 #
@@ -508,7 +508,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[sequences.error_rates, 5 minutes, easy]]
+# ### 5b. Mend it [[sequences.error_rates, 5 minutes, easy, more]]
 #
 # This is your friend's function. Change the line, and nothing else.
 #
@@ -538,7 +538,7 @@ def error_rates(written, reference):
 
 
 # %% [markdown]
-# ## 6. An experiment: when does reversing help? [[sequences.reversed_or_not, 30 minutes, medium]]
+# ## 6. An experiment: when does reversing help? [[sequences.reversed_or_not, 30 minutes, medium, core]]
 #
 # Sutskever et al. reversed the source, and could only guess why it helped. The *average* distance of a word from the end of the source stays the same.
 # So is a reversed source easier to read out of the context at all? To separate this from training, take an encoder in which nothing is learned.
@@ -712,7 +712,7 @@ picture
 # The numbers get longer, but the vector does not. This will help you with question 7.
 
 # %% [markdown]
-# ## 7. In your own words [[written, 20 minutes, 4 points]]
+# ## 7. In your own words [[written, 20 minutes, 4 points, core]]
 #
 # In about eight sentences, for somebody who knows recurrent networks and has not heard these lectures:
 #

@@ -33,7 +33,7 @@ from lectures import show
 #
 # Each distinct word needs to be processed only once. So a text is given as its *different* words, with how often each of them occurs.
 #
-# ### 1a. Counting neighbours [[subwords.count_pairs, 15 minutes, easy]]
+# ### 1a. Counting neighbours [[subwords.count_pairs, 15 minutes, easy, core]]
 #
 # Make a table: row $a$, column $b$ says how often $b$ comes right after $a$ inside a word. A word that occurs 5 times contributes each of its pairs 5
 # times. No pair crosses from one word to the next.
@@ -77,7 +77,7 @@ def count_pairs(words, counts, size):
 
 
 # %% [markdown]
-# ### 1b. The winner [[subwords.best_pair, 10 minutes, easy]]
+# ### 1b. The winner [[subwords.best_pair, 10 minutes, easy, core]]
 #
 # Return the most frequent pair, as a list `[left, right]`. If several pairs are equally frequent, the one with the smaller left id wins; if those are
 # equal too, the one with the smaller right id. Any rule would do, but everybody must use the same one, or the same text is split into different
@@ -109,7 +109,7 @@ def best_pair(table):
 # %% [markdown]
 # ## 2. Learning
 #
-# ### 2a. One merge [[subwords.merge, 20 minutes, easy]]
+# ### 2a. One merge [[subwords.merge, 20 minutes, easy, core]]
 #
 # Replace every occurrence of the pair in a word with the new symbol, from left to right. A symbol can be used only once, so after a merge continue
 # *after* both symbols.
@@ -150,7 +150,7 @@ def merge(word, pair, new):
 
 
 # %% [markdown]
-# ### 2b. All merges [[subwords.learn_merges, 30 minutes, medium]]
+# ### 2b. All merges [[subwords.learn_merges, 30 minutes, medium, core]]
 #
 # Now the loop: count, pick the winner, merge it in every word, count again. The first new symbol gets the id `symbols` (the letters are 0 to
 # `symbols` − 1), the next one `symbols` + 1, and so on. Return the pairs in the order in which they were merged. Continue as long as there is a pair,
@@ -202,7 +202,7 @@ def learn_merges(words, counts, symbols, merges):
 # %% [markdown]
 # ## 3. Using the merges
 #
-# ### 3a. A word into tokens [[subwords.encode, 20 minutes, medium]]
+# ### 3a. A word into tokens [[subwords.encode, 20 minutes, medium, core]]
 #
 # To tokenize a new word, even one that was never seen, *repeat the training*: apply the first merge everywhere in the word, then the second, and so
 # on. Merge number $i$, counted from 0, makes the symbol `symbols` + $i$.
@@ -232,7 +232,7 @@ def encode(word, merges, symbols):
 
 
 # %% [markdown]
-# ### 3b. And back [[subwords.decode, 15 minutes, medium]]
+# ### 3b. And back [[subwords.decode, 15 minutes, medium, core]]
 #
 # Expand every token until only symbols below `symbols` are left, so that `decode(encode(word)) == word` for every word.
 #
@@ -263,7 +263,7 @@ def decode(tokens, merges, symbols):
 
 
 # %% [markdown]
-# ## 4. Two tokenizers, one text [[subwords.comparable, 10 minutes, easy]]
+# ## 4. Two tokenizers, one text [[subwords.comparable, 10 minutes, easy, more]]
 #
 # Perplexities per token cannot be compared if the tokens differ: if a text is cut into smaller tokens, each of them is easier to predict. But what a whole
 # text costs, the sum of $-\log_2 P$ over its tokens, does not depend on how many parts it is divided into. So two models with different tokenizers
@@ -303,7 +303,7 @@ def comparable(perplexity, n, m):
 # her too long, so she subtracts from each length what the next merge saves. Her code runs, and for many texts its numbers are right. One line is
 # wrong.
 #
-# ### 5a. Which line? [[subwords.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[subwords.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing subwords.text_lengths]]
 #
@@ -327,7 +327,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[subwords.text_lengths, 5 minutes, easy]]
+# ### 5b. Mend it [[subwords.text_lengths, 5 minutes, easy, more]]
 #
 # This is your friend's function. Change the line, and nothing else. It should still compute what the merge saves.
 #
@@ -359,7 +359,7 @@ def text_lengths(words, counts, merges, symbols):
 
 
 # %% [markdown]
-# ## 6. An experiment: how much text does a tokenizer need? [[subwords.how_much_text, 30 minutes, medium]]
+# ## 6. An experiment: how much text does a tokenizer need? [[subwords.how_much_text, 30 minutes, medium, core]]
 #
 # Learn 30 merges from 25 words, and 30 from 150 words of the same play. Which of the two tokenizers makes longer tokens, that is, has more letters per
 # token? And does it matter on which words you measure: on those that the merges were learned from, or on words that were held out? `text` has 250
@@ -497,7 +497,7 @@ picture
 # question 7.
 
 # %% [markdown]
-# ## 7. In your own words [[written, 25 minutes, 6 points]]
+# ## 7. In your own words [[written, 25 minutes, 6 points, core]]
 #
 # In about twelve sentences, for somebody who has not heard the lecture:
 #

@@ -34,7 +34,7 @@ np.set_printoptions(precision=3, suppress=True)
 # %% [markdown]
 # ## 1. Steps
 #
-# ### 1a. Momentum [[training.momentum_step, 15 minutes, easy]]
+# ### 1a. Momentum [[training.momentum_step, 15 minutes, easy, core]]
 #
 # One step of *momentum* (section 2 of the lecture) for a whole network. `velocity` is what the optimiser remembers: a dictionary like `weights`. It is
 # empty before the first step, and a parameter that has never had a gradient is not in it. With $\beta = 0$ your function is SGD.
@@ -73,7 +73,7 @@ def momentum_step(weights, gradients, velocity, rate, beta):
 
 
 # %% [markdown]
-# ### 1b. AdamW [[training.adamw_step, 40 minutes, hard]]
+# ### 1b. AdamW [[training.adamw_step, 40 minutes, hard, core]]
 #
 # The lecture's `adamw` moves one tensor of PyTorch's. Yours moves a network, and does three things more:
 #
@@ -135,7 +135,7 @@ def adamw_step(weights, gradients, memory, rate, decay, beta1=0.9, beta2=0.999, 
 
 
 # %% [markdown]
-# ### 1c. The same gradient, again and again [[training.same_gradient, 20 minutes, medium]]
+# ### 1c. The same gradient, again and again [[training.same_gradient, 20 minutes, medium, more]]
 #
 # Suppose that a parameter gets the same gradient $g > 0$ at every step. On paper, derive three formulas:
 #
@@ -173,7 +173,7 @@ def same_gradient(g, beta, q, beta1, beta2, t):
 # %% [markdown]
 # ## 2. How far
 #
-# ### 2a. Warm-up and cosine [[training.schedule, 15 minutes, easy]]
+# ### 2a. Warm-up and cosine [[training.schedule, 15 minutes, easy, core]]
 #
 # The factor of the learning rate at a step, as in section 3 of the lecture: a straight line up to 1 during the warm-up, half a cosine from there down to
 # `floor` at step `total`, and `floor` ever after. The first step of training is step 1. `warmup` may be 0; then the fall begins immediately.
@@ -206,7 +206,7 @@ def schedule(step, total, warmup, floor):
 
 
 # %% [markdown]
-# ### 2b. Clipping [[training.clip_gradients, 15 minutes, easy]]
+# ### 2b. Clipping [[training.clip_gradients, 15 minutes, easy, core]]
 #
 # The gradients of all parameters together are one long vector. If its length, the norm, exceeds `max_norm`, every entry is scaled by the same factor,
 # so that the length becomes `max_norm` and the direction stays. Return the clipped gradients, and the norm as it was before.
@@ -236,7 +236,7 @@ def clip_gradients(gradients, max_norm):
 
 
 # %% [markdown]
-# ## 3. Dropout [[training.dropout, 20 minutes, medium]]
+# ## 3. Dropout [[training.dropout, 20 minutes, medium, core]]
 #
 # In training, each entry of `x` becomes 0 with probability `rate`, independently of all others; the remaining entries are scaled so that the *expected*
 # value of every entry is what it was. At evaluation (`training=False`) nothing is dropped and nothing is scaled. All randomness comes from `seed`: the
@@ -270,7 +270,7 @@ def dropout(x, rate, training, seed):
 
 
 # %% [markdown]
-# ## 4. Early stopping [[training.early_stopping, 15 minutes, easy]]
+# ## 4. Early stopping [[training.early_stopping, 15 minutes, easy, core]]
 #
 # `losses` are the development losses so far, oldest first. Return the index of the best one, and whether to stop *now*: when `patience` evaluations in a
 # row have brought nothing better than the best before them. A loss that only equals the best is not better.
@@ -351,7 +351,7 @@ def fresh(weights, seed):
 # A friend's minibatches do not fit into the memory of her computer. So she computes loss and gradients piece by piece and adds them up. The result should be
 # exactly that of the whole minibatch, however it is cut. It nearly is; only one line is wrong.
 #
-# ### 5a. Which line? [[training.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[training.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing training.in_pieces]]
 #
@@ -374,7 +374,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[training.in_pieces, 5 minutes, easy]]
+# ### 5b. Mend it [[training.in_pieces, 5 minutes, easy, more]]
 #
 # This is your friend's function. Change the line, and nothing else.
 #
@@ -406,7 +406,7 @@ def in_pieces(weights, windows, size):
 
 
 # %% [markdown]
-# ## 6. The loop [[training.train, 60 minutes, hard]]
+# ## 6. The loop [[training.train, 60 minutes, hard, core]]
 #
 # A **run** is a dictionary with all that a training run needs to continue as if nothing had happened:
 #
@@ -478,7 +478,7 @@ def train(run, plan, windows, dev, steps):
 
 
 # %% [markdown]
-# ## 7. An experiment: dropout or early stopping? [[training.which_remedy, 40 minutes, medium]]
+# ## 7. An experiment: dropout or early stopping? [[training.which_remedy, 40 minutes, medium, core]]
 #
 # A small network learns from only 30 windows of a play, 3 characters to read and one to predict, and overfits within 20 steps. Two remedies are at hand:
 # dropout with a rate of 0.5, and early stopping, that is, the best weights instead of the latest. Which is better, and are both together better still?
@@ -666,7 +666,7 @@ def write(text, length, draw):
 print(write("\nHAMLET.\nTo be", 300, np.random.default_rng(1)) if ready else "Come back later.")
 
 # %% [markdown]
-# ## 8. In your own words [[written, 25 minutes, 4 points]]
+# ## 8. In your own words [[written, 25 minutes, 4 points, core]]
 #
 # 1. The two settings above differ in two things, the schedule and the largest rate. Which two further settings would you run to find out which of them
 #    makes the difference? Predict their results with a reason, then run them with your loop and five seeds each, and say what your means and intervals

@@ -51,7 +51,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Two norms
 #
-# ### 1a. LayerNorm [[transformer.layer_norm, 10 minutes, easy]]
+# ### 1a. LayerNorm [[transformer.layer_norm, 10 minutes, easy, more]]
 #
 # LayerNorm (Ba, Kiros & Hinton 2016) takes the vector of each token separately. It shifts the entries so that their mean is 0, divides them by their
 # standard deviation, multiplies each dimension by its own learned gain, and adds its own learned shift. The variance is the plain mean of the squared
@@ -83,7 +83,7 @@ def layer_norm(x, gain, shift, eps):
 
 
 # %% [markdown]
-# ### 1b. RMSNorm [[transformer.rms_norm, 15 minutes, easy]]
+# ### 1b. RMSNorm [[transformer.rms_norm, 15 minutes, easy, core]]
 #
 # RMSNorm (Zhang & Sennrich 2019) leaves out the mean and the shift: it divides each vector by its root mean square, with $\varepsilon$ inside the root,
 # and multiplies by the gain. SmolLM2 uses it, and all later questions call yours.
@@ -123,7 +123,7 @@ def rms_norm(x, gain, eps, k=None):
 
 
 # %% [markdown]
-# ### 1c. Backwards through RMSNorm [[transformer.rms_norm_backward, 20 minutes, hard]]
+# ### 1c. Backwards through RMSNorm [[transformer.rms_norm_backward, 20 minutes, hard, more]]
 #
 # PyTorch differentiates your norm by itself. Once, do it on paper. Take a single vector $x$ with $d$ entries and leave out the gain, so that $y = x / r$,
 # where $r$ is the root of the mean square plus $\varepsilon$. The upstream gradient is $\partial L / \partial y$. Derive, and then write down as code:
@@ -157,7 +157,7 @@ def rms_norm_backward(x, upstream, eps):
 
 
 # %% [markdown]
-# ## 2. A gated feed-forward network [[transformer.feed_forward, 10 minutes, easy]]
+# ## 2. A gated feed-forward network [[transformer.feed_forward, 10 minutes, easy, core]]
 #
 # SwiGLU (Shazeer 2020) has three matrices. `gate` and `up` both read the token's vector. The result of `gate` goes through the activation
 # $\mathrm{SiLU}(z) = z \cdot \sigma(z)$, and multiplies the result of `up`, entry by entry. `down` leads the product back to `d_model` dimensions.
@@ -191,7 +191,7 @@ def feed_forward(x, weights):
 # While a model writes, it reads one new token at a time. The keys and values of all earlier tokens are still needed, so they are kept in a **cache** and
 # only the new token is computed. Everything in this section therefore has to know how many tokens were read before.
 #
-# ### 3a. Rotations that start anywhere [[transformer.rotate, 15 minutes, medium]]
+# ### 3a. Rotations that start anywhere [[transformer.rotate, 15 minutes, medium, core]]
 #
 # Rotary positions (Su et al. 2021) rotate queries and keys by angles that grow with their positions. Coordinate $i$ of a head is paired with coordinate
 # $i + d_\text{head}/2$, for $i = 0, \dots, d_\text{head}/2 - 1$. The token at position $t$ has its pair $(a, b)$ rotated counterclockwise by the angle
@@ -225,7 +225,7 @@ def rotate(x, first, base):
 
 
 # %% [markdown]
-# ### 3b. Fewer queries than keys [[transformer.attend, 25 minutes, hard]]
+# ### 3b. Fewer queries than keys [[transformer.attend, 25 minutes, hard, core]]
 #
 # With a cache, `q` holds the *new* tokens only, and `k` and `v` hold all tokens: the queries belong to the **last** tokens of the text. Each token attends
 # to itself and to everything before it. Heads share keys and values in groups of neighbours: with 6 heads and 2 sets, heads 0, 1, 2 read set 0.
@@ -271,7 +271,7 @@ def attend(q, k, v):
 
 
 # %% [markdown]
-# ### 3c. Attention with a cache [[transformer.attention, 40 minutes, hard]]
+# ### 3c. Attention with a cache [[transformer.attention, 40 minutes, hard, core]]
 #
 # Now assemble the sublayer. Project `x` to queries, keys and values, and split each into heads: head 0 gets the first `d_head` columns, head 1 the next.
 # Rotate what has to be rotated, attend, join the heads in the same order, and mix them with `output`.
@@ -324,7 +324,7 @@ def attention(x, weights, sizes, past=None):
 # %% [markdown]
 # ## 4. The model
 #
-# ### 4a. A pre-norm block [[transformer.block, 15 minutes, medium]]
+# ### 4a. A pre-norm block [[transformer.block, 15 minutes, medium, core]]
 #
 # A block adds to the residual pathway twice, first attention's result, then the feed-forward network's. Each sublayer reads the pathway through its own
 # RMSNorm, and the pathway itself is never normalised. Use your `rms_norm`, `attention` and `feed_forward`, and return what `attention` returned as its
@@ -355,7 +355,7 @@ def block(x, weights, sizes, past=None):
 
 
 # %% [markdown]
-# ### 4b. The stack, and tied logits [[transformer.language_model, 35 minutes, hard]]
+# ### 4b. The stack, and tied logits [[transformer.language_model, 35 minutes, hard, core]]
 #
 # Every language model of this course is one function, `logits, state = model(tokens, state)`, and here is yours. Its `weights` have three keys:
 #
@@ -405,7 +405,7 @@ def language_model(tokens, weights, sizes, state=None):
 
 
 # %% [markdown]
-# ### 4c. Writing with the cache [[transformer.generate, 25 minutes, medium]]
+# ### 4c. Writing with the cache [[transformer.generate, 25 minutes, medium, core]]
 #
 # Continue a prompt greedily: the next token is the one with the largest logit. Read the prompt in *one* call of your `language_model`, then each new
 # token in a call of its own, with the state. Stop after `n` tokens, or as soon as the token `end` has been written; `end` belongs to the result.
@@ -452,7 +452,7 @@ def generate(prompt, weights, sizes, n, end, state=None):
 # your `language_model`. Thanks to the state, the result should not depend on `length`. Hers does: with short pieces the loss is higher. The code runs,
 # and the numbers look believable. One line is wrong.
 #
-# ### 5a. Which line? [[transformer.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[transformer.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing transformer.loss_in_pieces]]
 #
@@ -475,7 +475,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[transformer.loss_in_pieces, 5 minutes, easy]]
+# ### 5b. Mend it [[transformer.loss_in_pieces, 5 minutes, easy, more]]
 #
 # This is your friend's function. Change the line, and nothing else.
 #
@@ -509,7 +509,7 @@ def loss_in_pieces(tokens, weights, sizes, length):
 
 
 # %% [markdown]
-# ## 6. Weights from somebody else [[transformer.load_block, 25 minutes, medium]]
+# ## 6. Weights from somebody else [[transformer.load_block, 25 minutes, medium, core]]
 #
 # Your model is complete, and now it needs weights. SmolLM2's are in a GGUF file, the format of llama.cpp. Nobody asked you before they chose names,
 # shapes and the order of rows, so they have to be translated, one block at a time. `file` is a dictionary of tensors, and block 7 is made of these:
@@ -645,7 +645,7 @@ if smollm2_weights is not None:
 # Ask your own questions. A model of this size invents a lot, so check what it says.
 
 # %% [markdown]
-# ## 7. An experiment: how the pathway grows [[transformer.pathway, 25 minutes, medium]]
+# ## 7. An experiment: how the pathway grows [[transformer.pathway, 25 minutes, medium, more]]
 #
 # Why do trainings of deep models begin with smaller matrices? Your `block` can tell, with random weights. The size of the pathway is the root mean square
 # of all entries of `x`. It is about 1 before the first block. How large is it after 4 blocks, and after 16? GPT-2 (Radford et al. 2019) multiplies the
@@ -730,7 +730,7 @@ def pathway(width, seeds):
 show_rows("transformer.pathway", pathway, "4 blocks", "16 blocks", "4, scaled", "16, scaled")
 
 # %% [markdown]
-# ## 8. Break it [[written, 25 minutes, 6 points]]
+# ## 8. Break it [[written, 25 minutes, 6 points, core]]
 #
 # You own every line of a working language model, so you can find out what each line is for. The next cell measures your model's mean loss per token on a
 # short text, once as it is and once with a change. Run **two** experiments of your own: change the sizes (`base`, `eps`), the weights

@@ -65,7 +65,7 @@ def embed(tokens, table):
 # %% [markdown]
 # ## 1. A batch of pairs
 #
-# ### 1a. Shifted targets [[translation.shifted, 10 minutes, easy]]
+# ### 1a. Shifted targets [[translation.shifted, 10 minutes, easy, core]]
 #
 # The decoder reads the target shifted to the right by one, and must predict the target itself. In `sequences` you built both from lists; here the
 # targets are a tensor that is already padded. What is read begins with `bos`; what is predicted has `eos` directly after the last word, wherever that
@@ -103,7 +103,7 @@ def shifted(tokens, bos, eos):
 
 
 # %% [markdown]
-# ### 1b. Two masks [[translation.masks, 15 minutes, easy]]
+# ### 1b. Two masks [[translation.masks, 15 minutes, easy, core]]
 #
 # There are three attentions and two masks. The encoder's attention to itself, and the decoder's attention to the source, may see every *word* of the
 # source, but no padding. The decoder's attention to itself may see no padding either, and no later position. Both masks get an axis of size 1 for the
@@ -140,7 +140,7 @@ def masks(source, reads):
 
 
 # %% [markdown]
-# ## 2. One attention, used three times [[translation.attention, 25 minutes, hard]]
+# ## 2. One attention, used three times [[translation.attention, 25 minutes, hard, core]]
 #
 # Write attention with several heads in which the queries may come from one text and the keys and values from another. `x` asks and `memory` answers. If you
 # pass the same tensor twice, it is self-attention; if `x` is the decoder's and `memory` the encoder's, it is **cross-attention**. The two texts differ in
@@ -188,7 +188,7 @@ def attention(x, memory, weights, n_heads, mask):
 # %% [markdown]
 # ## 3. Two kinds of layers
 #
-# ### 3a. A layer that reads [[translation.encoder_layer, 15 minutes, easy]]
+# ### 3a. A layer that reads [[translation.encoder_layer, 15 minutes, easy, core]]
 #
 # A layer adds to the pathway: first attention's result, then the network's. Each of the two reads the pathway through its own norm, and the pathway itself is
 # never normalised. The network multiplies by `up`, sets negative entries to 0, and multiplies by `down`. In the encoder, attention is the text's
@@ -219,7 +219,7 @@ def encoder_layer(h, weights, n_heads, mask):
 
 
 # %% [markdown]
-# ### 3b. A layer that writes [[translation.decoder_layer, 20 minutes, medium]]
+# ### 3b. A layer that writes [[translation.decoder_layer, 20 minutes, medium, core]]
 #
 # A decoder layer has a third part between the two. There, the decoder's vectors `z` ask and the encoder's vectors `h` answer. Every part reads the
 # pathway through its own norm. `h` has been normalised once, at the end of the encoder, and is used as it is by all layers. Return the new `z` and the
@@ -255,7 +255,7 @@ def decoder_layer(z, h, weights, n_heads, over_target, over_source):
 # %% [markdown]
 # ## 4. The whole translator
 #
-# ### 4a. The encoder [[translation.encode, 10 minutes, easy]]
+# ### 4a. The encoder [[translation.encode, 10 minutes, easy, core]]
 #
 # Embed the source with its own table, pass it through all layers of the encoder, in order, and normalise the result with `encoder_norm`. Every word may
 # attend to every word of its own source, in both directions.
@@ -284,7 +284,7 @@ def encode(source, weights, n_heads):
 
 
 # %% [markdown]
-# ### 4b. The decoder [[translation.decode, 20 minutes, medium]]
+# ### 4b. The decoder [[translation.decode, 20 minutes, medium, core]]
 #
 # Embed what the decoder reads with the target's table, pass it through all layers of the decoder, and normalise with `decoder_norm`. The logit of a target
 # word is the dot product of that vector with the word's own row of the target's table, so there is no further matrix. Return the logits at all positions, and
@@ -317,7 +317,7 @@ def decode(reads, h, source, weights, n_heads):
 
 
 # %% [markdown]
-# ### 4c. What it learns from [[translation.loss, 10 minutes, medium]]
+# ### 4c. What it learns from [[translation.loss, 10 minutes, medium, core]]
 #
 # Put the pieces together: shift the targets, read the sources, and take the mean of $-\ln p$ over everything that has to be predicted. That includes every
 # `eos`, and no padding. A long sentence counts more than a short one, because it has more words. Use the constants `BOS` and `EOS`.
@@ -349,7 +349,7 @@ def loss(source, target, weights, n_heads):
 
 
 # %% [markdown]
-# ### 4d. It writes [[translation.translate, 25 minutes, hard]]
+# ### 4d. It writes [[translation.translate, 25 minutes, hard, core]]
 #
 # Translate a whole batch greedily: begin with `bos`, and append the most probable word to every row, again and again. The encoder runs once. Rows end at
 # different times. A row that has written `eos` writes only padding from then on; stop as soon as every row has ended, or after `longest` words. Return what was
@@ -398,7 +398,7 @@ def translate(source, weights, n_heads, longest):
 # highest log-probability, that is, the sum over its words and its `eos`. She reads each source only once, and then decodes all translations of all sources
 # as one large batch. With a single source her choices are sensible. With several sources they are strange, although nothing crashes. One line is wrong.
 #
-# ### 5a. Which line? [[translation.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[translation.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing translation.rerank]]
 #
@@ -422,7 +422,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[translation.rerank, 5 minutes, easy]]
+# ### 5b. Mend it [[translation.rerank, 5 minutes, easy, more]]
 #
 # This is your friend's function. Change the line, and nothing else.
 #
@@ -455,7 +455,7 @@ def rerank(source, candidates, weights, n_heads):
 # %% [markdown]
 # ## 6. How good are all translations together?
 #
-# ### 6a. BLEU of a corpus [[translation.corpus_bleu, 25 minutes, medium]]
+# ### 6a. BLEU of a corpus [[translation.corpus_bleu, 25 minutes, medium, core]]
 #
 # In `sequences` you computed the clipped precision of one text. BLEU (Papineni et al. 2002) is a number for a whole *corpus*, and it is not the mean over its
 # sentences:
@@ -506,7 +506,7 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% [markdown]
-# ### 6b. Too short [[translation.too_short, 15 minutes, medium]]
+# ### 6b. Too short [[translation.too_short, 15 minutes, medium, more]]
 #
 # What does the penalty reward? Take only single words, so that BLEU (from 0 to 1) is the penalty times the precision, and hypotheses that are shorter than the
 # references: $c < r$. Of the $c$ words, $k$ are right. Derive on paper:
@@ -543,7 +543,7 @@ def too_short(r, c, k, p, s):
 # Nagao (1984) proposed translation by analogy: find the most similar source among those whose translation you know, and edit that translation where the
 # two sources differ. The lecture *Training a generator* calls this *retrieve and edit*.
 #
-# ### 7a. Retrieve [[translation.nearest, 15 minutes, easy]]
+# ### 7a. Retrieve [[translation.nearest, 15 minutes, easy, core]]
 #
 # Find the source that is most similar to the query. There are two measures. By **words**: the number of different words that occur in both, divided by the number
 # of different words that occur in either (Jaccard). By **position**: the number of positions at which both have the same word, divided by the length of the longer
@@ -579,7 +579,7 @@ def nearest(query, sources, by_position):
 
 
 # %% [markdown]
-# ### 7b. Edit [[translation.edit, 25 minutes, medium]]
+# ### 7b. Edit [[translation.edit, 25 minutes, medium, core]]
 #
 # `source` and `target` are the example that was found. Compare `query` and `source` position by position, as far as both go. Where they differ, the
 # example's word has to go from the translation, and the translation of the query's word comes in its place. `lexicon[word]` is the translation of a single
@@ -624,7 +624,7 @@ def edit(query, source, target, lexicon):
 
 
 # %% [markdown]
-# ## 8. An experiment: what makes an example near? [[translation.retrieved, 25 minutes, medium]]
+# ## 8. An experiment: what makes an example near? [[translation.retrieved, 25 minutes, medium, more]]
 #
 # You have two measures of similarity, and two things to do with an example: copy its translation, or edit it. Which measure is better? And is the result
 # better than a translation word by word, which knows the lexicon but no order? Four answers are possible:
@@ -885,7 +885,7 @@ if weights is not None:
 HTML(picture)
 
 # %% [markdown]
-# ## 9. What does a translator need? [[written, 25 minutes, 6 points]]
+# ## 9. What does a translator need? [[written, 25 minutes, 6 points, core]]
 #
 # `train` and `score` are yours now: a training takes a few seconds, so you can afford several seeds. Choose **one** question and answer it by an experiment with
 # at least five seeds per setting. For example: From how many training pairs on is your Transformer better than *retrieve and edit* with the same pairs? Does it

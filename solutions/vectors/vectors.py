@@ -33,7 +33,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # *You shall know a word by the company it keeps* (Firth 1957). Skip-gram (Mikolov et al. 2013) takes this literally: from a word, the *centre*, it
 # predicts each nearby word, its *context*.
 #
-# ### 1a. Pairs of neighbours [[vectors.window_pairs, 15 minutes, easy]]
+# ### 1a. Pairs of neighbours [[vectors.window_pairs, 15 minutes, easy, core]]
 #
 # Pair every word of a text with each word at most $m$ positions to its left or right. The window has $2m$ words, fewer at the ends of the text.
 # Return a list of pairs [centre, context], in any order. A word is not paired with itself at its own position, but the *same word* at another
@@ -82,7 +82,7 @@ def window_pairs(words, m):
 
 
 # %% [markdown]
-# ### 1b. Sampling the noise [[vectors.noise, 10 minutes, easy]]
+# ### 1b. Sampling the noise [[vectors.noise, 10 minutes, easy, core]]
 #
 # If it learned only from neighbours, the best vectors would all be alike. So for each pair we sample some words at random, the *noise* or negative
 # samples, and the model must say that they are *not* neighbours. We sample them in proportion to their counts to the power 3/4:
@@ -113,7 +113,7 @@ def noise(counts, power):
 
 
 # %% [markdown]
-# ### 1c. Leaving out frequent words [[vectors.keep_probability, 10 minutes, easy]]
+# ### 1c. Leaving out frequent words [[vectors.keep_probability, 10 minutes, easy, more]]
 #
 # *The* occurs near everything and says little about anything. So we keep each occurrence of a word with a probability that falls with its frequency
 # $f_w$, its fraction of the text (Mikolov et al. 2013, equation 5):
@@ -146,7 +146,7 @@ def keep_probability(counts, threshold):
 # %% [markdown]
 # ## 2. Learning
 #
-# ### 2a. One pair among the noise [[vectors.pair_loss, 20 minutes, medium]]
+# ### 2a. One pair among the noise [[vectors.pair_loss, 20 minutes, medium, core]]
 #
 # Each word has two vectors: $v$ for when it is the centre, and $u$ for when it is a context or noise. Their dot product says how well two words go
 # together, and $\sigma(x) = 1 / (1 + e^{-x})$ turns it into the probability of *yes, neighbours*. For the true context the answer should be yes; for
@@ -181,7 +181,7 @@ def pair_loss(centre, context, noise):
 
 
 # %% [markdown]
-# ### 2b. Its gradients, by hand [[vectors.pair_gradients, 25 minutes, hard]]
+# ### 2b. Its gradients, by hand [[vectors.pair_gradients, 25 minutes, hard, core]]
 #
 # The derivative of $-\ln \sigma(x)$ is $\sigma(x) - 1$, and that of $-\ln \sigma(-x)$ is $\sigma(x)$. Both are *what the model says minus what is
 # right*, which is 1 for the context and 0 for noise. With these errors, $e = \sigma(u \cdot v) - 1$ and $e_i = \sigma(n_i \cdot v)$,
@@ -218,7 +218,7 @@ def pair_gradients(centre, context, noise):
 # %% [markdown]
 # ## 3. Questions to ask of vectors
 #
-# ### 3a. Neighbours [[vectors.nearest, 15 minutes, easy]]
+# ### 3a. Neighbours [[vectors.nearest, 15 minutes, easy, core]]
 #
 # The similarity of two words is the **cosine** of the angle between their vectors, $\cos(a, b) = \dfrac{a \cdot b}{\|a\|\,\|b\|}$. Direction counts,
 # length does not. Frequent words often have long vectors, so a plain dot product would prefer them.
@@ -250,7 +250,7 @@ def nearest(vectors, word, k):
 
 
 # %% [markdown]
-# ### 3b. King is to queen [[vectors.analogy, 15 minutes, medium]]
+# ### 3b. King is to queen [[vectors.analogy, 15 minutes, medium, core]]
 #
 # $a$ is to $a^*$ as $b$ is to what? If the step from $a$ to $a^*$ means something, take the same step from $b$:
 #
@@ -284,7 +284,7 @@ def analogy(vectors, a, a_star, b):
 
 
 # %% [markdown]
-# ## 4. What the dot product becomes [[vectors.best_score, 15 minutes, medium]]
+# ## 4. What the dot product becomes [[vectors.best_score, 15 minutes, medium, more]]
 #
 # Skip-gram is trained to tell neighbours from noise. What do its dot products *mean* afterwards? Take one word and one context. They are neighbours
 # $n$ times in the text. If you sampled one noise word for each pair of the text, this context would meet this word $m$ times on average; you sample $k$.
@@ -329,7 +329,7 @@ def best_score(n, m, k, x):
 # so often would the two meet by chance. Pairs that never occur get 0. His code runs, and
 # no value is below 0. One line is wrong.
 #
-# ### 5a. Which line? [[vectors.wrong_line, 10 minutes, medium]]
+# ### 5a. Which line? [[vectors.wrong_line, 10 minutes, medium, more]]
 #
 # [[listing vectors.positive_pmi]]
 #
@@ -352,7 +352,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 5b. Mend it [[vectors.positive_pmi, 5 minutes, easy]]
+# ### 5b. Mend it [[vectors.positive_pmi, 5 minutes, easy, more]]
 #
 # This is the friend's function. Change the line, and nothing else.
 #
@@ -381,7 +381,7 @@ def positive_pmi(counts):
 
 
 # %% [markdown]
-# ## 6. An experiment: does the step matter? [[vectors.step_or_neighbour, 35 minutes, medium]]
+# ## 6. An experiment: does the step matter? [[vectors.step_or_neighbour, 35 minutes, medium, more]]
 #
 # An analogy that comes out right is said to show that the *step* from $a$ to $a^*$ means something. But perhaps $b^*$ is simply the word nearest to $b$.
 # `pairs_of_words` makes 100 vectors from a **seed**: 20 words (ids 0 to 19), their 20 partners (ids 20 to 39; word $i$ has the partner $20 + i$), and 60
@@ -520,10 +520,10 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
         print(f"{a} is to {a_star} as {b} is to {tokenizer.decode([found])}")
 
 # %% [markdown]
-# Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. This will help you with question 7.
+# Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own.
 
 # %% [markdown]
-# ## 7. In your own words [[written, 25 minutes, 6 points]]
+# ## 7. In your own words [[written, 25 minutes, 6 points, more]]
 #
 # In about twelve sentences, for somebody who has not heard the lecture:
 #

@@ -79,7 +79,7 @@ ANSWERS = {
 def by_hand(assignment: str) -> float:
     """The points of an assignment's written questions."""
     text = (ROOT / "solutions" / assignment / f"{assignment}.py").read_text(encoding="utf-8")
-    return sum(map(float, re.findall(r"\[\[written, \d+ minutes, ([\d.]+) points\]\]", text)))
+    return sum(map(float, re.findall(r"\[\[written, \d+ minutes, ([\d.]+) points(?:, \w+)?\]\]", text)))
 
 
 Change = Callable[[str, dict[str, nbformat.NotebookNode], nbformat.NotebookNode], None]

@@ -24,9 +24,9 @@ from autograder.question.specification import Case, Exercise, Misconception, Pro
 from autograder.question.travel import CannotTravel, make, recipe
 
 FOLDER = Path(__file__).resolve().parent
-VERSION = 4
-PLAIN = ("name", "title", "signature", "minutes", "difficulty", "together", "tolerance", "numpy")
-LISTS = ("arguments", "returns", "closed", "chosen")
+VERSION = 5
+PLAIN = ("name", "title", "signature", "minutes", "difficulty", "core", "together", "tolerance", "numpy")
+LISTS = ("arguments", "returns", "closed", "chosen", "nearly")
 
 
 def write(exercises: Mapping[str, Exercise]) -> tuple[bytes, bytes]:

@@ -15,7 +15,7 @@ import autograder.grading.execute as execute_module
 import autograder.grading.run as run_module
 from autograder.commands import shared
 from autograder.commands.around import feedback, preflight, worker
-from autograder.commands.checking import check
+from autograder.commands.checking import Checking, check
 from autograder.commands.grade import grade
 from autograder.commands.marks import report
 from autograder.commands.regrade import regrade
@@ -334,6 +334,13 @@ def test_check_of_the_courses_own(place, own, capsys):
     assert len(unanswered) == len(EXERCISES) - 2
     assert states["attention.dot_score"][0]
     assert states["attention.attend"] == (False, "Its check is not in the notebook, or was not reached.")
+
+
+def test_check_misses_only_the_questions_that_the_notebook_was_released_with(tmp_path):
+    checking = Checking([], tmp_path / "answer.json", {"dot_score", "attend", "written"})
+    checking.asked = {"attention.dot_score"}
+    checking._left_out()
+    assert [question["name"] for question in checking.questions] == ["attention.attend"]
 
 
 def test_what_is_installed_depends_on_what_is_asked_for():

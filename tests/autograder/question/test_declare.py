@@ -151,7 +151,7 @@ def test_a_function_without_a_solution_is_named(tmp_path):
 
 
 def test_the_heading_says_how_long_and_how_hard(master):
-    assert master.estimate("double") == (15, "easy")
+    assert master.estimate("double") == (15, "easy", True)
     with pytest.raises(EditError, match="the heading of half should end in"):
         master.estimate("half")
     master.path.write_text(MASTER.replace("easy]]", "esay]]"))

@@ -32,20 +32,23 @@ def test_a_question_is_opened():
     assert closed == master() | {"cells": closed.cells}, "the master's own notebook does not change"
     table, question, _, solution, test, asked, answer = cells
     assert table.source.split("\n")[-5:] == [
-        "| 1a | `dot_score` | 5 | 2 | easy |",
-        "| 2 | in your own words | 20 | 4.5 | written |",
+        "| 1a | `dot_score` | 5 | 2 | easy · core |",
+        "| 2 | in your own words | 20 | 4.5 | written · core |",
         "| | together | 25 | 6.5 | |",
         "",
         "About 25 minutes; all times are estimates.",
     ]
-    assert question.source == "## 1. Scores\n\n### 1a. The dot product\n\n*5 minutes · 2 points · easy*\n\nWrite it."
+    assert (
+        question.source
+        == "## 1. Scores\n\n### 1a. The dot product\n\n*5 minutes · 2 points · easy · core*\n\nWrite it."
+    )
     assert solution.metadata.nbgrader["solution"]
     assert solution.id == "dot_score"
     assert test.metadata.nbgrader == {
         **{"grade": True, "grade_id": "check_dot_score", "locked": True, "points": 2},
         **{"schema_version": 3, "solution": False, "task": False},
     }
-    assert "*20 minutes · 4.5 points · written, marked by hand*" in asked.source
+    assert "*20 minutes · 4.5 points · written, marked by hand · core*" in asked.source
     assert (asked.id, asked.metadata.nbgrader["locked"]) == ("written_question", True)
     assert answer.metadata.nbgrader["points"] == 4.5
     only = {"attention.dot_score": EXERCISES["attention.dot_score"]}
@@ -60,9 +63,9 @@ def test_hints_are_opened_one_inside_the_other():
     assert question.count("**How it works.**") == 1
     assert (
         "\n\n<details><summary>A hint on it: where to look</summary>\n\nHere.\n\n"
-        "<details><summary>The idea</summary>\n\nOr\nthere.\n\n"
-        "<details><summary>Nearly the line</summary>\n\n`x`\n</details></details></details>\n\n"
+        "<details><summary>The idea</summary>\n\nOr\nthere.\n</details></details>\n\n"
     ) in question
+    assert "`x`" not in question, "the last one waits for a check that fails"
 
 
 def test_what_is_checked_is_listed_with_its_points():
@@ -70,6 +73,26 @@ def test_what_is_checked_is_listed_with_its_points():
     for each in EXERCISES["attention.dot_score"].properties:
         assert f"{each.name} ({each.points:g})" in question
     assert ". One thing more." in question
+
+
+@pytest.mark.parametrize(
+    ("written", "rows"),
+    [
+        (
+            ", more",
+            [
+                "| 2 | in your own words | 80 | 4 | written · more |",
+                "About 1½ hours, the core 5 minutes; all times are estimates.",
+            ],
+        ),
+        ("", ["| 2 | in your own words | 80 | 4 | written · core |", "About 1½ hours; all times are estimates."]),
+    ],
+)
+def test_the_table_states_the_time_for_the_core(written, rows):
+    notebook = master()
+    notebook.cells[4].source = f"## 2. In your own words [[written, 80 minutes, 4 points{written}]]"
+    table = opened(notebook).cells[0].source.split("\n")
+    assert [table[-4], table[-1]] == rows
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def broken(tmp_path, old, new, count=1):
     ("old", "new", "words"),
     [
         (
-            " [[attention.dot_score, 5 minutes, easy]]",
+            " [[attention.dot_score, 5 minutes, easy, core]]",
             "",
             "attention.dot_score is asked in 0 test cells of the notebook, not in one",
         ),
@@ -116,7 +116,7 @@ def test_a_master_with_a_fault_is_not_released(tmp_path, old, new, words):
 
 
 def test_what_cannot_be_released_keeps_nothing_else_back(tmp_path):
-    root = broken(tmp_path, " [[attention.dot_score, 5 minutes, easy]]", "")
+    root = broken(tmp_path, " [[attention.dot_score, 5 minutes, easy, core]]", "")
     plain = root / "solutions/plain/plain.ipynb"
     plain.parent.mkdir()
     nbformat.write(new_notebook(cells=[new_markdown_cell("Nothing is asked here.")]), plain)
@@ -165,7 +165,7 @@ def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):
         book.add_submission("attention", "ada")
     build_exercises(root, audited=False)  # the same cells: nothing to refuse
     master = root / "solutions/attention/attention.py"
-    master.write_text(master.read_text(encoding="utf-8").replace(" [[written, 20 minutes, 4 points]]", ""))
+    master.write_text(master.read_text(encoding="utf-8").replace(" [[written, 20 minutes, 4 points, core]]", ""))
     notebooks.build(root)
     with pytest.raises(NotReleasedError, match="the gradebook holds submissions to an earlier version"):
         build_exercises(root, audited=False)
