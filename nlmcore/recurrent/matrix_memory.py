@@ -10,7 +10,7 @@
     delta         1                  w_t    σ(x W^b)     Schlag, Irie & Schmidhuber (2021), section 4.2
     gated delta   exp(−Δ_t A)        w_t    σ(x W^b)     Yang, Kautz & Hatamizadeh (2025), section 3
 
-`update` is one step, `step_by_step` the recurrence, `chunked` the same numbers faster. Within a chunk, u_i is what is
+`update` is one step, `step_by_step` the recurrence, `chunked` the same values faster. Within a chunk, u_i is what is
 written with k_i, D_ij the decay from position j to i, and S the matrix before the chunk:
 
     u_i = w_i v_i − b_i (D_i0 k_i S + Σ_{j<i} D_ij (k_i · k_j) u_j)   Yang et al. (2024), section 3
