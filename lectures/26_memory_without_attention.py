@@ -344,7 +344,7 @@ show.predict(
     "A text has 16 keys. How often is **gated writes** right about a key that was written *twice*?",
     choices={"about 2 %, a guess": 1.6, "about 50 %": 50, "about 75 %": 75, "above 95 %": 98},
     answer=share("gated writes", "twice"),
-    why="It holds both values and cannot tell which one is newer, so it tosses a coin.",
+    why="It answers with the new value or with the old one, about equally often. Both are in the sum.",
     reveals=widgets.overwriting_explorer(
         {**table, "rows": {row: rows[row] for row in ("delta", "gated writes")}}
     ),
@@ -366,12 +366,12 @@ show.predict(
     "The **selective scan** has no erasing, but it forgets: each token chooses how much of *everything* is kept. With 16 keys, how often is it right about a key that was written twice?",
     choices={"about 50 %": 50, "about 70 %": 70, "about 95 %": 95},
     answer=share("selective", "twice"),
-    why="A decay weakens the old value more than the new one, so the memory can guess better than a coin. But it weakens every other value as well.",
+    why="Between no decay and erasing. A decay weakens the old value more than the new one, but it weakens every other value as well.",
     reveals=widgets.overwriting_explorer(table),
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
-longer = table["one seed, 1600 steps"]
+longer = table["one seed, 2400 steps"]
 every = [run[at] for run in rows["gated writes"]["old"]]
 answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
 
@@ -380,16 +380,17 @@ answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
 #
 # | 16 keys, % right | written once | written twice | of these, the old value |
 # |---|---|---|---|
-# | delta | 98<!--[[share("delta", "once"):.0f]]--> | 97<!--[[share("delta", "twice"):.0f]]--> | 2<!--[[share("delta", "old"):.0f]]--> |
-# | gated writes | 96<!--[[share("gated writes", "once"):.0f]]--> | 48<!--[[share("gated writes", "twice"):.0f]]--> | 50<!--[[share("gated writes", "old"):.0f]]--> |
-# | selective (three seeds) | 96<!--[[share("selective", "once"):.0f]]--> | 48<!--[[share("selective", "twice"):.0f]]--> | 50<!--[[share("selective", "old"):.0f]]--> |
-# | attention with rotary positions (one seed) | 98<!--[[share("attention", "once"):.0f]]--> | 97<!--[[share("attention", "twice"):.0f]]--> | 2<!--[[share("attention", "old"):.0f]]--> |
+# | delta | 98<!--[[share("delta", "once"):.0f]]--> | 96<!--[[share("delta", "twice"):.0f]]--> | 3<!--[[share("delta", "old"):.0f]]--> |
+# | gated writes | 94<!--[[share("gated writes", "once"):.0f]]--> | 49<!--[[share("gated writes", "twice"):.0f]]--> | 48<!--[[share("gated writes", "old"):.0f]]--> |
+# | selective (three seeds) | 89<!--[[share("selective", "once"):.0f]]--> | 69<!--[[share("selective", "twice"):.0f]]--> | 27<!--[[share("selective", "old"):.0f]]--> |
+# | attention with rotary positions (three seeds) | 100<!--[[share("attention", "once"):.0f]]--> | 98<!--[[share("attention", "twice"):.0f]]--> | 2<!--[[share("attention", "old"):.0f]]--> |
 #
-# - **Nothing is forgotten without erasing.** Of the keys written twice, gated writes answers 99<!--[[100 * fmean(answered):.0f]]--> % with one of the two values, and each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
-# - Erasing adds 0<!--[[100 * erasing.difference:.0f]]--> ± 0<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds), and 0<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points for keys written once.
-# - The decay adds 0<!--[[100 * decay.difference:.0f]]--> ± 0<!--[[100 * decay.half:.0f]]--> points (three<!--[[words(seeds[2])]]--> seeds), less than erasing does<!--[[? decay.difference + decay.half < erasing.difference - erasing.half]]-->. It began with one half-life, 55 tokens; we tried no other.
-# - With 32 keys, as many as the two heads have dimensions of keys, delta is right in 0<!--[[share("delta", "once", 32):.0f]]--> % (once) and 0<!--[[share("delta", "twice", 32):.0f]]--> % (twice). Attention keeps 0<!--[[share("attention", "once", 32):.0f]]--> % of those written once.
-# - With twice the steps, one seed: delta is right in 0<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes in 0<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %.
+# - **Nothing is forgotten without erasing.** Of the keys written twice, gated writes answers 97<!--[[100 * fmean(answered):.0f]]--> % with one of the two values, and each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
+# - Erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds), and 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points on average for keys written once.
+# - The decay adds 20<!--[[100 * decay.difference:.0f]]--> ± 10<!--[[100 * decay.half:.0f]]--> points (three<!--[[words(seeds[2])]]--> seeds), less than erasing does<!--[[? decay.difference + decay.half < erasing.difference - erasing.half]]-->. It began with one half-life, 55 tokens; we tried no other.
+# - With 32 keys, as many as the two heads have dimensions of keys, delta is right in 78<!--[[share("delta", "once", 32):.0f]]--> % (once) and 86<!--[[share("delta", "twice", 32):.0f]]--> % (twice). Attention keeps 99<!--[[share("attention", "once", 32):.0f]]--> % of those written once.
+# - With three times the steps, one seed: delta is right in 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes in 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %.
+# - That longer run hints at a price. Of 32 keys written once, gated writes keeps 0<!--[[100 * longer["gated writes"]["once"][-1]:.0f]]--> % and delta 0<!--[[100 * longer["delta"]["once"][-1]:.0f]]--> %. One seed claims nothing.
 # </details>
 #
 # **On this task a memory that only adds keeps both values and tosses a coin<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->; a memory that reads before it writes keeps the new one.** A decay chosen by each token repaired a part of the loss<!--[[? decay.difference > decay.half]]-->. This holds for one layer, keys of 16 dimensions and up to 32 keys; we have not tested it on language.

@@ -36,9 +36,9 @@ PAIR = VALUES + 1
 COUNTS = (4, 8, 16, 32)
 """m, the keys of a text. It has 1.5 m writes and m questions."""
 D_MODEL, HEADS, D_KEY, TESTS = 64, 2, 16, 256
-ROWS = {"delta": 5, "gated writes": 5, "selective": 3, "attention": 1}
+ROWS = {"delta": 5, "gated writes": 5, "selective": 3, "attention": 3}
 """Row -> its seeds."""
-FACTOR, LONGER = 2.5, 1_600
+FACTOR, LONGER = 2.5, 2_400
 """Between rates; and the steps of the check, with one seed, that the training was long enough."""
 SETTING = Setting(800, 16, (2e-3, 5e-3, 1.25e-2), weights="{seed}", choose=("chosen by", max), quick=(4, 4))
 

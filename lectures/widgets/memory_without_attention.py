@@ -81,10 +81,10 @@ def _matrix_svg(S: Tensor, last: Mapping[str, Tensor], read: Mapping[str, Tensor
     )  # fmt: skip
     for key, colour, mark in (("A", BLUE, "circle"), ("B", DARK_ORANGE, "square")):
         if key in last:
-            ends = [[float(x) for x in vector] for vector in (last[key], read[key])]
-            plot.line(*zip(*ends, strict=True), Look(colour, "4 4", wide=2))
-            plot.marks(*([x] for x in ends[0]), Look(colour, mark="ring"), 10)
-            plot.marks(*([x] for x in ends[1]), Look(colour, mark=mark), 8)
+            (x, y), (x_read, y_read) = last[key].tolist(), read[key].tolist()
+            plot.line([x, x_read], [y, y_read], Look(colour, "4 4", wide=2))
+            plot.marks([x], [y], Look(colour, mark="ring"), 10)
+            plot.marks([x_read], [y_read], Look(colour, mark=mark), 8)
     return canvas.svg(f"The matrix S and what is read from it. {told or 'Nothing is written yet'}.")
 
 
