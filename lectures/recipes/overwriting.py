@@ -65,9 +65,9 @@ def without_network(c: Any, causal: bool, cross: bool) -> nn.Module:
     return DecoderLayer(c, cross, feed_forward=False)
 
 
-def build(rule: str, d_key: int = D_KEY) -> TransformerLM:
+def build(rule: Any) -> TransformerLM:
     """rule: of a matrix memory; "attention": softmax attention with rotary positions."""
-    memory = {"attention": partial(build_matrix_memory, rule=rule, d_key=d_key)}
+    memory = {"attention": partial(build_matrix_memory, rule=rule, d_key=D_KEY)}
     return TransformerLM(
         TransformerConfig(
             vocab_size=KEYS * PAIR,
