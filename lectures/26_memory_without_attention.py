@@ -13,7 +13,7 @@
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - write into a matrix with an outer product, read from it, and say when a key disturbs another one;
-# - derive the delta rule, and recognise in it a gate of [lecture 8](08_gates.ipynb);
+# - derive the delta rule, and recognise an update gate in it;
 # - name five published models by what they put into one equation;
 # - compute a recurrence in chunks, and say what this changes and what it does not;
 # - test whether a memory can overwrite, with a control inside each text;
