@@ -462,7 +462,7 @@ widgets.matrix_playground(
 # ## Check yourself
 #
 # 1. You write $v$ under $k$ with $b = w = 1$, and $k$ has length 2. What do you read under $k$?
-# <details><summary>Answer</summary>$k\,(I - k^\top k)\,S + k k^\top v = (1 - 4)\,kS + 4v$: not $v$ but $4v - 3kS$. That is why keys are normalised.</details>
+# <details><summary>Answer</summary>$4v - 3kS$ instead of $v$, because $k k^\top = 4$: it erases four times what is stored and writes $v$ four times. That is why keys are normalised.</details>
 #
 # 2. Which choice of $a_t$, $b_t$, $w_t$ makes the memory forget everything in one step?
 # <details><summary>Answer</summary>$a_t = 0$: the old matrix is multiplied by zero. $b_t = 1$ deletes only what is stored in the direction of one key.</details>
