@@ -432,9 +432,11 @@ show.predict(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# One that kept the entry: a full cache, also with shared heads or latent vectors. A window has dropped it unless it was near the end. A matrix of $d^2$ values cannot hold 10,000 separate entries, whatever its rule. So many models mix both kinds of layer: Jamba (2024) has attention in some layers, and
+# One that kept the entry: a full cache, also with shared heads or latent vectors. A window has dropped it unless it was near the end. A matrix of $d^2$ values cannot hold 10,000 separate entries, whatever its rule. Many models mix both kinds of layer: Jamba (2024) has attention in some layers, and
 # Qwen3-Next (2025) has one layer of attention for three of Gated DeltaNet. It is not settled: MiniMax-M1 (2025) is mostly linear attention, and its successor M2 returned to full attention. We have not tested mixtures.
 # </details>
+#
+# **One matrix per head takes less memory than the cache of a paragraph<!--[[? even < 200]]-->, and it does not grow. Neither does the number of values that it keeps apart.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room compute 9 · 64 · 64 / (2 · 3 · 64) before the vote. What goes wrong: "smaller" is heard as "worse". The question is what must be found again.*

@@ -154,7 +154,7 @@ def at_bracketed_rate(experiment: Experiment, row: str, make: Any) -> dict[str, 
     return experiment.at_best_rate(row, make, rates)
 
 
-@recipe(25)
+@recipe(5)
 def cook(run: Run) -> None:
     def batches(size: int, seed: int) -> Any:
         return Texts(size, run.seed_of(f"texts {seed}") % 2**31)
