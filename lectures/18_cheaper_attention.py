@@ -583,7 +583,7 @@ widgets.memory_playground(
 #
 # This is **linear attention** (Katharopoulos et al. 2020); the sum of the weights, by which the output is divided, is kept likewise. $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is. The Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
 # that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are relatives, with a state that also forgets. Some models, such as Jamba (Lieber et al. 2024), mix such layers with full attention. In the assignment you measure
-# how much a state of this size can recall.
+# how much a state of this size can recall, and [lecture 26](26_memory_without_attention.ipynb) lets it overwrite.
 #
 # Other ideas keep full attention and shrink the cache. DeepSeek-V2 (2024) stores one short vector per token and layer (and a small rotary key), from which all heads compute their keys and values.
 

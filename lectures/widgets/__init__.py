@@ -20,6 +20,7 @@ from lectures.widgets.gates import *
 from lectures.widgets.inside_a_real_model import *
 from lectures.widgets.language_models import *
 from lectures.widgets.living import *
+from lectures.widgets.memory_without_attention import *
 from lectures.widgets.positions import *
 from lectures.widgets.pretraining import *
 from lectures.widgets.recurrent_networks import *

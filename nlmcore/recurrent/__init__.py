@@ -5,11 +5,13 @@ outputs, state = recurrent(x, state)                 Recurrent: stacked, bidirec
 logits, state = model(tokens, state)                 RecurrentLM
 logits = tagger(tokens, mask)                        SequenceTagger: one answer per token
 logits = classifier(tokens, mask)                    SequenceClassifier: one answer per text
+y, S = memory(x, S)                                  MatrixMemory: a matrix as the state, instead of attention
 """
 
 from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState, Unrolled, unroll
 from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
 from nlmcore.recurrent.labelling import SequenceClassifier, SequenceTagger, last_state, mean_output
+from nlmcore.recurrent.matrix_memory import MatrixMemory
 from nlmcore.recurrent.model import RecurrentLM
 from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
 
@@ -21,6 +23,7 @@ __all__ = [
     "Gates",
     "LSTMCell",
     "LSTMState",
+    "MatrixMemory",
     "RNNCell",
     "Recurrent",
     "RecurrentLM",

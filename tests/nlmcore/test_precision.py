@@ -19,6 +19,7 @@ from nlmcore.decoding import greedy
 from nlmcore.feedforward import BagOfWordsLM, FeedForwardLM
 from nlmcore.ngram import NGramLM
 from nlmcore.recurrent import RecurrentLM, SequenceClassifier, SequenceTagger
+from nlmcore.recurrent.matrix_memory import build_matrix_memory
 from nlmcore.seq2seq import NeuralEditor, Seq2Seq
 from nlmcore.transfer import Classifier
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerConfig, TransformerEncoder, TransformerLM
@@ -74,6 +75,12 @@ LANGUAGE_MODELS: dict[str, Build] = {
     **{f"{cell}": lambda width, cell=cell: RecurrentLM(VOCAB, cell, width, width) for cell in CELLS},
     **{f"{c}, step by step": lambda width, c=c: RecurrentLM(VOCAB, c, width, width, fused=False) for c in CELLS},
     **{f"GPT, {name}": lambda width, name=name: TransformerLM(config(width, **CHANGES[name])) for name in PARTS},
+    **{
+        f"matrix memory, {rule}": lambda width, rule=rule: TransformerLM(
+            config(width, attention=partial(build_matrix_memory, rule=rule))
+        )
+        for rule in ("selective", "gated delta")
+    },
     **{name: partial(row, name, TransformerLM) for name in ROWS if CATALOGUE[name].family is TransformerLM},
     **{f"{name}, causal": partial(row, name, TransformerLM) for name in ("Longformer", "BigBird")},
 }

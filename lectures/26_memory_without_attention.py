@@ -1,0 +1,522 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Memory without attention
+#
+# A Transformer keeps a key and a value of every token that it has read, so its memory grows with the text. A recurrent network keeps a state of one size.
+# **Can a memory that never grows be written, read and corrected like a cache, and still be trained in parallel?**
+#
+# This lecture builds such a memory. It is one matrix with one update, and five published models are special cases of it.
+#
+# <img src="figures/cache_and_matrix.svg" width="900" alt="Left, a cache: one column of key and value for each of twelve tokens, and it grows by one with each. Right, one matrix S of the same size after every token, into which tokens are written and from which a query reads.">
+#
+# *A cache gets a new column for every token. The matrix $S$ has the same size after the first token and after the last.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - write into a matrix with an outer product, read from it, and say when a key disturbs another one;
+# - derive the delta rule, and recognise an update gate in it;
+# - name five published models by what they put into one equation;
+# - compute a recurrence in chunks, and say what this changes and what it does not;
+# - test whether a memory can overwrite, with a control inside each text;
+# - compute what a cache, a window, shared heads, a latent vector and a matrix hold in memory.
+#
+# **You need** [lecture 18](18_cheaper_attention.ipynb) (linear attention, section 7), [lecture 12](12_attention.ipynb) and [lecture 8](08_gates.ipynb) (gates). Vectors are rows.
+# Here $a_t$, $b_t$ and $w_t$ are numbers between 0 and 1, and $b_t$ is not a bias.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 |
+# |---|---|---|---|---|---|---|
+# | minutes | 8 | 11 | 11 | 8 | 14 | 9 |
+#
+# The minutes are for a class. If you work alone, with the widgets and the questions, plan an hour and a half. Sections 4 and 6 can wait.
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. The trainings of section 5 and the times of section 4 are stored with the command that repeats them.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip sections 4 and 6. Section 5 carries the moral. What goes wrong: students expect a new architecture. Say at the start that only one line of a Transformer changes.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+import time
+from statistics import fmean
+
+import torch
+from IPython.display import HTML
+from torch.nn import functional as F
+
+from nlmcore.metrics.significance import paired
+from nlmcore.recurrent.matrix_memory import chunked, step_by_step, update
+from lectures import show, stored, widgets
+
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)  # nothing is trained here
+torch.set_printoptions(precision=2, sci_mode=False)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. A matrix that remembers
+#
+# To store a value $v$ under a key $k$, add the outer product $k^\top v$ to a matrix $S$. To read, multiply a query with it:
+#
+# $$S_t = S_{t-1} + k_t^\top v_t, \qquad y_t = q_t S_t .$$
+#
+# [Lecture 18](18_cheaper_attention.ipynb) derived this from attention without a softmax (linear attention, Katharopoulos et al. 2020). If a query equals a stored key of length 1, and all other keys are orthogonal to it, then $q_t S_t$ is exactly the stored value.
+# We write two values under two orthogonal keys.
+
+# %% slideshow={"slide_type": "fragment"}
+A, B = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
+S = torch.zeros(2, 2)
+S = S + torch.outer(A, torch.tensor([3.0, 1.0]))  # (3, 1) under A
+S = S + torch.outer(B, torch.tensor([-1.0, 2.0]))  # (-1, 2) under B
+print(S)
+print("read A:", (A @ S).tolist(), "  read B:", (B @ S).tolist())
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+values = [[3, 1], [-1, 2], [1, 4]]  # under A, under B, and under A again
+again = update(S, A, torch.tensor([1.0, 4.0]))
+summed = tuple(int(x) for x in A @ again)
+show.predict(
+    "Now (1, 4) is written under A as well. What does reading A give?",
+    choices=["(1, 4), the new value", "(2, 2.5), their mean", "(4, 5), their sum"],
+    answer=f"({summed[0]}, {summed[1]}), their sum",
+    why="An addition forgets nothing. The old value is still there, and no query can ask for only the new one.",
+    reveals=widgets.matrix_playground(
+        lambda S, k, v, a, b: update(S, k, v, a, b), values, writes=3
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** How many keys can this memory keep apart without any error? And a matrix with $d_k$ rows?
+#
+# <details><summary><b>Answer</b></summary>
+#
+# Two. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows keeps at most $d_k$ values free of interference. A cache has no such bound, because it grows.
+# </details>
+#
+# **A memory that only adds can store, but it cannot correct.** After a second value under one key it holds the sum of both.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Do the two writes on the board before the cell runs; the numbers are small on purpose. What goes wrong: students expect the sum to be an error of the code. Ask which entry of $S$ would have to change.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. One update, five models
+#
+# To overwrite, read first. What the memory holds under the key is $k_t S_{t-1}$. Write only the *difference* to the new value, with strength $b_t$:
+#
+# $$S_t = S_{t-1} + b_t\, k_t^\top \big(v_t - k_t S_{t-1}\big) .$$
+#
+# This is the **delta rule** (Widrow & Hoff 1960; Schlag, Irie & Schmidhuber 2021). Multiply it from the left with a key of length 1, and a gate of [lecture 8](08_gates.ipynb) appears:
+#
+# $$k_t S_t = (1 - b_t)\, k_t S_{t-1} + b_t\, v_t .$$
+#
+# A UGRNN gates each unit of its state. The delta rule gates what is stored *under one key*. With a decay $a_t$ for everything and a separate strength of writing $w_t$ the update becomes
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# $$S_t = a_t\, (I - b_t\, k_t^\top k_t)\, S_{t-1} + w_t\, k_t^\top v_t, \qquad y_t = q_t S_t .$$
+#
+# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes).
+#
+# | model | keeps | erases | writes |
+# |---|---|---|---|
+# | linear attention (Katharopoulos et al. 2020) | 1 | 0 | 1 |
+# | **retention** (Sun et al. 2023) | a constant per head | 0 | 1 |
+# | **selective scan** (Mamba-2, Dao & Gu 2024) | from the token | 0 | from the token |
+# | **DeltaNet** (Schlag et al. 2021; Yang et al. 2024) | 1 | from the token | as it erases |
+# | **Gated DeltaNet** (Yang, Kautz & Hatamizadeh 2025) | from the token | from the token | as it erases |
+#
+# Gated linear attention (Yang et al. 2024) has the second row's form with a decay from the token for every dimension of the key. In code it is three lines; $u_t$ is what is added under the key.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def one_update(S, k, v, a=1.0, b=0.0, w=1.0):
+    """S (d_key, d_value), k (d_key), v (d_value)."""
+    S = a * S  # everything fades
+    u = w * v - b * (k @ S)  # the new value, less a part of what is stored here
+    return S + torch.outer(k, u)
+
+
+new = torch.tensor([1.0, 4.0])
+for b in (0.0, 0.5, 1.0):
+    after = one_update(S, A, new, b=b, w=1.0 if b == 0 else b)
+    print(f"b = {b:.1f}: read A {(A @ after).tolist()}, read B {(B @ after).tolist()}")
+print("as in nlmcore:", torch.equal(one_update(S, A, new, 0.9, 0.5), update(S, A, new, 0.9, 0.5)))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+slanted = torch.tensor([math.cos(math.pi / 3), math.sin(math.pi / 3)])
+filled = one_update(
+    one_update(torch.zeros(2, 2), A, torch.tensor([3.0, 1.0])),
+    slanted,
+    torch.tensor([-1.0, 2.0]),
+    b=1.0,
+)
+corrected = one_update(filled, A, new, b=1.0)
+moved, correction = (slanted @ (corrected - filled)).norm(), (A @ (corrected - filled)).norm()
+show.predict(
+    "A and B are now at an angle of 60°. B was written last, and then A is overwritten with $b = w = 1$. How far does this move what is read under B, as a fraction of what it changes under A?",
+    choices={"not at all": 0.0, "by half of it": 0.5, "by all of it": 1.0},
+    answer=float(moved / correction),
+    why="The correction is added along A, and B has a component of cos 60° = 0.5 along A. Only orthogonal keys are left alone.",
+    reveals=widgets.matrix_playground(
+        lambda S, k, v, a, b: update(S, k, v, a, b), values, writes=3
+    ).opens(angle=60, erase=1.0),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Set *erase* to 0 and *keep* to 0.5. Is the value read under A nearer to the one that was written last? What happens to B?
+#
+# <details><summary><b>Answer</b></summary>
+#
+# Yes: the old value under A has faded twice, so the sum is nearer to the new one. But B has faded as well, although nobody wrote to it. A decay is not aimed at a key.
+# </details>
+#
+# **Erasing with $b_t$ is aimed at one key; a decay $a_t$ is aimed at everything older.** Section 5 tests which of the two a trained model needs.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Derive $k_t S_t$ on the board with $k_t k_t^\top = 1$; it is two lines. Ask for the sign of a correction if the stored value is too large. What goes wrong: students take $I - b k^\top k$ for a rotation. At $b = 1$ it is the projection that deletes the direction $k$.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. In parallel after all
+#
+# A loop over positions does one small product after the other. Take $b_t = 0$ and unroll the recurrence over a **chunk** of positions, with $S_0$ the matrix before it and $D_{ij} = a_{j+1} \cdots a_i$ the decay from position $j$ to $i$:
+#
+# $$y_i = D_{i0}\, q_i S_0 + \sum_{j \le i} D_{ij}\, (q_i \cdot k_j)\, u_j, \qquad u_j = w_j v_j .$$
+#
+# The sum is attention with a causal mask and without a softmax, and it is one product of matrices for the whole chunk. Only the matrix at the end of the chunk is passed on.
+# With erasing, $u_i$ depends on the earlier $u_j$ of the chunk:
+#
+# $$u_i = w_i v_i - b_i \Big( D_{i0}\, k_i S_0 + \sum_{j < i} D_{ij}\, (k_i \cdot k_j)\, u_j \Big) .$$
+#
+# These are the rows of a triangular system, and one call solves it for a chunk (Yang et al. 2024). So the same update has two forms.
+
+# %% slideshow={"slide_type": "fragment"}
+draw = torch.Generator().manual_seed(0)
+q, k = (F.normalize(torch.randn(2, 3, 300, 16, generator=draw), dim=-1) for _ in "qk")
+v = torch.randn(2, 3, 300, 20, generator=draw)
+a, b, w = (torch.rand(2, 3, 300, generator=draw) for _ in "abw")
+text = (q, k, v, 0.9 + 0.1 * a, b, w)
+y, S_end = step_by_step(*text)
+apart = {chunk: (y - chunked(*text, chunk=chunk)[0]).abs().max() for chunk in (1, 7, 32, 300)}
+for chunk, largest in apart.items():
+    print(f"chunks of {chunk:3}: largest difference {largest:.0e}")
+
+first, half = chunked(*(x[:, :, :133] for x in text))
+rest, _ = chunked(*(x[:, :, 133:] for x in text), S=half)
+law = (torch.cat([first, rest], 2) - y).abs().max()
+print(f"133 positions, then 167 from the state: {law:.0e}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# All differences are rounding<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line is the chunking law of every language model of this course: reading in pieces and in one call give the same. Here the state of the recurrence is all that must be passed on.
+#
+# A chunk of 1 is the recurrence, and a chunk as long as the text is attention without a softmax. **One slider leads from one to the other.** One head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$, and $2\,d^2$ for reading the matrix and writing into it.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sizes = (1, 8, 32, 128, 512)
+counted = {size: sum(widgets.chunk_costs(512, size, 32)) for size in sizes}
+long = [F.normalize(torch.randn(1, 4, 512, 32, generator=draw), dim=-1) for _ in range(3)]
+
+
+def milliseconds(chunk):
+    """The faster of two passes."""
+    taken = []
+    for _ in range(2):
+        began = time.process_time()
+        chunked(*long, b=torch.full((1, 4, 512), 0.5), chunk=chunk)
+        taken.append(1000 * (time.process_time() - began))
+    return min(taken)
+
+
+clock = {size: milliseconds(size) for size in sizes}
+show.predict(
+    "A text of 512 positions, heads of width 32. Which size of chunk needs the *fewest* multiply-adds?",
+    choices=[f"{size}" for size in sizes[::2]],
+    answer=str(min(counted, key=counted.get)),
+    why="By the count the plain recurrence is the cheapest. A chunk adds products between its positions. The clock says something else, below.",
+    reveals=[
+        widgets.chunk_explorer(512, sizes, 32),
+        HTML(
+            show.bar_list_svg(
+                list(clock.values()),
+                [f"chunks of {size}" for size in sizes],
+                says=[f"{counted[size] / 1e6:.1f} million multiply-adds" for size in sizes],
+                title="time of one pass with the delta rule on this machine (bars), and the multiply-adds of one head",
+                alt="Bars of the time of one pass for each size of chunk; the longest is that of chunks of 1.",
+                width=820,
+            )
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **Chunks do more arithmetic and take less time<!--[[? clock[32] < clock[1] and counted[32] > counted[1]]]-->.** Chunks of 32 need a few large products where the recurrence needs 512 small ones. As in [lecture 18](18_cheaper_attention.ipynb), multiply-adds are not time.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Write the sum for a chunk of three positions and colour the part that reads $S_0$. The triangular system deserves three minutes: row 2 needs row 1 and nothing later. What goes wrong: "parallel" is heard as "no loop at all"; there is one over chunks.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Is it fast?
+#
+# One layer of width 96 with four heads, forward and backward, two texts, one thread, timed at four lengths (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, one call for the whole text.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+speed = {
+    name: {int(n): s for n, s in of.items()}
+    for name, of in stored("memory_speed")["seconds"].items()
+}
+shown = ["attention", "delta rule, in chunks", "delta rule, step by step", "LSTM, one call"]
+longest = max(speed["attention"])
+slope = {name: math.log(of[longest] / of[longest // 4], 4) for name, of in speed.items()}
+lines = HTML(
+    show.laws_svg(
+        {name: speed[name] for name in shown},
+        {
+            name: show.Law(
+                speed[name][longest] / longest ** slope[name], slope[name], longest // 4, longest
+            )
+            for name in shown
+        },
+        notes={name: f"slope {slope[name]:.1f}" for name in shown},
+        ticks={0.001: "1 ms", 0.01: "10 ms", 0.1: "0.1 s", 1: "1 s"},
+        x_title="tokens",
+        y_title="time",
+        alt=f"Time against length, both axes logarithmic. At {longest:,} tokens: "
+        + ", ".join(
+            f"{name} {1000 * speed[name][longest]:.0f} ms, slope {slope[name]:.1f}"
+            for name in shown
+        ),
+        width=640,
+        height=380,
+    )
+)
+show.predict(
+    f"Which layer takes the least time for {longest:,} tokens on one thread?",
+    choices=["attention, fused", "the delta rule, in chunks", "the LSTM of 1997"],
+    answer=["attention, fused", "the delta rule, in chunks", "the LSTM of 1997"][
+        [
+            speed[name][longest]
+            for name in ("attention", "delta rule, in chunks", "LSTM, one call")
+        ].index(
+            min(
+                speed[name][longest]
+                for name in ("attention", "delta rule, in chunks", "LSTM, one call")
+            )
+        )
+    ],
+    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread does one thing after another anyway.",
+    reveals=lines,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - From 1024<!--[[longest // 4]]--> to 4,096<!--[[longest:,]]--> tokens attention has a slope of 1.6<!--[[slope["attention"]:.1f]]--> and the delta rule in chunks one of 1.0<!--[[slope["delta rule, in chunks"]:.1f]]-->.
+# - **Is the LSTM fast because it is one call?** We timed the same equations as a loop in Python. It takes 395<!--[[1000 * speed["LSTM, step by step"][longest]:.0f]]--> ms instead of 58<!--[[1000 * speed["LSTM, one call"][longest]:.0f]]--> ms at 4,096<!--[[longest:,]]--> tokens. As a loop it is slower than the delta rule in chunks<!--[[? speed["LSTM, step by step"][longest] > speed["delta rule, in chunks"][longest]]]-->, so its lead here belongs to the program, not to the equation.
+# - It also keeps less. Its state has 96 values, and four matrices of 24 × 24 have 2304<!--[[4 * 24 * 24]]-->.
+# - On a graphics card the order may be another. We have not measured it.
+# </details>
+#
+# **A chunked memory costs about as much per token at any length, and attention does not<!--[[? abs(slope["delta rule, in chunks"] - 1) < 0.2 and slope["attention"] > 1.4]]-->. Whether that makes it faster depends on the length, the program and the machine.**
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Take the vote before the picture. What goes wrong: students carry times from here to a graphics card. Only the slopes travel.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. A memory that must overwrite
+#
+# Does a *trained* memory need to erase? A model could learn other ways out: orthogonal keys, a decay, or keys that say when they were written. So we train, on texts in which keys get new values:
+#
+# $$3{:}17 \quad 8{:}40 \quad 3{:}25 \quad \dots \quad 8{:}? \to 40 \quad 3{:}? \to 25$$
+#
+# A text has $m$ keys. **Half of them are written once and half twice**, in any order, and at the end all are asked for. The keys that are written once are the control: they need a memory, but no overwriting. There are 64 keys and 64 values, so guessing is right in 1.6 % of the cases.
+#
+# All models are one layer without a feed-forward network, of width 64 with two heads and $d_k = 16$. They differ only in the memory. A token is a pair, and its vector is the sum of a key's and a value's. We trained 800 steps of 16 texts, with the same seeds and at the best of at least three rates (`python -m lectures.recipes overwriting`).
+#
+# - **delta**: $b_t = w_t$, computed from the token.
+# - **gated writes**: the same $w_t$, the same parameters and the same first weights, but $b_t = 0$. What separates the two is the erasing.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+table = stored("overwriting")
+rows, at = table["rows"], table["keys"].index(16)
+
+
+def share(row, part, m=16):
+    """Mean over the seeds, in %."""
+    return 100 * fmean(run[table["keys"].index(m)] for run in rows[row][part])
+
+
+show.predict(
+    "A text has 16 keys. How often is **gated writes** right about a key that was written *twice*?",
+    choices={"about 2 %, a guess": 1.6, "about 50 %": 50, "about 75 %": 75, "above 95 %": 98},
+    answer=share("gated writes", "twice"),
+    why="It answers with the new value or with the old one, about equally often. Both are in the sum.",
+    reveals=widgets.overwriting_explorer(
+        {**table, "rows": {row: rows[row] for row in ("delta", "gated writes")}}
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Before you switch to *once*: does the model without erasing forget these keys as well?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+twice = {row: [run[at] for run in of["twice"]] for row, of in rows.items()}
+(erasing, decay), seeds = (
+    (
+        paired(twice["gated writes"][: len(twice[row])], {row: twice[row]})[0][row]
+        for row in ("delta", "selective")
+    ),
+    [len(of) for of in twice.values()],
+)
+show.predict(
+    "The **selective scan** has no erasing, but it forgets: each token chooses how much of *everything* is kept. With 16 keys, how often is it right about a key that was written twice?",
+    choices={"about 50 %": 50, "about 70 %": 70, "about 95 %": 95},
+    answer=share("selective", "twice"),
+    why="Between no decay and erasing. A decay weakens the old value more than the new one, but it weakens every other value as well.",
+    reveals=widgets.overwriting_explorer(table),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+longer = table["one seed, 2400 steps"]
+every = [run[at] for run in rows["gated writes"]["old"]]
+answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# | 16 keys, % right | written once | written twice | of these, the old value |
+# |---|---|---|---|
+# | delta | 98<!--[[share("delta", "once"):.0f]]--> | 96<!--[[share("delta", "twice"):.0f]]--> | 3<!--[[share("delta", "old"):.0f]]--> |
+# | gated writes | 94<!--[[share("gated writes", "once"):.0f]]--> | 49<!--[[share("gated writes", "twice"):.0f]]--> | 48<!--[[share("gated writes", "old"):.0f]]--> |
+# | selective (three seeds) | 89<!--[[share("selective", "once"):.0f]]--> | 69<!--[[share("selective", "twice"):.0f]]--> | 27<!--[[share("selective", "old"):.0f]]--> |
+# | attention with rotary positions (three seeds) | 100<!--[[share("attention", "once"):.0f]]--> | 98<!--[[share("attention", "twice"):.0f]]--> | 2<!--[[share("attention", "old"):.0f]]--> |
+#
+# - **Nothing is forgotten without erasing.** Of the keys written twice, gated writes answers 97<!--[[100 * fmean(answered):.0f]]--> % with one of the two values, and each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
+# - Erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds), and 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points on average for keys written once.
+# - The decay adds 20<!--[[100 * decay.difference:.0f]]--> ± 10<!--[[100 * decay.half:.0f]]--> points (three<!--[[words(seeds[2])]]--> seeds), less than erasing does<!--[[? decay.difference + decay.half < erasing.difference - erasing.half]]-->. It began with one half-life, 55 tokens; we tried no other.
+# - With 32 keys, as many as the two heads have dimensions of keys, delta is right in 78<!--[[share("delta", "once", 32):.0f]]--> % (once) and 86<!--[[share("delta", "twice", 32):.0f]]--> % (twice). Attention keeps 99<!--[[share("attention", "once", 32):.0f]]--> % of those written once.
+# - With three times the steps, one seed: delta is right in 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes in 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %.
+# - That longer run hints at a price. Of 32 keys written once, gated writes keeps 95<!--[[100 * longer["gated writes"]["once"][-1]:.0f]]--> % and delta 87<!--[[100 * longer["delta"]["once"][-1]:.0f]]--> %. One seed claims nothing.
+# </details>
+#
+# **On this task a memory that only adds keeps both values and tosses a coin<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->; a memory that reads before it writes keeps the new one.** A decay chosen by each token repaired a part of the loss<!--[[? decay.difference > decay.half]]-->. This holds for one layer, keys of 16 dimensions and up to 32 keys; we have not tested it on language.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *14 minutes. Play a text of three keys with the room as the memory: every student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the row* once *is for.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. What does a memory hold?
+#
+# For one text of $n$ tokens, $L$ layers and $h$ heads of width $d$, a cache holds $2\,L\,h\,d\,n$ values, and one matrix per head holds $L\,h\,d^2$. Between them are the ways of [lecture 18](18_cheaper_attention.ipynb) to make a cache smaller, and one more. A **latent cache** (multi-head latent attention, DeepSeek-V2 2024) stores one vector per token and layer, from which all heads compute their keys and values: 512 values, and 64 for a rotary key.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+models = {
+    "SmolLM2's sizes": (30, 9, 3, 64, 288),
+    "DeepSeek-V2's sizes": (60, 128, 8, 128, 576),
+}
+lengths = [64, 256, 1024, 8192, 131_072, 1_048_576]
+layers, heads, shared, d_head, _ = models["SmolLM2's sizes"]
+even = heads * d_head**2 / (2 * shared * d_head)
+show.predict(
+    "SmolLM2 has 9 heads of width 64, which share 3 heads of keys and values. From about how many tokens on does its cache hold more than one matrix of 64 × 64 per head would?",
+    choices={"100": 100, "1,000": 1_000, "10,000": 10_000},
+    answer=even,
+    why="A token costs 2 · 3 · 64 values per layer, the matrices 9 · 64 · 64. So the matrix is not large: it is smaller than the cache of a paragraph.",
+    reveals=widgets.bytes_explorer(models, lengths),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Only the window and the matrix stop growing. The window forgets by position, and the matrix when other keys are written.
+# - DeepSeek-V2's latent vector is 57<!--[[2 * 128 * 128 / 576:.0f]]--> times as small as a key and a value for each of its 128 heads, and it still grows with every token.
+# - For SmolLM2's sizes we assume a latent vector 4.5 times as wide as a head, as in DeepSeek-V2, and for DeepSeek-V2's sizes 8 shared heads. Neither model has these.
+# - All figures are for half precision. Our module keeps $S$ in single precision, which doubles it.
+# </details>
+#
+# > **Ask yourself.** A model reads a telephone book of 10,000 entries, and then you ask for one number. Which of these memories can answer?
+#
+# <details><summary><b>Answer</b></summary>
+#
+# One that kept the entry: a full cache, also with shared heads or latent vectors. A window has dropped it unless it was near the end. A matrix of $d^2$ values cannot hold 10,000 separate entries, whatever its rule. Many models mix both kinds of layer: Jamba (2024) has attention in some layers, and
+# Qwen3-Next (2025) has one layer of attention for three of Gated DeltaNet. It is not settled: MiniMax-M1 (2025) is mostly linear attention, and its successor M2 returned to full attention. We have not tested mixtures.
+# </details>
+#
+# **One matrix per head takes less memory than the cache of a paragraph<!--[[? even < 200]]-->, and it does not grow. Neither does the number of values that it keeps apart.**
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room compute 9 · 64 · 64 / (2 · 3 · 64) before the vote. What goes wrong: "smaller" is heard as "worse". The question is what must be found again.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write an update of your own. Can you keep B's value when A is overwritten at an angle of 60°? (One way: change the key that you write with.) The picture compares it with ours.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_update(S, k, v, a, b):
+    """The next S. Change this: here nothing is ever erased."""
+    return a * S + torch.outer(k, v)
+
+
+widgets.matrix_playground(
+    lambda S, k, v, a, b: update(S, k, v, a, b), values, writes=3, yours=my_update
+).opens(angle=60, erase=1.0)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. With two keys known in advance you can write along the direction that is orthogonal to B. What goes wrong: this needs to know all keys, which a memory does not. It is the pseudoinverse, computed at once instead of step by step.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. You write $v$ under $k$ with $b = w = 1$, and $k$ has length 2. What do you read under $k$?
+# <details><summary>Answer</summary>$4v - 3kS$ instead of $v$, because $k k^\top = 4$: it erases four times what is stored and writes $v$ four times. That is why keys are normalised.</details>
+#
+# 2. Which choice of $a_t$, $b_t$, $w_t$ makes the memory forget everything in one step?
+# <details><summary>Answer</summary>$a_t = 0$: the old matrix is multiplied by zero. $b_t = 1$ deletes only what is stored in the direction of one key.</details>
+#
+# 3. Why does the chunked form need a triangular system only if $b_t \ne 0$?
+# <details><summary>Answer</summary>Without erasing, what is written depends only on the token. With erasing it depends on what the earlier positions of the chunk have written.</details>
+#
+# 4. Why is there a control of keys that were written once in the same text?
+# <details><summary>Answer</summary>A model that cannot store at all would fail on keys written twice as well. The control shows that storing works, so the failure concerns overwriting.</details>
+#
+# 5. Two models differ by 40 points after 800 steps. What do you do before you teach it?
+# <details><summary>Answer</summary>Bracket the rate for both, train longer until the difference stops changing, and pair the seeds.</details>
+#
+# 6. A chunk of the full length costs $2 n^2 d$ multiply-adds. Of which older method is this the cost?
+# <details><summary>Answer</summary>It is that of attention: all pairs of positions are scored, only without a softmax.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: they say "to be fair". It shows which of two abilities fails.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## The answer
+#
+# **A memory of one size can be written, read and corrected, and trained in parallel.** For correcting it must read before it writes: the delta rule stores the difference to what is already there. The price is room. A matrix keeps at most $d_k$ values apart, and a cache keeps every token. What you must find again decides between them.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *2 minutes. Return to the question of the first screen. What goes wrong: "linear attention has won" or "has failed". The published models of 2025 disagree.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $S_t$ | $W_t$, $S_t^\top$, $h_t$ | the matrix; in papers that write columns it is transposed |
+# | $a_t$ | $\gamma$, $\alpha_t$, $\bar A_t$ | the decay of everything |
+# | $b_t$ | $\beta_t$ | how much is erased under the key |
+# | $w_t$ | $\beta_t$, $\Delta_t$ | how strongly is written |
+# | $q$, $k$, $v$ | $C$, $B$, $x$ (Mamba-2) | query, key and value |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: Mamba-2's $B$ is a key and its $C$ a query, so its letters run backwards.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **delta rule**: an update that writes the difference between a new value and what is already stored under its key.
+# - **retention**: linear attention in which everything stored fades by a constant factor per head.
+# - **selective scan**: a recurrence whose decay and strength of writing are computed from each token.
+# - **DeltaNet**: a network whose layers store keys and values in a matrix by the delta rule.
+# - **Gated DeltaNet**: a DeltaNet in which each token also chooses a decay of the whole matrix.
+# - **chunk**: a stretch of positions that is computed in one go, between two values of a recurrent state.
+# - **latent cache**: a cache of one short vector per token and layer, from which all heads compute their keys and values.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Widrow & Hoff (1960), Adaptive switching circuits. Hochreiter & Schmidhuber (1997), Long short-term memory. Katharopoulos et al. (2020), Transformers are RNNs. Schlag, Irie & Schmidhuber (2021), Linear Transformers are secretly fast weight programmers. Sun et al. (2023), Retentive network. Dao & Gu (2024), Transformers are SSMs (Mamba-2). Yang, Wang, Shen, Panda & Kim (2024), Gated linear attention Transformers. Yang, Wang, Zhang, Shen & Kim (2024), Parallelizing linear Transformers with the delta rule.
+# Yang, Kautz & Hatamizadeh (2025), Gated delta networks. DeepSeek-AI (2024), DeepSeek-V2. Lieber et al. (2024), Jamba. Arora et al. (2023), Zoology (associative recall). Raschka (2025), Beyond standard LLMs (Qwen3-Next, MiniMax-M1 and M2).
