@@ -99,6 +99,10 @@ PLANS: dict[str, tuple[Week, ...]] = {
         ("pretraining", "inside_a_real_model", ""),
         ("assistant", "*oral examinations*", "transformer"),
     ),
+    "part_two": (
+        ("checked_rewards", "memory_without_attention", ""),
+        ("smaller_and_faster", "features_and_harms", ""),
+    ),
 }
 READING = {
     "language_models": ("Shannon (1951)", "Chen & Goodman (1999)"),
@@ -325,8 +329,10 @@ def plan(weeks: tuple[Week, ...]) -> Iterator[str]:
     if missing:
         others = ", ".join(map(str, sorted(missing)))
         said += f" Some lectures build on others that are not held, which students can read: {others}."
-    left = [one.name for one in all_assignments() if one.name not in {due for _, _, due in weeks}]
-    yield f"{said} Assignments left over: {_listed(left)}."
+    if any(due for _, _, due in weeks):
+        left = [one.name for one in all_assignments() if one.name not in {due for _, _, due in weeks}]
+        said += f" Assignments left over: {_listed(left)}."
+    yield said
 
 
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
