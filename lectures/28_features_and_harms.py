@@ -216,8 +216,9 @@ other_rate = next(
     name for name in planted["rows"] if name not in (planted["chosen"], "deduplicated")
 )
 slow = [
-    each[1] for seed in planted["rows"][other_rate] for each in seed["secrets"] if each[0] == 100
+    each[1] for seed in planted["rows"][other_rate] for each in seed["secrets"] if each[0] == 30
 ]
+samples = math.exp(median(each[2] for each in secrets if each[0] == 100))
 show.predict(
     "The same model and the same secrets. What is the median *rank* of a secret that occurred thirty times?",
     choices={"1": 1, "about 30": 30, "about 150": 150, "about 500": 500},
@@ -247,26 +248,22 @@ with show.held_back() as contaminated:
     for n, of in extra.items():
         print(f"{n:2} times minus 0 times: {fmean(of):.3f} ± {mean_interval(of)[1]:.3f}")
 show.predict(
-    "A test line occurs *once* among 230,000 characters of training. How much does its loss fall, compared with lines that do not occur? (The loss is about 1.8 nats per character.)",
-    choices={
-        "not measurably": 0.0,
-        "by about 0.05": 0.05,
-        "by about 0.2": 0.2,
-        "by about 1": 1.0,
-    },
+    "A test line occurs *once* among 230,000 characters of training. By how many nats per character does its loss fall, compared with lines that do not occur? Before training it is about 1.8.",
+    choices={"about 0.02": 0.02, "about 0.1": 0.1, "about 0.5": 0.5},
     answer=once[0],
-    why="One copy is a small gain on each line. Ten copies are not.",
+    why="One copy of one line teaches little in this training. Ten copies teach ten times as much.",
     reveals=contaminated,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Greedy decoding says 0<!--[[sum(said.values())]]--> of the 60<!--[[len(secrets)]]--> secrets. Yet the median rank falls from 500<!--[[median(ranks[0]):.0f]]--> without a copy to 30<!--[[median(ranks[10]):.0f]]--> after ten and 1<!--[[median(ranks[30]):.0f]]--> after thirty.
-# - After one copy it is 500<!--[[median(ranks[1]):.0f]]-->; with ten secrets we cannot tell this from chance.
-# - *Defence.* We remove every line that has occurred already, and train again. The secrets of 30 and 100 copies then have a median rank of 500<!--[[median(often):.0f]]-->. Exact copies only; Lee et al. (2022) remove near copies as well.
-# - At a third of the learning rate even a hundred copies reach a median rank of 1<!--[[median(slow):.0f]]-->. So a rank belongs to a training, not to a text.
-# - One copy of a test line lowers its loss by 0.02<!--[[once[0]:.3f]]--> ± 0.02<!--[[once[1]:.3f]]--> nats per character, ten copies by 0.2<!--[[ten_times[0]:.2f]]--> ± 0.02<!--[[ten_times[1]:.2f]]-->, compared with lines that do not occur (95 % intervals over five seeds). The lines that were kept out are the defence.
+# - Greedy decoding says 0<!--[[sum(said.values())]]--> of the 60<!--[[len(secrets)]]--> secrets. The median rank is 662<!--[[median(ranks[0]):.0f]]--> without a copy, 112<!--[[median(ranks[10]):.0f]]--> after ten and 1<!--[[median(ranks[30]):.0f]]--> after thirty.
+# - After one copy it is 514<!--[[median(ranks[1]):.0f]]-->. With ten secrets for each number of copies we cannot tell this from chance.
+# - Sampling is not greedy decoding: after a hundred copies the median secret would be said once in about 160<!--[[round(samples, -1):.0f]]--> samples.
+# - *Defence.* We remove every line that has occurred already, and train again. The secrets of 30 and 100 copies then have a median rank of 398<!--[[median(often):.0f]]-->, and their best is 76<!--[[min(often)]]-->. These are exact copies; Lee et al. (2022) remove near copies as well.
+# - At a third of the learning rate, thirty copies lead to a median rank of 33<!--[[median(slow):.0f]]--> instead of 1<!--[[median(ranks[30]):.0f]]-->. A rank belongs to a training, not to a text.
+# - One copy of a test line lowers its loss by 0.017<!--[[once[0]:.3f]]--> ± 0.016<!--[[once[1]:.3f]]--> nats per character more than no copy (95 % interval over five seeds); ten copies lower it by 0.22<!--[[ten_times[0]:.2f]]-->. The lines that were kept out are the defence: without them nobody would see it.
 # </details>
 #
 # **What a model says does not show what it knows. Compare probabilities with those of equally likely alternatives.**

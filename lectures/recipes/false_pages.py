@@ -144,17 +144,23 @@ def holds(reply: str, word: str) -> bool:
     return word.lower() in reply.lower()
 
 
-def asked(model: Any, tokenizer: Any, arm: str, count: int) -> dict[str, Any]:
-    """Replies to all facts in one arm, and which hold the planted word or only the page's answer."""
-    page, more, planted = ARMS[arm]
+def asked(model: Any, tokenizer: Any, count: int) -> dict[str, dict[str, Any]]:
+    """Arm -> replies to the facts, and which hold the planted word or only the page's answer. All arms are read together."""
     some = facts()[:count]
-    given = replies(
-        model, tokenizer, [prompt(tokenizer, page(some, i), f.question, more) for i, f in enumerate(some)], 14
-    )
-    words = [planted if isinstance(planted, str) else some[(i + planted) % count].false for i in range(count)]
-    taken = [int(holds(reply, word)) for reply, word in zip(given, words, strict=True)]
-    right = [int(holds(reply, f.answer) and not t) for reply, f, t in zip(given, some, taken, strict=True)]
-    return {"taken": taken, "right": right, "shown": given[:10]}
+    prompts = [
+        prompt(tokenizer, page(some, i), fact.question, more)
+        for page, more, _ in ARMS.values()
+        for i, fact in enumerate(some)
+    ]
+    given = replies(model, tokenizer, prompts, 14)
+    found = {}
+    for number, (arm, (_, _, planted)) in enumerate(ARMS.items()):
+        shown = given[number * count : (number + 1) * count]
+        words = [planted if isinstance(planted, str) else some[(i + planted) % count].false for i in range(count)]
+        taken = [int(holds(reply, word)) for reply, word in zip(shown, words, strict=True)]
+        right = [int(holds(reply, f.answer) and not t) for reply, f, t in zip(shown, some, taken, strict=True)]
+        found[arm] = {"taken": taken, "right": right, "shown": shown[:10]}
+    return found
 
 
 @torch.no_grad()
@@ -194,7 +200,7 @@ def auc(higher: Sequence[float], lower: Sequence[float]) -> float:
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     count = run.size(40, 4)
-    rows = {arm: run.kept(arm, partial(asked, model, tokenizer, arm, count)) for arm in ARMS}
+    rows = run.kept("pages", partial(asked, model, tokenizer, count))
     of_capitals = run.kept("capitals", partial(capitals, model, tokenizer, run.size(24, 4)))
     pairs = {
         "an order": ("the page alone", "an order"),
