@@ -546,7 +546,7 @@ print("\nlimits:", cards[0]["limits"])
 # | $R$, $s$ | randomness space, canary | possible secrets, the planted one |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *The notation is not projected. What goes wrong: "feature" also means an input of a classifier.*
+# *The notation is not projected; a minute suffices. What goes wrong: "feature" also means an input of a classifier.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture

@@ -199,9 +199,9 @@ def auc(higher: Sequence[float], lower: Sequence[float]) -> float:
 @recipe(6)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
-    count = run.size(40, 4)
+    count = run.size(40, 2)
     rows = run.kept("pages", partial(asked, model, tokenizer, count))
-    of_capitals = run.kept("capitals", partial(capitals, model, tokenizer, run.size(24, 4)))
+    of_capitals = run.kept("capitals", partial(capitals, model, tokenizer, run.size(24, 2)))
     pairs = {
         "an order": ("the page alone", "an order"),
         "a false correction": ("the page alone", "a false correction"),

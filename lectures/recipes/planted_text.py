@@ -157,7 +157,7 @@ def one(length: int, seed: int, rate: float, dedupe: bool) -> dict[str, Any]:
 
 @recipe(5)
 def cook(run: Run) -> None:
-    length, seeds = run.size((230_000, 5), (6_000, 2))
+    length, seeds = run.size((230_000, 5), (6_000, 1))
     torch.set_num_threads(1)
     rows: dict[str, list[dict[str, Any]]] = {}
     for name, rate, dedupe in [*((f"rate {rate:g}", rate, False) for rate in RATES), ("deduplicated", RATE, True)]:
