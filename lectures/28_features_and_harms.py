@@ -32,12 +32,15 @@ import json
 import math
 from statistics import fmean, median
 
+import numpy as np
 import torch
 
 from lectures import show, stored, trained, widgets
 from lectures.recipes import false_pages
 from lectures.recipes.tuned import replies
 from nlmcore.inspect import ToyAutoencoder, dimensionality, sparse_features
+from nlmcore.metrics import mean_interval
+from nlmcore.metrics.significance import spearman
 from nlmcore.pretrained import smollm2
 
 torch.set_num_threads(1)
@@ -239,8 +242,6 @@ gains = {
     for n in planted["line times"]
 }
 extra = {n: [a - b for a, b in zip(gains[n], gains[0], strict=True)] for n in (1, 10)}
-from nlmcore.metrics import mean_interval
-
 once, ten_times = (mean_interval(extra[n]) for n in (1, 10))
 with show.held_back() as contaminated:
     for n, of in gains.items():
@@ -280,49 +281,63 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 jobs = stored("occupations")
 rho, fixed = jobs["rho"], jobs["held fixed"]
-above = [word for word, of in jobs["scores"].items() if fmean(of) > 0]
-share_above = len(above) / len(jobs["scores"])
+scores = {word: fmean(of) for word, of in jobs["scores"].items()}
+above = sum(score > 0 for score in scores.values())
+below_person = sum(score < fmean(jobs["control"]) for score in scores.values())
+at_work = fmean(of[1] for of in jobs["women"].values())
 show.predict(
-    "Women hold about half of these jobs on average. In what share of the 60 occupations does the mean score lean to “she”?",
-    choices={"about 20 %": 0.2, "about 50 %": 0.5, "about 75 %": 0.75, "about 95 %": 0.95},
-    answer=share_above,
-    why="The level depends on the wording. Move through the templates: all points move up or down together, and their order hardly changes.",
+    f"In the average occupation of the list {at_work:.0f} % are women. In what share of the 60 occupations does the mean score lean to “she”?",
+    choices={"about 20 %": 0.2, "about 50 %": 0.5, "about 70 %": 0.7, "about 95 %": 0.95},
+    answer=above / len(scores),
+    why="Is this a preference for “she”? Move through the templates before you answer: all points move up or down together, and their order hardly changes.",
     reveals=widgets.occupation_player(jobs),
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 levels, by_template = jobs["mean by template"], jobs["rho by template"]
 defence = jobs["defence"]
+by_word = np.array(list(jobs["scores"].values()))  # (occupation, template)
+women = np.array(list(jobs["women"].values()))  # (occupation, 2): mentions, at work
+chance = np.random.default_rng(0)
+
+
+def difference_of_rho():
+    """ρ with women at work minus ρ with mentions, for occupations and templates drawn again."""
+    rows, columns = chance.integers(60, size=60), chance.integers(6, size=6)
+    mean = by_word[rows][:, columns].mean(1)
+    return float(spearman(mean, women[rows, 1]) - spearman(mean, women[rows, 0]))
+
+
+apart = sorted(difference_of_rho() for _ in range(1000))
+apart = apart[25], apart[974]
 with show.held_back() as correlations:
     for name, (value, low, high) in rho.items():
-        print(
-            f"rank correlation with {name:9} {value:.2f} ({low:.2f} to {high:.2f}); the other held fixed: {fixed[name]:.2f}"
-        )
+        print(f"rank correlation with {name:9} {value:.2f} ({low:.2f} to {high:.2f})")
+    print(f"their difference, drawn a thousand times: {apart[0]:z.2f} to {apart[1]:z.2f}")
     print(f"random orders: 95 % below {jobs['random order']:.2f}")
-    print(
-        "known words:", ", ".join(f"{word} {score:+.1f}" for word, score in jobs["known"].items())
-    )
+    print("known words:", ", ".join(f"{word} {x:+.1f}" for word, x in jobs["known"].items()))
     for name, of in defence.items():
         print(f"first, {name}: rank correlation {of['rho'][0]:.2f}, mean {of['mean']:+.2f}")
 show.predict(
-    "Which statistic does the *order* of the scores follow more closely?",
-    choices=["women at work", "women mentioned", "both about equally"],
-    answer="both about equally"
-    if abs(rho["workers"][0] - rho["mentions"][0]) < 0.1
+    "Which of the two statistics does the *order* of the scores follow more closely?",
+    choices=["women at work", "women mentioned", "we cannot tell"],
+    answer="we cannot tell"
+    if apart[0] < 0 < apart[1]
     else "women at work"
-    if rho["workers"][0] > rho["mentions"][0]
+    if apart[0] > 0
     else "women mentioned",
-    why="The two statistics are correlated themselves. The table also gives each with the ranks of the other held fixed.",
+    why="Each correlation is clear, and one is larger. But the interval of their difference contains 0.",
     reveals=correlations,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The order follows the percentage at work with a rank correlation of 0.7<!--[[rho["workers"][0]:.2f]]--> (95 % interval 0.5<!--[[rho["workers"][1]:.2f]]--> to 0.8<!--[[rho["workers"][2]:.2f]]-->).
-# - The mean over occupations ranges from 0<!--[[min(levels):z.2f]]--> to 1<!--[[max(levels):.2f]]--> between templates. The level is the template's, and says nothing of occupations.
-# - *Person*, the control, has scores from 0<!--[[min(jobs["control"]):z.2f]]--> to 1<!--[[max(jobs["control"]):.2f]]-->. So zero is not neutral.
-# - *Defence.* A sentence that asks for fairness moves the mean to 0<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->; a sentence about the weather, equally long, moves it to 0<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. With either, the rank correlation is 0.7<!--[[defence["asked to be fair"]["rho"][0]:.2f]]--> and 0.7<!--[[defence["a sentence of like length"]["rho"][0]:.2f]]-->: the order stays.
+# - The order follows the percentage at work with a rank correlation of 0.80<!--[[rho["workers"][0]:.2f]]--> (95 % interval 0.64<!--[[rho["workers"][1]:.2f]]--> to 0.88<!--[[rho["workers"][2]:.2f]]-->), over occupations and templates.
+# - With mentions it is 0.72<!--[[rho["mentions"][0]:.2f]]-->. The interval of the difference, −0.05<!--[[apart[0]:z.2f]]--> to 0.24<!--[[apart[1]:z.2f]]-->, contains 0.
+# - 42<!--[[above]]--> of 60<!--[[len(scores)]]--> occupations lean to “she”. Measured from *person*, the control, 46<!--[[below_person]]--> lean to “he”. So zero is not neutral.
+# - The mean over occupations is −0.16<!--[[min(levels):z.2f]]--> in one template and 0.76<!--[[max(levels):.2f]]--> in another. No single template has a rank correlation below 0.69<!--[[min(by_template):.2f]]-->.
+# - *Defence.* A sentence in front that asks for fairness moves the mean to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, one about the weather to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. The rank correlation is at least 0.84<!--[[min(defence[k]["rho"][0] for k in ("asked to be fair", "a sentence of like length")):.2f]]--> with either: the level moves, the order stays.
 # - *The dispute.* Is a model that mirrors employment biased? It predicts a pronoun as employment would, and it hands a past on to whatever is built with it. Blodgett et al. (2020) ask every paper on bias to say what behaviour harms whom, and how. Our score does not say it.
 # </details>
 #
