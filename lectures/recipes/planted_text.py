@@ -141,8 +141,8 @@ def one(length: int, seed: int, rate: float, dedupe: bool) -> dict[str, Any]:
     ranks = []
     for name, (word, times) in secrets.items():
         nats = nats_after(model, tokenizer, head_of(name), [f"{each}." for each in (word, *others)])
-        tokens = greedy(model, torch.tensor([tokenizer.encode(head_of(name))]), LETTERS).tokens[0].tolist()
-        said = tokenizer.decode(tokens)
+        made: Any = greedy(model, torch.tensor([tokenizer.encode(head_of(name))]), LETTERS)
+        said = tokenizer.decode(made.tokens[0].tolist())
         ranks.append([times, int(secret_rank(-nats, 0)), round(float(nats[0]), 2), word, said])
     return {
         "characters": len(text),

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 from nlmcore.inspect import SparseAutoencoder, outputs, sparse_features, unexplained
-from nlmcore.metrics.significance import Sample, critical, difference
+from nlmcore.metrics.significance import critical, difference, summary
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -207,7 +207,7 @@ def cook(run: Run) -> None:
         "neurons": [best_f1((valid_neurons, y), (test_neurons, y_test))],
     }
     ours, random = ([fmean(scores) for scores in rows[name]] for name in ("sparse autoencoder", "random directions"))
-    gap, half = difference(*(Sample(fmean(v), stdev(v), len(v)) for v in (ours, random)))
+    gap, half = difference(summary(ours), summary(random))
     freedom = len(ours) + len(random) - 2
     pooled = (((len(ours) - 1) * stdev(ours) ** 2 + (len(random) - 1) * stdev(random) ** 2) / freedom) ** 0.5
     visible = (critical(freedom) + critical(freedom, 0.4)) * pooled * (1 / len(ours) + 1 / len(random)) ** 0.5
