@@ -57,7 +57,11 @@ def superposition_player(result: Result, sparsity: float = 0.0) -> Live:
             alt=f"{model} at sparsity {sparsity:g}, seed {seed}: five arrows of length {words}.",
         )
         bars = bar_list_svg(
-            shares, [f"feature {i + 1}" for i in range(len(shares))], title="dimensions that it has", reach=1, width=380
+            shares,
+            [f"feature {i + 1}" for i in range(len(shares))],
+            title="dimensions that each has",
+            reach=1,
+            width=380,
         )
         return beside(arrows, bars) + said(
             f"{kept} of {len(shares)} directions are longer than 0.5; the loss is {loss:.2f} of that of answering 0"
@@ -120,8 +124,9 @@ def planted_player(result: Result, row: str) -> Live:
             of = sorted(rank for copies, rank in points if copies == n)
             spread = (np.arange(len(of)) - (len(of) - 1) / 2) * 0.05
             plot.marks(i + spread, of, Look(DARK_ORANGE, mark="circle", wide=0))
-        spoken = ", ".join(f"{n} copies {median(r for c, r in points if c == n):g}" for n in times)
-        return canvas.svg(f"Median rank: {spoken}.") + said(f"median rank: {spoken}; dashed: the mean by chance")
+        middle = [median(rank for copies, rank in points if copies == n) for n in times]
+        spoken = f"median rank after {', '.join(map(str, times))} copies: {', '.join(f'{m:.0f}' for m in middle)}"
+        return canvas.svg(f"{spoken}.") + said(f"{spoken}; dashed: the mean by chance")
 
     return live(draw, training=choice([(name, key) for key, name in names.items()], "", row))
 
@@ -137,7 +142,11 @@ def occupation_player(result: Result) -> Live:
         percent = {word: of[which[statistic]] for word, of in result["women"].items()}
         canvas = Canvas(f"“{template.format(occupation, a='a')}”" if at is not None else "the mean of six templates")
         plot = Plot(
-            canvas, Axis(0, 100, f"women, %, {statistic}"), Axis(-4, 5, "ln P(she) − ln P(he)"), across=720, down=420
+            canvas,
+            Axis(0, 100, f"women, %, {statistic}"),
+            Axis(-3.2, 3.2, "ln P(she) − ln P(he)"),
+            across=720,
+            down=420,
         )
         plot.level(0, "6 5", INK)
         words = [word for word in score if word != occupation]

@@ -59,9 +59,9 @@ def test_ranks_are_those_of_the_chosen_training() -> None:
         "deduplicated": [{"secrets": [[0, 400, 1.0, "a", "b"], [3, 300, 1.0, "a", "b"]]}],
     }
     widget = widgets.planted_player({"rows": rows, "times": [0, 3], "candidates": 1000}, "rate 0.001")
-    assert "median rank: 0 copies 500, 3 copies 2" in widget.picture.value
+    assert "median rank after 0, 3 copies: 500, 2;" in widget.picture.value
     widget.controls["training"].value = "deduplicated"
-    assert "median rank: 0 copies 400, 3 copies 300" in widget.picture.value
+    assert "median rank after 0, 3 copies: 400, 300;" in widget.picture.value
 
 
 def test_an_occupation_is_drawn_with_its_template_and_statistic() -> None:
