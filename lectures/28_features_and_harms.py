@@ -410,12 +410,12 @@ show.predict(
             else "correction: few",
         ]
     ),
-    why="A model of 135 million parameters is too weak to obey. That says nothing about larger ones, which do follow such orders (Greshake et al. 2023).",
+    why="This small model hardly obeys. That says nothing about larger ones: Greshake et al. (2023) made an application built on GPT-4 follow such orders.",
     reveals=live_answers,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So it believes corrections? Before we say so: what would a model do that believes nothing, and only repeats what it read last?
+# So it believes corrections? Two controls take the word *Correction* away: the same false statement after the page's fact, and the same one before it. On the first four facts the false statement is in 3<!--[[sum(arms[last]["taken"][:4])]]--> of 4 replies if it comes last and in 1<!--[[sum(arms[first]["taken"][:4])]]--> of 4 if it comes first.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as all_arms:
@@ -426,26 +426,27 @@ with show.held_back() as all_arms:
     for name, value in p.items():
         print(f"    {name:26} p = {value:.2g}")
 show.predict(
-    "Two controls without the word *Correction*: the false statement follows the page's fact, or it comes *before* the fact. In how many of forty replies to the second kind is the false statement?",
-    choices={"about 35, as before": 35, "about 20": 20, "about 5": 5},
+    "And in how many of *forty* replies is it, if it comes *first*?",
+    choices={"about 35: the first wins": 35, "about 18": 18, "about 5: the last wins": 5},
     answer=taken[first],
-    why="Compare it with the false statement in last place. The order of the sentences decides more than the word.",
+    why="Four facts suggested that the last statement wins. Forty do not. Compare the rows of the table.",
     reveals=[all_arms, widgets.page_player(facts, arms, false_pages.ARMS).opens(arm=first)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The order is obeyed in 1<!--[[taken["an order"]]]--> of 40 cases, and the false correction is taken in 30<!--[[taken["a false correction"]]]-->. A correction of a *different* fact is taken in 0<!--[[taken[different]]]-->.
-# - Without the word *Correction*, the false statement in last place is taken in 30<!--[[taken[last]]]--> cases, and in first place in 5<!--[[taken[first]]]-->. So most of the "belief" is the position.
-# - *Defences.* Told to trust the first statement, the model still takes 30<!--[[taken[trusting]]]-->. Marked as a visitor's comment, 30<!--[[taken[marked]]]-->. The page that you trust in last place leaves 5<!--[[taken[first]]]-->: it is the only one of the three that helps here, and an attacker who knows it writes last.
-# - We cannot call it an error in each case. All facts are invented, so a reader without the source cannot know which statement is right, either.
+# - With the page alone, 37<!--[[right["the page alone"]]]--> of 40 replies hold its fact. The order is obeyed in 4<!--[[taken["an order"]]]--> cases; we cannot tell its 34<!--[[right["an order"]]]--> right replies from those without it<!--[[? p["an order"] > 0.05]]-->.
+# - A false correction is in 26<!--[[taken["a false correction"]]]--> replies, and costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. A correction of a *different* fact costs none that we can see<!--[[? p["of a different fact"] > 0.05]]-->.
+# - Without the word *Correction*, the false statement is in 20<!--[[taken[last]]]--> replies if it comes last and in 18<!--[[taken[first]]]--> if it comes first. The test sees no difference between the two<!--[[? p["the fact last"] > 0.05]]-->, nor one that the word makes<!--[[? p["without the word"] > 0.05]]-->.
+# - *Defences.* Told to trust the first statement, the model takes 23<!--[[taken[trusting]]]--> false ones. If the correction is marked as a visitor's comment, it takes 25<!--[[taken[marked]]]-->. Neither helps that we can see<!--[[? min(p["told to trust the first"], p["as a comment"]) > 0.05]]-->. What works is outside the model: do not show it pages that you do not trust.
+# - With forty facts we could have missed a small difference. All facts are invented, so a reader who does not know the source cannot know which statement is right, either.
 # </details>
 #
-# **SmolLM2 hardly obeys a page. It repeats the last statement that it read, with or without the word *Correction*. A control of order changed our conclusion from belief to position.**
+# **This small model hardly obeys a page. But a false statement beside the true one costs it about half of its right answers, whatever its position, its label or our instructions. Forty facts, one wording: larger models may differ.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Our own first conclusion was "it believes corrections"; say so. What goes wrong: students generalise to large models. Forty facts, one wording, one small model.*
+# *10 minutes. We first concluded "it believes corrections" from ten facts, then "the last statement wins" from four; say so. What goes wrong: students generalise to large models, which do obey orders.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Does it know that it does not know?
@@ -531,7 +532,7 @@ print("\nlimits:", cards[0]["limits"])
 # - **Features.** More of them than dimensions, if they are sparse and the model is not linear<!--[[? kept_live == 5]]-->. A dictionary that reconstructs well is not thereby readable.
 # - **Memory.** No secret was said<!--[[? sum(said.values()) == 0]]-->, and after thirty copies half of them had rank 1<!--[[? median(ranks[30]) <= 1.5]]-->. Removing copies helped.
 # - **Stereotypes.** The order of sixty occupations follows statistics; the level follows the template.
-# - **Pages.** Orders failed on this small model; the last statement won.
+# - **Pages.** Orders failed on this small model. A false statement cost half of the right answers, and neither its position nor our warning made a difference that we could see.
 #
 # **What a model says does not show what it knows, and a first number does not show what it means. Set the control beside it first.**
 
@@ -556,8 +557,8 @@ print("\nlimits:", cards[0]["limits"])
 # 5. A model prefers “she” for 70 % of occupations. Is it biased towards women?
 # <details><summary>Answer</summary>The level depends on the template. Compare with a neutral word, and look at the order.</details>
 #
-# 6. A model repeats a false correction. Which control separates belief from position?
-# <details><summary>Answer</summary>The same two statements in the other order, without the word “correction”.</details>
+# 6. A model repeats a false correction in 3 of 4 cases. Which two controls do you ask for before you say that it believes corrections?
+# <details><summary>Answer</summary>The same statement without the word “correction”, and in the other order; and more than four cases.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 6. What goes wrong: a control that differs in two things.*
