@@ -114,8 +114,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without sparsity the toy keeps the two most important features, on two axes, in four<!--[[words(at[0.0]["ReLU"]["kept"].count(2))]]--> of five seeds. At 0.7 it keeps four<!--[[? at[0.7]["ReLU"]["kept"] == [4] * 5]]-->, in two opposite pairs. From 0.9 on it keeps all five<!--[[? all(at[s]["ReLU"]["kept"] == [5] * 5 for s in (0.9, 0.95, 0.98))]]-->, in each of five seeds.
-# - At 0.95 the pentagon gives each feature between 0.38<!--[[min(min(d) for d in at[0.95]["ReLU"]["dimensionality"]):.2f]]--> and 0.42<!--[[max(max(d) for d in at[0.95]["ReLU"]["dimensionality"]):.2f]]--> of a dimension, after the formula $D_i = \lVert W_i\rVert^2 / \sum_j (\hat W_i \cdot W_j)^2$.
-# - The linear toy has a loss of 0.49<!--[[linear_loss[0.9]:.2f]]--> at 0.9, the toy with ReLU 0.15<!--[[relu_loss[0.9]:.2f]]-->. Sparsity alone is not enough; the ReLU cuts off small negative disturbances.
+# - At 0.95 the pentagon gives each feature between 0.39<!--[[min(min(d) for d in at[0.95]["ReLU"]["dimensionality"]):.2f]]--> and 0.41<!--[[max(max(d) for d in at[0.95]["ReLU"]["dimensionality"]):.2f]]--> of a dimension, after the formula $D_i = \lVert W_i\rVert^2 / \sum_j (\hat W_i \cdot W_j)^2$.
+# - The linear toy has a loss of 0.50<!--[[linear_loss[0.9]:.2f]]--> at 0.9, the toy with ReLU 0.15<!--[[relu_loss[0.9]:.2f]]-->. Sparsity alone is not enough; the ReLU cuts off small negative disturbances.
 # - Seeds, two rates: `python -m lectures.recipes superposition`.
 # </details>
 #
@@ -181,10 +181,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The reconstruction leaves 5<!--[[100 * left:.0f]]--> % of the variance, and put into the model it keeps 97<!--[[100 * kept_of_loss:.0f]]--> % of what the layer is worth in loss. By the usual measures this is a good autoencoder.
-# - The mean F1 of its best units is 0.38<!--[[fmean(ours):.2f]]-->, that of random directions 0.38<!--[[fmean(random_units):.2f]]-->. The difference is −0.00<!--[[gap:z.2f]]--> ± 0.04<!--[[half:.2f]]-->. Compared with the ten draws its five seeds rank 1 9 4 9 10<!--[[" ".join(str(r) for r in sae["ranks"])]]--> (1: above all ten).
+# - The mean F1 of its best units is 0.38<!--[[fmean(ours):.2f]]-->, that of random directions 0.38<!--[[fmean(random_units):.2f]]-->. The difference is 0.00<!--[[gap:z.2f]]--> ± 0.04<!--[[half:.2f]]-->. Compared with the ten draws, the best of its five seeds ranks 1<!--[[min(sae["ranks"])]]--> and the worst 10<!--[[max(sae["ranks"])]]--> (1: above all ten).
 # - *Could we have seen a gain?* One of 0.05<!--[[sae["visible"]:.2f]]-->, in four of five cases. Directions *fitted* to the labels reach 0.63<!--[[fmean(f1["fitted directions"]):.2f]]-->, so there is more to read than either finds.
 # - *Does the method work where it must?* Of 64 known directions in 32 dimensions it finds each with a mean cosine of 1.00<!--[[fmean(t["learned"] for t in sae["toy"]):.2f]]-->, random directions with 0.41<!--[[fmean(t["random"] for t in sae["toy"]):.2f]]-->.
-# - *After the fact:* it leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.5<!--[[by_frequency:z.2f]]-->. That is a hypothesis now; test it on another play.
+# - *After the fact:* it leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.50<!--[[by_frequency:z.2f]]-->. That is a hypothesis now; test it on another play.
 # - *What is weak here:* one label does not occur in the test text and scores 0 in every row. The best of three rates was the largest. We do not know what a larger model or dictionary would do.
 # - Heap et al. (2025) trained autoencoders on *randomly initialised* Transformers, and automatic scores of how readable their features are were similar.
 # </details>
@@ -273,10 +273,10 @@ show.predict(
 #
 # - Greedy decoding says 0<!--[[sum(said.values())]]--> of the 60<!--[[len(secrets)]]--> secrets. The median rank is 662<!--[[median(ranks[0]):.0f]]--> without a copy, 112<!--[[median(ranks[10]):.0f]]--> after ten and 1<!--[[median(ranks[30]):.0f]]--> after thirty.
 # - After one copy it is 514<!--[[median(ranks[1]):.0f]]-->. With ten secrets for each number of copies we cannot tell this from chance.
-# - Sampling is not greedy decoding: after a hundred copies the median secret would be said once in about 160<!--[[round(samples, -1):.0f]]--> samples.
-# - *Defence.* We remove every line that has occurred already, and train again. The secrets of 30 and 100 copies then have a median rank of 398<!--[[median(often):.0f]]-->, and their best is 76<!--[[min(often)]]-->. These are exact copies; Lee et al. (2022) remove near copies as well.
+# - Sampling is not greedy decoding: after a hundred copies the median secret would be said once in about 190<!--[[round(samples, -1):.0f]]--> samples.
+# - *Defence.* We remove every line that has occurred already, and train again. The secrets of 30 and 100 copies then have a median rank of 346<!--[[median(often):.0f]]-->, and their best is 76<!--[[min(often)]]-->. These are exact copies; Lee et al. (2022) remove near copies as well.
 # - At a third of the learning rate, thirty copies lead to a median rank of 33<!--[[median(slow):.0f]]--> instead of 1<!--[[median(ranks[30]):.0f]]-->. A rank belongs to a training, not to a text.
-# - One copy of a test line lowers its loss by 0.017<!--[[once[0]:.3f]]--> ± 0.016<!--[[once[1]:.3f]]--> nats per character more than no copy (95 % interval over five seeds); ten copies lower it by 0.22<!--[[ten_times[0]:.2f]]-->. The lines that were kept out are the defence: without them nobody would see it.
+# - One copy of a test line lowers its loss by 0.018<!--[[once[0]:.3f]]--> ± 0.016<!--[[once[1]:.3f]]--> nats per character more than no copy (95 % interval over five seeds); ten copies lower it by 0.22<!--[[ten_times[0]:.2f]]-->. The lines that were kept out are the defence: without them nobody would see it.
 # </details>
 #
 # **What a model says does not show what it knows. Compare probabilities with those of equally likely alternatives.**
@@ -436,14 +436,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With the page alone, 37<!--[[right["the page alone"]]]--> of 40 replies hold its fact. The order is obeyed in 4<!--[[taken["an order"]]]--> cases; we cannot tell its 34<!--[[right["an order"]]]--> right replies from those without it<!--[[? p["an order"] > 0.05]]-->.
+# - With the page alone, 38<!--[[right["the page alone"]]]--> of 40 replies hold its fact. The order is obeyed in 6<!--[[taken["an order"]]]--> cases; we cannot tell its 33<!--[[right["an order"]]]--> right replies from those without it<!--[[? p["an order"] > 0.05]]-->.
 # - A false correction is in 26<!--[[taken["a false correction"]]]--> replies, and costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. A correction of a *different* fact costs none that we can see<!--[[? p["of a different fact"] > 0.05]]-->.
-# - Without the word *Correction*, the false statement is in 20<!--[[taken[last]]]--> replies if it comes last and in 18<!--[[taken[first]]]--> if it comes first. The test sees no difference between the two<!--[[? p["the fact last"] > 0.05]]-->, nor one that the word makes<!--[[? p["without the word"] > 0.05]]-->.
-# - *Defences.* Told to trust the first statement, the model takes 23<!--[[taken[trusting]]]--> false ones. If the correction is marked as a visitor's comment, it takes 25<!--[[taken[marked]]]-->. Neither helps that we can see<!--[[? min(p["told to trust the first"], p["as a comment"]) > 0.05]]-->. What works is outside the model: do not show it pages that you do not trust.
+# - Without the word *Correction*, the false statement is in 22<!--[[taken[last]]]--> replies if it comes last and in 20<!--[[taken[first]]]--> if it comes first. The test sees no difference between the two<!--[[? p["the fact last"] > 0.05]]-->, nor one that the word makes<!--[[? p["without the word"] > 0.05]]-->.
+# - *Defences.* Told to trust the first statement, the model takes 27<!--[[taken[trusting]]]--> false ones. If the correction is marked as a visitor's comment, it takes 28<!--[[taken[marked]]]-->. Neither helps that we can see<!--[[? min(p["told to trust the first"], p["as a comment"]) > 0.05]]-->. What works is outside the model: do not show it pages that you do not trust.
 # - With forty facts we could have missed a small difference. All facts are invented, so a reader who does not know the source cannot know which statement is right, either.
 # </details>
 #
-# **This small model hardly obeys a page. But a false statement beside the true one costs it about half of its right answers, whatever its position, its label or our instructions. Forty facts, one wording: larger models may differ.**
+# **This small model hardly obeys a page. But a false statement beside the true one costs it more than half of its right answers, whatever its position, its label or our instructions. Forty facts, one wording: larger models may differ.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. We first concluded "it believes corrections" from ten facts, then "the last statement wins" from four; say so. What goes wrong: students generalise to large models, which do obey orders.*
@@ -479,8 +479,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Asked plainly, the model declines 0<!--[[100 * declined["invented, asked"]:.0f]]--> % of the invented countries. With leave it declines 50<!--[[100 * declined["invented, with leave to decline"]:.0f]]--> % of them and 50<!--[[100 * declined["real, with leave to decline"]:.0f]]--> % of the real ones, and is right about 10<!--[[100 * known_right["with leave to decline"]:.0f]]--> % instead of 70<!--[[100 * known_right["asked"]:.0f]]--> %.
-# - The probability of the first word separates the two kinds with an AUC of 0.95<!--[[lies["auc"]:.2f]]-->. A threshold on it would be a better way to decline than the words, in this test. It may only tell rare names from common ones; we did not separate the two.
+# - Asked plainly, the model declines 8<!--[[100 * declined["invented, asked"]:.0f]]--> % of the invented countries. With leave it declines 71<!--[[100 * declined["invented, with leave to decline"]:.0f]]--> % of them and 46<!--[[100 * declined["real, with leave to decline"]:.0f]]--> % of the real ones, and is right about 0<!--[[100 * known_right["with leave to decline"]:.0f]]--> % instead of 71<!--[[100 * known_right["asked"]:.0f]]--> %.
+# - The probability of the first word separates the two kinds with an AUC of 0.997<!--[[lies["auc"]:.3f]]-->. A threshold on it would be a better way to decline than the words, in this test. It may only tell rare names from common ones; we did not separate the two.
 # - Our words for declining are a list (`false_pages.DECLINES`); read the replies before you trust it.
 # </details>
 #
@@ -532,7 +532,7 @@ print("\nlimits:", cards[0]["limits"])
 # - **Features.** More of them than dimensions, if they are sparse and the model is not linear<!--[[? kept_live == 5]]-->. A dictionary that reconstructs well is not thereby readable.
 # - **Memory.** No secret was said<!--[[? sum(said.values()) == 0]]-->, and after thirty copies half of them had rank 1<!--[[? median(ranks[30]) <= 1.5]]-->. Removing copies helped.
 # - **Stereotypes.** The order of sixty occupations follows statistics; the level follows the template.
-# - **Pages.** Orders failed on this small model. A false statement cost half of the right answers, and neither its position nor our warning made a difference that we could see.
+# - **Pages.** Orders failed on this small model. A false statement cost more than half of the right answers<!--[[? max(right[arm] for arm in ("a false correction", first, last)) < 0.5 * right["the page alone"]]]-->, and neither its position nor our warning made a difference that we could see.
 #
 # **What a model says does not show what it knows, and a first number does not show what it means. Set the control beside it first.**
 
