@@ -6,7 +6,7 @@ import pytest
 def test_the_live_toy_is_one_of_the_stored_kind(ran: dict) -> None:
     stored = ran["at"][0.9]["ReLU"]
     assert ran["kept_live"] in stored["kept"]
-    shares = ran["dimensionality"](ran["toy"].weight)[0]
+    shares = ran["dimensionality"](ran["toy"].weight.detach())[0]
     assert float(shares.sum()) == pytest.approx(2, abs=0.05)
 
 
