@@ -45,8 +45,8 @@ from nlmcore.metrics import mean_interval
 from nlmcore.metrics.significance import spearman
 from nlmcore.pretrained import smollm2
 
-torch.set_num_threads(1)
 torch.set_grad_enabled(False)  # but for one cell of section 1
+torch.set_num_threads(1)
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
