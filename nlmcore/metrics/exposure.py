@@ -3,8 +3,8 @@
     exposure(s) = log₂ |R| − log₂ rank(s),     rank(s) = 1 + the number of r in R with log P(r) > log P(s)
 
 Source: Carlini et al. (2019), "The Secret Sharer", section 4. R are the secrets that could have been chosen, s among
-them. For a secret that was not in the text the rank is uniform, so its mean exposure is about log₂ e = 1.4 bits; log₂ |R| is
-the most that |R| candidates can show. Departs from the paper: R is a random sample of the possible secrets, with s added;
+them. For a secret that was not in the text the rank is uniform, so its mean exposure is about log₂ e = 1.4 bits. The
+largest exposure is log₂ |R|. Departs from the paper: R is a random sample of the possible secrets, with s added;
 equal probabilities share the mean of their ranks.
 """
 
