@@ -677,6 +677,7 @@ show.predict(
 # - Strength 2 moves no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). Added to *plural* nouns, it moves them back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
 # - 10 units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
 # - A random set of 10,000 units moves them up to 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so large sets prove nothing.
+# - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
 # </details>
 #
 # **One direction moves the number of a noun. The best-ranked neuron alone does not; the best hundred together do.**

@@ -209,6 +209,14 @@ LIMIT = 3_000_000
 """Bytes that a checkpoint may have."""
 
 
+USE = "teaching: to be run, opened and compared in this course; not a source of facts, and for no decision about people"
+LIMITS = (
+    "repeats the words, the errors and the views of its training data, and may know parts of it by heart, as"
+    " `python -m lectures.recipes planted_text` measures for one model; not measured for groups of people or texts"
+)
+"""What every card says of its model (Mitchell et al. 2019, intended use; caveats and recommendations)."""
+
+
 def compared_with(name: str, recipe: str, folder: Path) -> Checkpoint:
     """The checkpoint of another recipe. Raises MissingCheckpoint, naming the command, if it is not there."""
     if name not in names(folder):
@@ -253,6 +261,8 @@ def save_checkpoint(
     card = {
         "name": name,
         **facts,
+        "use": USE,
+        "limits": LIMITS,
         "model": type(model).__name__,
         "config": config,
         "parameters": sum(p.numel() for p in model.parameters()),

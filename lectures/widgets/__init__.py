@@ -16,6 +16,7 @@ from lectures.widgets.cheaper_attention import *
 from lectures.widgets.decoding import *
 from lectures.widgets.do_modifications_transfer import *
 from lectures.widgets.encoder_decoder_transformers import *
+from lectures.widgets.features_and_harms import *
 from lectures.widgets.gates import *
 from lectures.widgets.inside_a_real_model import *
 from lectures.widgets.language_models import *

@@ -5,6 +5,8 @@
 `attribution`  a logit as a sum over sublayers and heads; how large what each part adds is
 `switches`     heads and networks switched off, one set after another, as fast as a reader presses them
 `heads`        what heads attend to: the previous token, the token after the last occurrence, the first token
+`superposition` a toy that stores more features than it has dimensions
+`sparse_autoencoder` looks for features in activations
 """
 
 from nlmcore.inspect.attribution import Sizes, direct_logits, sizes
@@ -12,6 +14,8 @@ from nlmcore.inspect.heads import attention_at, first_token_score, induction_sco
 from nlmcore.inspect.patching import patch, restore_each
 from nlmcore.inspect.places import Place, head, neurons
 from nlmcore.inspect.recording import Branch, Tape, capture, outputs, pathway
+from nlmcore.inspect.sparse_autoencoder import SparseAutoencoder, keep_largest, unexplained
+from nlmcore.inspect.superposition import ToyAutoencoder, dimensionality, sparse_features
 from nlmcore.inspect.switches import Part, Switches, ablation
 
 __all__ = [
@@ -19,15 +23,19 @@ __all__ = [
     "Part",
     "Place",
     "Sizes",
+    "SparseAutoencoder",
     "Switches",
     "Tape",
+    "ToyAutoencoder",
     "ablation",
     "attention_at",
     "capture",
+    "dimensionality",
     "direct_logits",
     "first_token_score",
     "head",
     "induction_score",
+    "keep_largest",
     "neurons",
     "outputs",
     "patch",
@@ -36,4 +44,6 @@ __all__ = [
     "repeated",
     "restore_each",
     "sizes",
+    "sparse_features",
+    "unexplained",
 ]

@@ -2,11 +2,12 @@
 
 `likelihood` asks any language model for the probability of a text, `bleu` compares strings by their n-grams,
 `edits` counts insertions, deletions and substitutions, `intervals` says how sure a mean of a few runs is,
-`significance` which differences between many means are real.
+`significance` which differences between many means are real, `exposure` how well a model knows a secret of its text.
 """
 
 from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
 from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
+from nlmcore.metrics.exposure import exposure, secret_rank
 from nlmcore.metrics.intervals import bootstrap_interval, mean_interval
 from nlmcore.metrics.likelihood import Likelihood, bits_per_character, log_likelihood, perplexity
 
@@ -17,9 +18,11 @@ __all__ = [
     "corpus_bleu",
     "edit_distance",
     "error_rate",
+    "exposure",
     "log_likelihood",
     "mean_interval",
     "perplexity",
+    "secret_rank",
     "sequence_error_rate",
     "tokenize_13a",
 ]

@@ -167,6 +167,20 @@ def paired(
     return compared, Layout(sd, freedom, seeds, apart)
 
 
+def mcnemar(first: Sequence[bool | int], second: Sequence[bool | int]) -> float:
+    """p of the hypothesis that two ways to answer the same questions are right equally often (McNemar 1947, exact).
+
+    Only questions that one way alone gets right count: of n such, k for the first, 2 P(X ≤ min(k, n − k)) with
+    X ~ Binomial(n, 1/2). Raises ValueError unless both answered the same number of questions.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"both must answer the same questions, got {len(first)} and {len(second)}")
+    one = sum(bool(a) and not b for a, b in zip(first, second, strict=True))
+    other = sum(bool(b) and not a for a, b in zip(first, second, strict=True))
+    n = one + other
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(min(one, other) + 1)) / 2**n)
+
+
 def ranks(values: ArrayLike) -> np.ndarray:
     """From 1, along the last axis; equal values share the mean of their ranks."""
     x = np.asarray(values, dtype=float)

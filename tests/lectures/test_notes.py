@@ -22,6 +22,7 @@ WRITTEN = (
     "scale",
     "assistant",
     "memory_without_attention",
+    "features_and_harms",
 )
 """The lectures whose notes are complete."""
 

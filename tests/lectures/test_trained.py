@@ -210,6 +210,7 @@ def test_a_committed_card_says_how_it_was_made(name):
         assert card[said], said
     assert {"seed", "machine", "torch"} <= set(card["made_by"])
     assert {"source", "split"} <= set(card["data"])
+    assert {"use", "limits"} <= set(card)
 
 
 @pytest.mark.alone

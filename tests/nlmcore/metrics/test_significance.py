@@ -1,5 +1,6 @@
 """Tests of means against tables and by hand; corrections for their number; correlations of ranks."""
 
+import itertools
 import random
 
 import pytest
@@ -10,6 +11,7 @@ from nlmcore.metrics.significance import (
     critical,
     difference,
     holm,
+    mcnemar,
     paired,
     rank_correlation,
     ranks,
@@ -117,3 +119,18 @@ def test_equal_rows_are_seldom_told_apart() -> None:
 def test_a_pair_needs_the_same_seeds() -> None:
     with pytest.raises(ValueError, match=r"it has 2, they \{'a': 3\}"):
         paired([1.0, 2.0], {"a": [1.0, 2.0, 3.0]})
+
+
+def test_mcnemar_counts_what_only_one_gets_right() -> None:
+    for first, second in (
+        ([1, 1, 1, 0, 0, 1], [0, 0, 1, 1, 0, 0]),
+        ([1] * 8 + [0] * 5, [0] * 8 + [1] + [0] * 4),
+        ([1, 0], [1, 0]),
+    ):
+        apart = [a - b for a, b in zip(first, second, strict=True) if a != b]
+        signs = list(itertools.product((1, -1), repeat=len(apart)))
+        as_far = sum(abs(sum(s)) >= abs(sum(apart)) for s in signs)
+        assert mcnemar(first, second) == pytest.approx(as_far / len(signs))
+        assert mcnemar(second, first) == mcnemar(first, second)
+    with pytest.raises(ValueError, match="same questions, got 1 and 2"):
+        mcnemar([1], [1, 0])
