@@ -8,8 +8,9 @@ The teacher is `char_gpt`, the student has two layers of width 64. Every arm rea
     shuffled    the teacher's probabilities, all but the largest permuted at each position (Furlanello et al. 2018)
     more text   as alone, on sixty times as much text, about as much as the teacher was trained on
 
-The teacher's reading takes time, so the arms without a teacher get more steps, at least as many as it costs. Each arm runs at
-the rate that its first seed chooses on a dev play; the loss is that of a test play. A student also serves as a draft
+The teacher's reading takes time, so the arms without a teacher get more steps, at least as many as it costs. The
+first two arms run at the rate that their first seed chooses on a dev play, a control at the rate of one of these; the
+loss is that of a test play. A student also serves as a draft
 for the teacher: a drafted character is accepted with probability Σ_v min(p_v, q_v) (Leviathan et al. 2023, section 3.2).
 """
 
@@ -36,6 +37,8 @@ SMOOTHING = 0.1
 SETTING = Setting(500, 12, (0.004, 0.01, 0.025), weights="{seed}", quick=(3, 2))
 TAUGHT = 400
 """Steps of the arms with a teacher."""
+SAME_RATE = {"smoothed": "alone", "shuffled": "taught", "more text": "alone"}
+"""Controls, and the arm whose rate they get."""
 CONFIG = {
     "d_model": 64,
     "n_heads": 4,
@@ -171,7 +174,8 @@ def cook(run: Run) -> None:
         )
         setting = Setting(**(vars(SETTING) | {"steps": steps, "name": arm + "-{seed}-{rate}"}))
         experiment = Experiment(run, task, setting)
-        rows[arm] = {"steps": steps, **experiment.at_best_rate(arm, student)}
+        known_rate = (rows[SAME_RATE[arm]]["rate"],) if arm in SAME_RATE else ()
+        rows[arm] = {"steps": steps, **experiment.at_best_rate(arm, student, known_rate)}
         if arm in ("alone", "taught"):
             model, _ = experiment.trained(arm, student, 0, rows[arm]["rate"])
             prompts = held["test"][:: run.size(15, 2), :16]

@@ -44,6 +44,7 @@ def place(tmp_path_factory):
 DEAR = {
     "attention_rank",
     "capital_facts",
+    "distillation",
     "dullness",
     "early_lens",
     "edit",
@@ -69,6 +70,7 @@ DEAR = {
     "preference_tuning",
     "pretraining",
     "pronunciation",
+    "rounding",
     "senses",
     "still_missing",
     "thought_vector",
