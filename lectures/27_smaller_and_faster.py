@@ -36,6 +36,8 @@ from statistics import fmean
 import torch
 
 from lectures import show, stored, widgets
+from lectures.recipes.distillation import HELD, TEXT, TIME
+from lectures.recipes.positions import floors
 from lectures.recipes.rounding import nats, stretches, weights_of, windows
 from lectures.recipes.texts import plays
 from lectures.trained import checkpoint
@@ -201,8 +203,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 3 bits cost SmolLM2 1.5<!--[[three[SMOL]:.1f]]--> nats per token; its perplexity on these passages rises from 40<!--[[perplexity[4]:.0f]]--> to 170<!--[[perplexity[3]:.0f]]-->.
-# - A token has 2.8<!--[[models[SMOL]["characters per token"]:.1f]]--> characters. Per character the cost is still 40<!--[[per_character / three[OURS]:.0f]]--> times that of `char_gpt`.
+# - 3 bits cost SmolLM2 1.3<!--[[three[SMOL]:.1f]]--> nats per token; its perplexity on these passages rises from 45<!--[[perplexity[4]:.0f]]--> to 162<!--[[perplexity[3]:.0f]]-->.
+# - A token has 2.8<!--[[models[SMOL]["characters per token"]:.1f]]--> characters. Per character the cost is still 36<!--[[per_character / three[OURS]:.0f]]--> times that of `char_gpt`.
 # - With 2 bits SmolLM2 is worse than a guess among its 49,152<!--[[smol.vocab_size:,]]--> tokens<!--[[? perplexity[2] > smol.vocab_size]]-->.
 # - One text, two models. They differ in size, depth, training and tokens, so the factor says nothing about any one of these.
 # </details>
@@ -215,7 +217,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. The size of the error, or its form?
 #
-# Rounding errors are no random numbers: they depend on the weight, and all lie within half a step. Does this form matter? As a **control** we add normal noise with the same standard deviation to each matrix instead of rounding it.
+# Rounding errors are not random. They depend on the weight, and all lie within half a step. Does this form matter? As a **control** we add normal noise with the same standard deviation to each matrix instead of rounding it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 noise = {name: cost(name, "noise of 3 bits") for name in models}
@@ -234,7 +236,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # If the size decides, then everything depends on the step. If errors are spread evenly over a step, their standard deviation is $d / \sqrt{12}$. A step is the range of the weights that share it, divided by 15. So a scale for a whole matrix is as coarse as its
-# largest weight demands. In SmolLM2 the largest weight of one matrix is 47<!--[[max(models[SMOL]["largest over deviation"].values()):.0f]]--> standard deviations away from zero, in `char_gpt` 7<!--[[max(models[OURS]["largest over deviation"].values()):.0f]]-->. Such a weight is an **outlier**.
+# largest weight demands. In SmolLM2 the largest weight of one matrix is 7<!--[[max(models[SMOL]["largest over deviation"].values()):.0f]]--> standard deviations away from zero, in `char_gpt` 7<!--[[max(models[OURS]["largest over deviation"].values()):.0f]]-->. Such a weight is an **outlier**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 SCALES = {"a block of 32": "block", "a row": "row", "the matrix": "matrix"}
@@ -270,7 +272,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Noise costs `char_gpt` 0.011<!--[[noise[OURS][0]:.3f]]--> nats and rounding 0.013<!--[[three[OURS]:.3f]]-->; the intervals overlap<!--[[? not apart(noise[OURS], cost(OURS, "block, 3 bits"))]]-->. In SmolLM2 it is 1.4<!--[[noise[SMOL][0]:.1f]]--> and 1.5<!--[[three[SMOL]:.1f]]-->.
+# - Noise costs `char_gpt` 0.011<!--[[noise[OURS][0]:.3f]]--> nats and rounding 0.013<!--[[three[OURS]:.3f]]-->; the intervals overlap<!--[[? not apart(noise[OURS], cost(OURS, "block, 3 bits"))]]-->. In SmolLM2 it is 1.1<!--[[noise[SMOL][0]:.1f]]--> and 1.3<!--[[three[SMOL]:.1f]]-->.
 # - A scale per row costs more than one per block, and one per matrix more again, in both models<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->.
 # - Keeping the largest 0.5 % lowers the cost of one scale per matrix from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`. As many *random* weights leave it where it is<!--[[? not apart(cost(OURS, as_many), cost(OURS, "matrix, 4 bits")) and apart(cost(OURS, spared), cost(OURS, as_many))]]-->. So the outliers are the cause of this cost.
 # - SpQR (Dettmers et al. 2023) keeps outliers apart in just this way; GPTQ (Frantar et al. 2023) lets the weights that are not yet rounded make up for the error of those that are. Both ask about the *output* of a layer, not about the weights. We did not try them.
@@ -323,7 +325,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 4 layers of SmolLM2 cost 0.13<!--[[four_of_thirty:.2f]]--> nats per token on average over three draws, more than all 4 of `char_gpt`, per character as well<!--[[? four_of_thirty / models[SMOL]["characters per token"] > 2 * three[OURS]]]-->. So depth alone does not explain the factor.
+# - 4 layers of SmolLM2 cost 0.12<!--[[four_of_thirty:.2f]]--> nats per token on average over three draws, more than all 4 of `char_gpt`, per character as well<!--[[? four_of_thirty / models[SMOL]["characters per token"] > 2 * three[OURS]]]-->. So depth alone does not explain the factor.
 # - What does? More training per parameter, tokens instead of characters, outliers, the gated network, a start that is rounded already: all differ, and we tested none of them. **We do not know why.**
 # - Which matrices suffer most from 2 bits? In `char_gpt` those into the hidden units<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, in SmolLM2 queries, keys and values<!--[[? order[SMOL][0] == "attention.projection"]]-->. The output of attention is last in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->. Two models, two orders, so there is no rule here: measure your own.
 # </details>
@@ -331,7 +333,7 @@ show.predict(
 # **What a model tolerates has to be measured on that model.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Collect explanations on the board before the question, and ask for a test of each. What goes wrong: "larger models are more fragile". We have two models; published work finds larger models of one family easier to round (Dettmers & Zettlemoyer 2023).*
+# *7 minutes. Collect explanations on the board before the question, and ask for a test of each. What goes wrong: "larger models are more fragile". We have two models, and they differ in everything.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Leave weights out
@@ -368,7 +370,7 @@ show.predict(
 #
 # - Half of the weights left out, 9 bits, cost 0.07<!--[[cost(OURS, "pruned, 9 bits")[0]:.2f]]--> nats; three quarters, 5 bits, cost 0.81<!--[[cost(OURS, "pruned, 5 bits")[0]:.2f]]-->. Rounding is better at each of these sizes<!--[[? all(apart(cost(OURS, f"pruned, {b} bits"), cost(OURS, f"block, {int(b) - 1} bits")) and cost(OURS, f"pruned, {b} bits")[0] > cost(OURS, f"block, {int(b) - 1} bits")[0] for b in left_out)]]-->.
 # - Choosing by size matters: a *random* half costs 1.6<!--[[cost(OURS, "random half pruned")[0]:.1f]]--> nats.
-# - **Section 4 has a limit.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->, less than half<!--[[? 2 * cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero; whether that is the reason we did not test.
+# - **Section 4 has a limit.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->; the intervals are apart<!--[[? cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero; whether that is the reason we did not test.
 # - Han et al. train the weights that are left, several times over. That may change the order; we did not.
 # </details>
 #
@@ -393,7 +395,6 @@ arms, tests, costs = study["rows"], study["against alone"], study["costs"]
 ABOUT = {
     "alone": "the text itself",
     "taught": "the teacher's probabilities",
-    "smoothed": "the text, 0.1 spread evenly",
     "shuffled": "the teacher's, all but the largest shuffled",
     "more text": "sixty times as much text",
 }
@@ -402,6 +403,12 @@ seconds = {
     + of["steps"] * costs["taught" if arm in ("taught", "shuffled") else "alone"]
     for arm, of in arms.items()
 }
+test_play = torch.tensor(letters.encode(plays().test[0][: 2 * HELD * TIME]))
+held = test_play.unfold(0, TIME + 1, TIME)[:HELD]
+few = torch.tensor(letters.encode("".join(plays().train)[:TEXT]))
+pairs = floors(few, held, letters.vocab_size)[
+    "pairs of characters"
+]  # the floor, on the same text
 with show.held_back() as arms_told:
     print(f"{'trained on':46}{'steps':>6}{'seconds':>9}{'test loss':>11}   less the text itself")
     for arm, words_ in ABOUT.items():
@@ -409,7 +416,7 @@ with show.held_back() as arms_told:
         print(
             f"{words_:46}{arms[arm]['steps']:>6}{seconds[arm]:>9.1f}{fmean(arms[arm]['test']):>11.3f}   {gap}"
         )
-    print(f"the teacher: {study['teacher']['test']:.3f}")
+    print(f"the teacher: {study['teacher']['test']:.3f}; pairs of letters, counted: {pairs:.3f}")
 show.predict(
     f"The student reads {study['characters']['text']:,} characters, with a teacher for {arms['taught']['steps']} steps or without one for {arms['alone']['steps']}, in about the same time. Which has the lower loss on a test play?",
     choices=["the one without", "no difference that five seeds see", "the one with a teacher"],
@@ -423,7 +430,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Three controls ask *what* the teacher gives. Smoothed labels are soft, but know nothing. Shuffled probabilities (after Furlanello et al. 2018) keep the teacher's confidence and its first choice, and lose what it says about the others. More text gives the student what the
+# Two controls ask *what* the teacher gives. Shuffled probabilities (after Furlanello et al. 2018) keep the teacher's confidence and its first choice, and lose what it says about the others. More text gives the student what the
 # teacher was trained on.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -437,23 +444,15 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 drafts = study["drafts"]
-with show.held_back() as drafts_told:
-    for arm in drafts:
-        way = drafts[arm]["draft"]
-        print(
-            f"draft {arm:7} accepted {fmean(arms[arm]['accepted']):.3f}; {way['calls']:.2f} calls of the teacher and {way['milliseconds']:.1f} ms per letter"
-        )
-    plain = drafts["taught"]["plain"]
-    print(
-        f"no draft      {plain['calls']:.2f} calls and {plain['milliseconds']:.1f} ms per letter"
-    )
-show.predict(
-    "With the taught student as a draft, how many calls of the teacher does one letter take?",
-    choices={"0.2": 0.2, "0.45": 0.45, "0.95": 0.95},
-    answer=drafts["taught"]["draft"]["calls"],
-    why="More than half of the letters are accepted, and each call adds one letter of the teacher's own.",
-    reveals=drafts_told,
+plain = drafts["taught"]["plain"]
+print(
+    f"no draft      {plain['calls']:.2f} calls of the teacher and {plain['milliseconds']:.1f} ms per letter"
 )
+for arm, of in drafts.items():
+    way = of["draft"]
+    print(
+        f"draft {arm:7} {way['calls']:.2f} calls of the teacher and {way['milliseconds']:.1f} ms per letter; accepted {fmean(arms[arm]['accepted']):.3f}"
+    )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # DRAFTS
@@ -511,7 +510,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The activations take 40<!--[[measured / 1e6:.0f]]--> MB, the rest 13<!--[[fixed / 1e6:.0f]]--> MB. A quarter of the text takes about a quarter of the memory<!--[[? abs(measured / short - 4) < 0.2]]-->: attention keeps no matrix of $n^2$ weights here, since its fused kernel computes them again.
-# - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of width $D$ per layer and token. The measurement of 19.3<!--[[vectors:.1f]]--> also has the logits. Other blocks keep other numbers, so read the other models' bars as an estimate.
+# - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of width $D$ per layer and token. The measurement of 19.3<!--[[vectors:.1f]]--> also has the logits. Other blocks keep more or fewer vectors, so read the other models' bars as an estimate.
 # - **bfloat16** has 16 bits, 8 of them for the exponent. Small updates would be lost in such weights, so a copy in 32 bits is kept (Micikevicius et al. 2018): $2 + 4 + 2 + 8 = 16$ bytes, as before (Rajbhandari et al. 2020). Only the activations halve.
 # - **Checkpointing** keeps the input of each layer and computes the rest again (Chen et al. 2016): one more forward pass for a fraction of the activations.
 # </details>
@@ -525,7 +524,7 @@ show.predict(
 # ## How many bits?
 #
 # - **The model that you use** keeps 4 bits of each weight in its matrices, 5 with their share of step and minimum. What that cost its makers' model we could not measure.
-# - **Fewer bits** cost what the error of that size costs *this* model. 3 bits cost ours 0.01<!--[[three[OURS]:.2f]]--> nats per token, SmolLM2 1.5<!--[[three[SMOL]:.1f]]-->. Depth alone does not explain the factor, and we do not know what does.
+# - **Fewer bits** cost what the error of that size costs *this* model. 3 bits cost ours 0.01<!--[[three[OURS]:.2f]]--> nats per token, SmolLM2 1.3<!--[[three[SMOL]:.1f]]-->. Depth alone does not explain the factor, and we do not know what does.
 # - **The step** decides the size of the error, and one outlier decides the step. So weights share scales in small blocks.
 # - **Without further training**, rounding beats pruning at equal storage by far.
 # CLOSING
@@ -609,6 +608,6 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 # - **checkpointing**: activations are computed again in the backward pass instead of kept.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Ben Allal et al. (2025), SmolLM2. Gerganov et al., ggml and llama.cpp (the format of the blocks). Dettmers, Lewis, Belkada & Zettlemoyer (2022), LLM.int8(). Dettmers et al. (2023), SpQR. Dettmers & Zettlemoyer (2023), The case for 4-bit precision. Frantar, Ashkboos, Hoefler
-# & Alistarh (2023), GPTQ. Han, Pool, Tran & Dally (2015), Learning both weights and connections for efficient neural networks. Hinton, Vinyals & Dean (2015), Distilling the knowledge in a neural network. Furlanello et al. (2018), Born-again neural networks. Szegedy et al. (2016), Rethinking the Inception architecture (label smoothing). Leviathan,
+# **Sources.** Ben Allal et al. (2025), SmolLM2. Gerganov et al., ggml and llama.cpp (the format of the blocks). Dettmers, Lewis, Belkada & Zettlemoyer (2022), LLM.int8(). Dettmers et al. (2023), SpQR. Frantar, Ashkboos, Hoefler
+# & Alistarh (2023), GPTQ. Han, Pool, Tran & Dally (2015), Learning both weights and connections for efficient neural networks. Hinton, Vinyals & Dean (2015), Distilling the knowledge in a neural network. Furlanello et al. (2018), Born-again neural networks. Leviathan,
 # Kalman & Matias (2023), Fast inference from Transformers via speculative decoding. Micikevicius et al. (2018), Mixed precision training. Rajbhandari et al. (2020), ZeRO. Chen et al. (2016), Training deep nets with sublinear memory cost.

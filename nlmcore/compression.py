@@ -28,6 +28,8 @@ from torch import Tensor
 
 from nlmcore.checks import Probability, Size, checked
 
+__all__ = ["BLOCK", "Quantised", "dequantise", "pruned", "quantise", "replaced", "rounded"]
+
 BLOCK = 32
 """Weights that share a scale in a GGUF file."""
 

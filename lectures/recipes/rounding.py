@@ -85,8 +85,16 @@ def without(_: str, w: Tensor, share: float, generator: torch.Generator) -> Tens
     return w.flatten().index_fill(0, gone, 0.0).view(w.shape)
 
 
+def _smallest_out(_: str, w: Tensor, share: float) -> Tensor:
+    return pruned(w, share)
+
+
 def only(change: Change, where: Callable[[str], bool]) -> Change:
     return lambda name, w: change(name, w) if where(name) else w
+
+
+def _is_in(part: str, name: str) -> bool:
+    return part in name
 
 
 def in_layers(layers: set[int]) -> Callable[[str], bool]:
@@ -108,8 +116,8 @@ def settings(n_layers: int) -> dict[str, Change]:
     found["noise of 3 bits"] = partial(with_noise, bits=3, generator=chance())
     found["matrix, 4 bits, largest spared"] = partial(sparing, bits=4, share=SPARED)
     found["matrix, 4 bits, random spared"] = partial(sparing, bits=4, share=SPARED, generator=chance())
-    found |= {f"{part}, 2 bits": only(at(2), lambda name, part=part: part in name) for part in PARTS}  # type: ignore[misc]
-    found |= {f"pruned, {bits} bits": lambda _, w, share=share: pruned(w, share) for bits, share in PRUNED.items()}
+    found |= {f"{part}, 2 bits": only(at(2), partial(_is_in, part)) for part in PARTS}
+    found |= {f"pruned, {bits} bits": partial(_smallest_out, share=share) for bits, share in PRUNED.items()}
     found["random half pruned"] = partial(without, share=0.5, generator=chance())
     for draw in range(3):
         order = torch.randperm(n_layers, generator=chance(draw)).tolist()

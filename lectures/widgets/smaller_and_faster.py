@@ -69,32 +69,23 @@ def cost_of_bits(models: Mapping[str, Any]) -> Live:
     """Rise of the loss over bits per weight; models: as in the result `rounding`."""
     groups = {"a block of 32": "block", "a row": "row", "the whole matrix": "matrix"}
 
-    def draw(group: str, model: str) -> str:
-        shown = {name: of for name, of in models.items() if model in (name, "both")}
-        canvas = Canvas("", size=16)
-        keys = {name: look for name, look in looks(models, marks=("circle", "square")).items() if name in shown}
-        y = Axis(
-            FLOOR, 20, "rise of the loss, nats per token", {10.0**k: f"{10.0**k:g}" for k in range(-4, 2)}, log=True
-        )
+    def draw(group: str) -> str:
+        canvas, told = Canvas("", size=16), []
+        keys = looks(models, marks=("circle", "square"))
+        powers = {10.0**k: f"{10.0**k:g}" for k in range(-4, 2)}
+        y = Axis(FLOOR, 20, "rise of the loss, nats per token", powers, log=True)
         plot = Plot(canvas, Axis(8.4, 1.6, "bits b"), y, across=760, down=400, keys=keys)
-        told = []
-        for name, of in shown.items():
-            rows = [
-                (int(key.split(", ")[1][0]), row["rise"]) for key, row in of["rows"].items() if _is(key, groups[group])
-            ]
-            plot.line([b for b, _ in rows], [max(rise[0], FLOOR) for _, rise in rows], keys[name])
-            for b, (_, low, high) in rows:
+        for name, of in models.items():
+            found = {int(key[-6]): row["rise"] for key, row in of["rows"].items() if _is(key, groups[group])}
+            heights = [max(rise[0], FLOOR) for rise in found.values()]
+            plot.line(list(found), heights, keys[name])
+            for b, (_, low, high) in found.items():
                 plot.stroke(b, max(low, FLOOR), max(high, FLOOR), keys[name])
-            plot.marks([b for b, _ in rows], [max(rise[0], FLOOR) for _, rise in rows], keys[name])
-            told.append(f"{name}: " + ", ".join(f"{b} bits {rise[0]:.4f}" for b, rise in rows))
+            plot.marks(list(found), heights, keys[name])
+            told.append(f"{name}: " + ", ".join(f"{b} bits {rise[0]:z.4f}" for b, rise in found.items()))
         return canvas.svg(f"Rise of the loss, one scale for {group}. {'; '.join(told)}.") + said("; ".join(told))
 
-    return live(
-        draw,
-        rows=[["group"], ["model"]],
-        group=choice(groups, "one scale for"),
-        model=choice(["both", *models], "model"),
-    )
+    return live(draw, group=choice(groups, "one scale for"))
 
 
 def _is(setting: str, group: str) -> bool:
@@ -126,7 +117,7 @@ def memory_counter(sizes: Mapping[str, TrainingSize]) -> Live:
         size, (each, activation) = sizes[model], BYTES[precision]
         vectors = size.layers + VECTORS_KEPT if again else size.layers * VECTORS_KEPT
         kept = [n * size.parameters for n in each] + [activation * tokens * vectors * size.width]
-        labels = ["weights", "weights in 32 bits", "gradients", "AdamW's two moments", "activations"]
+        labels = ["weights", "their copy in 32 bits", "gradients", "AdamW's two moments", "activations"]
         told = [bytes_told(n) for n in kept]
         words = f"together {bytes_told(sum(kept))}; activations are {kept[-1] / sum(kept):.0%} of it"
         picture = bar_list_svg(
