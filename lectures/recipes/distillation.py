@@ -1,15 +1,14 @@
-"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Four arms, five seeds.
+"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Three arms, five seeds.
 
 The teacher is `char_gpt`, the student has two layers of width 64. Every arm reads windows of 96 characters:
 
     alone       the text's own next character
     taught      the teacher's probabilities of it (Hinton et al. 2015), computed once for the whole text
-    shuffled    the teacher's probabilities, all but the largest permuted at each position (Furlanello et al. 2018)
     more text   as alone, on sixty times as much text, about as much as the teacher was trained on
 
 The teacher's reading takes time, so the arms without a teacher get more steps, at least as many as it costs. The
-first two arms run at the rate that their first seed chooses on a dev play, a control at the rate of one of these; the
-loss is that of a test play. A student also serves as a draft
+first two arms run at the rate that their first seed chooses on a dev play, the third at that of the first; the loss is
+that of a test play. A student also serves as a draft
 for the teacher: a drafted character is accepted with probability Σ_v min(p_v, q_v) (Leviathan et al. 2023, section 3.2).
 """
 
@@ -35,8 +34,8 @@ TIME, TEXT, MORE, HELD = 96, 50_000, 3_000_000, 80
 SETTING = Setting(400, 12, (0.004, 0.01, 0.025), weights="{seed}", quick=(3, 2))
 TAUGHT = 310
 """Steps of the arms with a teacher."""
-SAME_RATE = {"shuffled": "taught", "more text": "alone"}
-"""Controls, and the arm whose rate they get."""
+SAME_RATE = {"more text": "alone"}
+"""The control, and the arm whose rate it gets."""
 CONFIG = {
     "d_model": 64,
     "n_heads": 4,
@@ -75,18 +74,6 @@ def loss(model: Any, batch: tuple[Tensor, Tensor | None]) -> Tensor:
 def log_probs(model: Any, tokens: Tensor) -> Tensor:
     """ln p of every next token: (row, time + 1) -> (row, time, vocab)."""
     return torch.cat([model(rows[:, :-1])[0].log_softmax(-1) for rows in tokens.split(32)])
-
-
-def shuffled(log_p: Tensor, seed: int = 0) -> Tensor:
-    """Each position's largest probability stays where it is; the others are permuted."""
-    mixed = torch.rand(log_p.shape, generator=torch.Generator().manual_seed(seed)).argsort(-1)
-    top, there = (
-        log_p.argmax(-1, keepdim=True),
-        (mixed == log_p.argmax(-1, keepdim=True)).int().argmax(-1, keepdim=True),
-    )
-    # `mixed` says which entry comes where; what it puts at the place of the largest goes where it put the largest.
-    mixed = mixed.scatter(-1, there, mixed.gather(-1, top)).scatter(-1, top, top)
-    return log_p.gather(-1, mixed)
 
 
 def measured(model: Any, held: dict[str, tuple[Tensor, Tensor]]) -> dict[str, float]:
@@ -159,7 +146,6 @@ def cook(run: Run) -> None:
     arms: dict[str, tuple[Tensor, Tensor | None, int]] = {
         "alone": (text, None, SETTING.steps),
         "taught": (text, log_p, TAUGHT),
-        "shuffled": (text, shuffled(log_p), TAUGHT),
         "more text": (more, None, SETTING.steps),
     }
     rows: dict[str, Any] = {}

@@ -49,14 +49,6 @@ def test_layers_are_chosen_by_their_number() -> None:
     assert [where(f"layers.{i}.attention.output.weight") for i in (1, 2, 12)] == [True, False, True]
 
 
-def test_shuffling_keeps_the_first_choice_and_the_confidence() -> None:
-    log_p = torch.randn(4, 5, 9, generator=torch.Generator().manual_seed(0)).log_softmax(-1)
-    out = distillation.shuffled(log_p)
-    assert torch.equal(out.argmax(-1), log_p.argmax(-1))
-    assert torch.equal(out.sort(-1).values, log_p.sort(-1).values)
-    assert (out != log_p).float().mean() > 0.5
-
-
 def test_batches_of_the_arms_are_the_same_windows() -> None:
     tokens = torch.arange(40).view(8, 5)
     log_p = torch.zeros(8, 4, 3) + torch.arange(8.0)[:, None, None]
