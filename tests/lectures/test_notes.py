@@ -22,6 +22,7 @@ WRITTEN = (
     "scale",
     "assistant",
     "memory_without_attention",
+    "smaller_and_faster",
 )
 """The lectures whose notes are complete."""
 
