@@ -1,15 +1,14 @@
-"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Three arms, five seeds.
+"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Four arms, five seeds.
 
 The teacher is `char_gpt`, the student has two layers of width 64. Every arm reads windows of 96 characters:
 
     alone       the text's own next character
     taught      the teacher's probabilities of it (Hinton et al. 2015), computed once for the whole text
+    longer      as alone, for as long as the teacher's reading and the taught student's steps take
     more text   as alone, on sixty times as much text, about as much as the teacher was trained on
 
-The teacher's reading takes time, so the arms without a teacher get more steps, at least as many as it costs. The
-first two arms run at the rate that their first seed chooses on a dev play, the third at that of the first; the loss is
-that of a test play. A student also serves as a draft
-for the teacher: a drafted character is accepted with probability Σ_v min(p_v, q_v) (Leviathan et al. 2023, section 3.2).
+The first two arms run at the rate that their first seed chooses on a dev play, the others at that of the first; the loss
+is that of a test play. A student also drafts for the teacher: a drafted character is accepted with probability Σ_v min(p_v, q_v) (Leviathan et al. 2023, section 3.2).
 """
 
 import time
@@ -33,9 +32,11 @@ from lectures.trained import build, checkpoint
 TIME, TEXT, MORE, HELD = 96, 50_000, 3_000_000, 80
 SETTING = Setting(400, 12, (0.004, 0.01, 0.025), weights="{seed}", quick=(3, 2))
 TAUGHT = 310
-"""Steps of the arms with a teacher."""
-SAME_RATE = {"more text": "alone"}
-"""The control, and the arm whose rate it gets."""
+"""Steps of the arm with a teacher."""
+LONGER = 480
+"""Steps without a teacher that take as long as those and the teacher's reading."""
+SAME_RATE = {"alone, longer": "alone", "more text": "alone"}
+"""Arms that get the rate of another."""
 CONFIG = {
     "d_model": 64,
     "n_heads": 4,
@@ -146,6 +147,7 @@ def cook(run: Run) -> None:
     arms: dict[str, tuple[Tensor, Tensor | None, int]] = {
         "alone": (text, None, SETTING.steps),
         "taught": (text, log_p, TAUGHT),
+        "alone, longer": (text, None, LONGER),
         "more text": (more, None, SETTING.steps),
     }
     rows: dict[str, Any] = {}
