@@ -8,7 +8,8 @@ The teacher is `char_gpt`, the student has two layers of width 64. Every arm rea
     more text   as alone, on sixty times as much text, about as much as the teacher was trained on
 
 The first two arms run at the rate that their first seed chooses on a dev play, the others at that of the first; the loss
-is that of a test play. A student also drafts for the teacher: a drafted character is accepted with probability Σ_v min(p_v, q_v) (Leviathan et al. 2023, section 3.2).
+is that of a test play. A student also drafts for the teacher, which accepts a drafted character with probability
+Σ_v min(p_v, q_v) (Leviathan et al. 2023, section 3.2).
 """
 
 import time
