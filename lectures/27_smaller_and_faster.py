@@ -24,7 +24,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 6 | 9 | 9 | 7 | 5 | 11 | 8 |
 #
-# The minutes are for a class, 62 in all. If you work alone, plan 90; sections 6 and 8 can wait. Every cell runs in a few seconds on a laptop, without a network connection. Long
+# The minutes are for a class, 62 in all. If you work alone, plan 90 minutes. Sections 6 and 8 can wait. Every cell runs in a few seconds on a laptop, without a network connection. Long
 # measurements are stored, with the command that repeats them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
