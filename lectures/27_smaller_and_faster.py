@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Smaller and faster
 #
-# A language model is trained with 16 or 32 bits for each weight. Most people who run one on a laptop run a rounded copy. **How many bits does the model that you use have,
-# and what would fewer bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other ways to a smaller or faster
+# A language model is trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits does the model that you use have, and what would fewer
+# bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other ways to a smaller or faster
 # model: leave weights out, train a small model on a large one's probabilities, and let the small one draft for the large one.
 #
 # <img src="figures/sixteen_levels.svg" width="880" alt="64 weights as dots in two groups of 32. Each group has sixteen levels, drawn as lines; a stroke joins each weight to its nearest level.">
@@ -623,6 +623,4 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 # - **checkpointing**: activations are computed again in the backward pass instead of kept.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Ben Allal et al. (2025), SmolLM2. Gerganov et al., ggml and llama.cpp (the format of the blocks). Dettmers, Lewis, Belkada & Zettlemoyer (2022), LLM.int8(). Dettmers et al. (2023), SpQR. Frantar, Ashkboos, Hoefler
-# & Alistarh (2023), GPTQ. Han, Pool, Tran & Dally (2015), Learning both weights and connections for efficient neural networks. Hinton, Vinyals & Dean (2015), Distilling the knowledge in a neural network.  Leviathan,
-# Kalman & Matias (2023), Fast inference from Transformers via speculative decoding. Micikevicius et al. (2018), Mixed precision training. Rajbhandari et al. (2020), ZeRO. Chen et al. (2016), Training deep nets with sublinear memory cost.
+# **Sources.** Ben Allal et al. (2025), SmolLM2. Gerganov et al., ggml and llama.cpp (the format of the blocks). Dettmers, Lewis, Belkada & Zettlemoyer (2022), LLM.int8(). Dettmers et al. (2023), SpQR. Frantar, Ashkboos, Hoefler & Alistarh (2023), GPTQ. Han, Pool, Tran & Dally (2015), Learning both weights and connections for efficient neural networks. Hinton, Vinyals & Dean (2015), Distilling the knowledge in a neural network. Leviathan, Kalman & Matias (2023), Fast inference from Transformers via speculative decoding. Micikevicius et al. (2018), Mixed precision training. Rajbhandari et al. (2020), ZeRO. Chen et al. (2016), Training deep nets with sublinear memory cost.
