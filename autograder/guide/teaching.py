@@ -128,6 +128,7 @@ READING = {
     "beyond_text": ("Dosovitskiy", "Huang"),
     "scale": ("Kaplan", "Hoffmann", "Schaeffer"),
     "inside_a_real_model": ("Elhage", "Meng", "Hase"),
+    "smaller_and_faster": ("Hinton", "Frantar"),
     "assistant": ("Ouyang", "Rafailov"),
     "memory_without_attention": ("Schlag", "Yang, Kautz"),
 }

@@ -28,6 +28,7 @@ from lectures.widgets.recurrent_networks import *
 from lectures.widgets.scale import *
 from lectures.widgets.self_attention import *
 from lectures.widgets.sequence_to_sequence import *
+from lectures.widgets.smaller_and_faster import *
 from lectures.widgets.tokens_and_vectors import *
 from lectures.widgets.training_a_generator import *
 from lectures.widgets.training_well import *

@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-BLOCK = 32  # numbers in a block
+from nlmcore.compression import BLOCK
 
 
 def from_q8_0(data: UInt8[Tensor, "row bytes"]) -> Float[Tensor, "row column"]:

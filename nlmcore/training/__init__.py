@@ -2,12 +2,14 @@
 
 teacher_forcing_loss, scheduled_sampling_loss     what is minimised, in nats per token
 truncated_backpropagation, clip_gradients         long texts, steep losses
+distillation_loss                                 a small model learns a large one's probabilities
 decay_groups                                      which weights decay: not norms, biases, embeddings
 noam_schedule, cosine_schedule                    learning rates, functions of the step
 fit                                               the loop, with checkpoints and an exact resume
 """
 
 from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
+from nlmcore.training.distillation import distillation_loss
 from nlmcore.training.history import History, Record
 from nlmcore.training.loop import fit
 from nlmcore.training.losses import Piece, evaluate, next_token_loss, teacher_forcing_loss
@@ -28,6 +30,7 @@ __all__ = [
     "cosine_schedule",
     "decay_groups",
     "detach",
+    "distillation_loss",
     "evaluate",
     "exponential_decay",
     "fit",

@@ -23,6 +23,7 @@ WRITTEN = (
     "assistant",
     "memory_without_attention",
     "features_and_harms",
+    "smaller_and_faster",
 )
 """The lectures whose notes are complete."""
 

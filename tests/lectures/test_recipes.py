@@ -44,6 +44,7 @@ def place(tmp_path_factory):
 DEAR = {
     "attention_rank",
     "capital_facts",
+    "distillation",
     "dullness",
     "early_lens",
     "edit",
@@ -72,6 +73,7 @@ DEAR = {
     "preference_tuning",
     "pretraining",
     "pronunciation",
+    "rounding",
     "senses",
     "sparse_features",
     "still_missing",
