@@ -21,7 +21,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 12 | 9 | 7 | 9 | 9 | 9 | 4 |
 #
-# The minutes are for a class. If you work alone, plan 90 minutes. Section 5 can wait for a second sitting. One cell trains live for about fifteen seconds; every other cell takes a second or two. All other trainings are stored; `python -m lectures.recipes checked_rewards` repeats them.
+# The minutes are for a class. If you work alone, plan 90 minutes. Section 5 can wait for a second sitting. Two cells train live, for a few seconds each. All other trainings are stored; `python -m lectures.recipes checked_rewards` repeats them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 5 and the widget of section 2. Sections 3, 4 and 7 carry the message.*
@@ -34,7 +34,7 @@ from statistics import mean
 import torch
 
 from lectures import show, stored, widgets
-from lectures.recipes.sums import TYPICAL, described, is_right, sums, write
+from lectures.recipes.sums import TYPICAL, at_once, described, final, is_right, sums, write
 from lectures.trained import checkpoint
 from nlmcore.metrics.significance import paired
 from nlmcore.training import clip_gradients
@@ -172,17 +172,17 @@ show.predict(
 #
 # $$A_i = r_i - \frac1n \sum_j r_j, \qquad \text{loss} = -\frac1n \sum_i A_i\, \log \pi(y_i \mid x).$$
 #
-# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards, and each answer's term by its length; section 5 tests that. The group's mean contains $r_i$ itself, so the expected step is shortened to $(1 - \frac1n)\, \nabla J$ and keeps its direction: `tests/nlmcore/transfer/test_rewards.py` checks this over all possible groups.
+# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards, and each answer's term by its length. Section 5 tests the second division; we did not measure the first. The group's mean contains $r_i$ itself, so the expected step is shortened to $(1 - \frac1n)\, \nabla J$ and keeps its direction: `tests/nlmcore/transfer/test_rewards.py` checks this over all possible groups.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Write the derivation on the board and let the room find the step where sampling enters. What goes wrong: "we differentiate the reward". Ask what happens to a group in which all answers are right (nothing: all advantages are 0).*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 3. Fifteen seconds of right and wrong
+# ## 3. Sixteen updates of right and wrong
 #
-# That is all we need. Thirty updates; each samples 8 answers to each of 8 sums that are not held out, checks them, and makes one step.
+# That is all we need. There are sixteen updates. Each samples 8 answers to each of 8 sums that are not held out, checks them, and makes one step: in all 1,024 answers and as many bits.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.transfer.rewards import group_advantages, policy_loss
 from nlmcore.transfer.tuning import log_probs
 
@@ -190,7 +190,7 @@ torch.manual_seed(0)
 model, chance, generator = copy.deepcopy(base), random.Random(0), torch.Generator().manual_seed(0)
 optimiser = torch.optim.AdamW(model.parameters(), lr=rows["mean"]["rate"], weight_decay=0.0)
 history = []
-for _ in range(30):
+for _ in range(16):
     written = write(model, sums(chance, 8), 8, generator)
     rewards = torch.tensor(list(map(is_right, written.sums, written.texts)))
     advantages = group_advantages(rewards.view(8, 8)).flatten()  # 0 where a group agrees
@@ -287,7 +287,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the two questions make a table of four cells. All four see the same numbers of samples and updates, each at the best learning rate of a grid that has a worse rate on each side. Before you tick a box, guess which cell learns least.
+# So the two questions make a table of four cells. All four see as many samples, with the same five seeds, each at the best learning rate of a grid that has a worse rate on each side.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = {
@@ -298,17 +298,17 @@ names = {
 }
 compared, layout = paired(
     rows["mean"]["right"],
-    {name: rows[name]["right"] for name in rows if name not in ("mean", "swapped", "random")},
+    {name: rows[name]["right"] for name in names if name != "mean"},
 )
 with show.held_back() as four_cells:
-    print(f"{'':34}{'right':>7}{'by seed':>27}{'rate':>8}")
-    for name in (*names, "sd, by length", "right", "right, by length"):
+    print(f"{'':28}{'right':>7}{'by seed':>27}{'rate':>8}")
+    for name in names:
         row = rows[name]
         seeds = " ".join(f"{value:.2f}" for value in row["right"])
-        print(f"{names.get(name, name):34}{mean(row['right']):7.2f}{seeds:>27}{row['rate']:8g}")
+        print(f"{names[name]:28}{mean(row['right']):7.2f}{seeds:>27}{row['rate']:8g}")
 least = min(names, key=lambda name: mean(rows[name]["right"]))
 show.predict(
-    "Which of the four cells is least often right after thirty updates?",
+    "Which of the four cells is least often right after sixteen updates?",
     choices=list(names.values()),
     answer=names[least],
     why="Divided by length, the first token of a short answer weighs several times as much as that of a long one. Without a baseline nothing pushes the wrong short answers down.",
@@ -328,6 +328,15 @@ show.predict(
 # an unbiased estimate (Chen et al. 2021, section 2.1). If nobody can check, we can still let the $k$ answers **vote** and return the most frequent one (Wang et al. 2023).
 #
 # A third base helps to see what a vote needs. Its teachers are right in the same sums. But where the first teachers forget a carry and all write the same wrong number, these also replace a random digit. So in the first base the wrong answers **agree**, and in this one they **scatter**.
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.metrics.attempts import majority
+
+asked = held_out[:40]
+many = write(base, asked, 64, torch.Generator().manual_seed(2))
+voted = [majority([final(text) for text in many.texts[64 * i :][:64]]) for i in range(len(asked))]
+wrong = [(pair, vote) for pair, vote in zip(asked, voted, strict=True) if vote != str(sum(pair))]
+carryless = sum(vote == at_once(*pair, random.Random(0)) for pair, vote in wrong)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 votes = {
@@ -366,6 +375,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
+# VOTETEST
 # - Where wrong answers agree, the vote of 64 is right in 20<!--[[pc([votes["agree"]["64"]])]]--> % of the sums, one sample in 30<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, it is 20<!--[[pc([votes["scatter"]["64"]])]]--> % against 30<!--[[pc([votes["scatter"]["1"]])]]--> %.
 # - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums. After learning from rewards, one try is right in 90<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
 # </details>
@@ -385,7 +395,7 @@ free = judged["0"]["curves"]
 peak = mean(max(run["right"]) for run in free)
 start_right, end_right = (mean(run["right"][i] for run in free) for i in (0, -1))
 show.predict(
-    "The model learns from this judge for thirty updates. How does the share of right answers change?",
+    "The model learns from this judge for sixteen updates. How does the share of right answers change?",
     choices=["it rises", "it falls", "it rises, then falls"],
     answer="it rises, then falls"
     if peak > start_right + 0.1 and end_right < peak - 0.1
@@ -404,22 +414,16 @@ show.predict(
 # $\beta$ is a price, in rewards per nat. The best policy under it is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. Answers in steps are as good as free, since the base writes them often; nonsense that the base would never write costs many nats.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-ends = {beta: mean(of["right"]) for beta, of in judged.items()}
-best_beta = max(ends, key=ends.__getitem__)
-with show.held_back() as leashes:
-    for beta, of in judged.items():
-        seeds = " ".join(f"{value:.2f}" for value in of["right"])
-        print(
-            f"β = {beta:6} right {mean(of['right']):.2f}   by seed {seeds}   {mean(of['length']):.0f} characters"
-        )
-show.predict(
-    "The judge stays the same. Which price per nat gives the most right answers after thirty updates?",
-    choices=[f"β = {beta}" for beta in judged],
-    answer=f"β = {best_beta}",
-    why="Without a price the model leaves for nonsense; with a high one it stays at the base.",
-    reveals=[leashes, widgets.leash_player(judged, best_beta)],
-)
+free_end, held_end = judged["0"], max(judged.values(), key=lambda of: mean(of["right"]))
+best_beta = next(beta for beta, of in judged.items() if of is held_end)
+print(f"{'β':8}{'right, five seeds':34}{'mean':>5}{'characters':>12}")
+for beta, of in judged.items():
+    seeds = "  ".join(f"{value:.2f}" for value in of["right"])
+    print(f"{beta:8}{seeds:34}{mean(of['right']):5.2f}{mean(of['length']):12.0f}")
 
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# LEASH
+#
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask what an engineer who sees only the first ten updates would report. What goes wrong: the KL penalty is taken for a cure; it only keeps the model where the judge was right by accident.*
 
@@ -453,7 +457,24 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a reward of your own, and say beforehand which habit it will raise. The cell gives fifteen updates.
+# Write a reward of your own, and say beforehand which habit it will raise. The cell gives it ten updates.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def rewarded_by(reward, updates=10):
+    """What a copy of the base writes after learning from this reward."""
+    mine, chance = copy.deepcopy(base), random.Random(1)
+    generator = torch.Generator().manual_seed(1)
+    optimiser = torch.optim.AdamW(mine.parameters(), lr=rows["mean"]["rate"], weight_decay=0.0)
+    for _ in range(updates):
+        written = write(mine, sums(chance, 8), 8, generator)
+        earned = torch.tensor([float(reward(*each)) for each in zip(written.sums, written.texts, strict=True)])
+        advantages = group_advantages(earned.view(8, 8)).flatten()
+        optimiser.zero_grad()
+        policy_loss(log_probs(mine, written.answers), advantages, TYPICAL).backward()
+        clip_gradients(list(mine.parameters()), 1.0)
+        optimiser.step()
+    return write(mine, held_out[:100], 1, generator)
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -462,20 +483,9 @@ def my_reward(pair, text):
     return 1 - len(text) / 40
 
 
-mine, chance, generator = copy.deepcopy(base), random.Random(1), torch.Generator().manual_seed(1)
-optimiser = torch.optim.AdamW(mine.parameters(), lr=2e-3, weight_decay=0.0)
-for _ in range(15):
-    written = write(mine, sums(chance, 8), 8, generator)
-    rewards = torch.tensor(
-        [my_reward(*each) for each in zip(written.sums, written.texts, strict=True)]
-    )
-    loss = policy_loss(
-        log_probs(mine, written.answers), group_advantages(rewards.view(8, 8)).flatten(), TYPICAL
-    )
-    optimiser.zero_grad()
-    loss.backward()
-    optimiser.step()
-print({name: round(value, 2) for name, value in described(written).items()})
+found = rewarded_by(my_reward)
+print({name: round(value, 2) for name, value in described(found).items()})
+print(found.texts[:3])
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes, or homework. Let everybody write down the expected accuracy and length first. What goes wrong: a reward that is the same for all answers of a group teaches nothing.*
