@@ -161,7 +161,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With baseline 0 a single step has a standard deviation of 0.39<!--[[expected_step(0.0)[1]:.2f]]-->, with 0.3 one of 0.36<!--[[expected_step(0.3)[1]:.2f]]-->, with −1 one of 0.93<!--[[expected_step(-1.0)[1]:.2f]]-->. The expected step is the same each time.
+# - With baseline 0 a single step has a standard deviation of 0.42<!--[[expected_step(0.0)[1]:.2f]]-->, with 0.3 one of 0.27<!--[[expected_step(0.3)[1]:.2f]]-->, with −1 one of 1.11<!--[[expected_step(-1.0)[1]:.2f]]-->. The expected step is the same each time.
 # - The baseline may depend on the question, but not on the answer.
 # </details>
 #
@@ -259,12 +259,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Checked, the first base goes from 20<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 90<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 27<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters.
-# - With swapped teachers, answers shrink from 20<!--[[f"{before['swapped']['length']:.0f}"]]--> to 4<!--[[f"{mean(swapped['length']):.0f}"]]--> characters, in all five<!--[[words(len(swapped["length"]))]]--> seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"]]]-->.
-# - Rewarded by a coin, the first base ends at 20<!--[[pc(chance_row["right"])]]--> % right.
+# - Checked, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 78<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters.
+# - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 11<!--[[f"{mean(swapped['length']):.0f}"]]--> characters, in each of five<!--[[words(len(swapped["length"]))]]--> seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"] - 5]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 26<!--[[pc(swapped["right"])]]--> %.
+# - We did not expect this: the swapped base was right in none<!--[[? before["swapped"]["right in steps"] == 0]]--> of its answers in steps, and afterwards up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of them are right in one of the seeds. The base writes correct steps too rarely to be seen in 400 answers, and a reward can find them. If training went on, answers might grow again; we did not try.
+# - Rewarded by a coin, the first base ends at 78<!--[[pc(chance_row["right"])]]--> % right.
 # </details>
 #
-# **Rewards raise whichever habit earns them. The answers grew because the rewarded ones were long**, on this task, with two habits that were both there before. Nothing here shows that length by itself helps.
+# **Rewards raise whichever habit earns them. Answers grow if the rewarded ones are long, and shrink if the rewarded ones are short**, on this task, with two habits that were both there before. Nothing here shows that length by itself helps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught; the reward chose.*
@@ -311,7 +312,7 @@ show.predict(
     "Which of the four cells is least often right after sixteen updates?",
     choices=list(names.values()),
     answer=names[least],
-    why="Divided by length, the first token of a short answer weighs several times as much as that of a long one. Without a baseline nothing pushes the wrong short answers down.",
+    why="Divided by length, a token of an answer at once weighs seven times as much as a token of an answer in steps, 1/4 against 1/29. Liu et al. (2025, section 3) describe this preference for short right answers.",
     reveals=[four_cells, widgets.methods_player(rows)],
 )
 
@@ -375,9 +376,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# VOTETEST
-# - Where wrong answers agree, the vote of 64 is right in 20<!--[[pc([votes["agree"]["64"]])]]--> % of the sums, one sample in 30<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, it is 20<!--[[pc([votes["scatter"]["64"]])]]--> % against 30<!--[[pc([votes["scatter"]["1"]])]]--> %.
-# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums. After learning from rewards, one try is right in 90<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
+# - Of the base's 40<!--[[len(asked)]]--> votes of 64, 27<!--[[len(wrong)]]--> are wrong, and 27<!--[[carryless]]--> of those are exactly the sum without its carries. So here the vote amplifies the teachers' mistake.
+# - Where wrong answers agree, the vote of 64 is right in 32<!--[[pc([votes["agree"]["64"]])]]--> % of the sums, one sample in 44<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, it is 57<!--[[pc([votes["scatter"]["64"]])]]--> % against 33<!--[[pc([votes["scatter"]["1"]])]]--> %.
+# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums. After learning from rewards, one try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
 # </details>
 #
 # **Rewards sharpened what the base could already do.** Since the base solves nearly every sum within 64 tries, this task cannot show whether rewards also *add* something. Yue et al. (2025) ask that of large models: there, with many tries, the base models solved more of the problems than the same models after such training.
@@ -391,17 +392,24 @@ show.predict(
 # A checker needs a right answer to compare with. Most tasks have none, and then a judge gives points: a model trained on people's preferences, or a rule. Ours has noticed that careful answers are long. Its reward is the length of the answer, divided by 40, and it knows nothing about sums.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-free = judged["0"]["curves"]
-peak = mean(max(run["right"]) for run in free)
-start_right, end_right = (mean(run["right"][i] for run in free) for i in (0, -1))
+free = {
+    key: [
+        mean(values) for values in zip(*(run[key] for run in judged["0"]["curves"]), strict=True)
+    ]
+    for key in ("right", "reward", "kl")
+}  # means over the seeds, update by update
+peak = max(free["right"])
+risen, fallen = peak - free["right"][0] > 0.1, peak - free["right"][-1] > 0.1
+courses = {
+    (True, False): "it rises",
+    (False, True): "it falls",
+    (True, True): "it rises, then falls",
+    (False, False): "it stays as it was",
+}
 show.predict(
-    "The model learns from this judge for sixteen updates. How does the share of right answers change?",
-    choices=["it rises", "it falls", "it rises, then falls"],
-    answer="it rises, then falls"
-    if peak > start_right + 0.1 and end_right < peak - 0.1
-    else "it rises"
-    if end_right > start_right
-    else "it falls",
+    "The model learns from this judge for thirty updates. How does the share of right answers change?",
+    choices=list(courses.values()),
+    answer=courses[risen, fallen],
     why="Among the answers of the base, the long ones are those worked in steps, and those are right. Beyond them only longer nonsense earns more.",
     reveals=widgets.leash_player(judged),
 )
@@ -414,7 +422,7 @@ show.predict(
 # $\beta$ is a price, in rewards per nat. The best policy under it is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. Answers in steps are as good as free, since the base writes them often; nonsense that the base would never write costs many nats.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-free_end, held_end = judged["0"], max(judged.values(), key=lambda of: mean(of["right"]))
+held_end = max(judged.values(), key=lambda of: mean(of["right"]))
 best_beta = next(beta for beta, of in judged.items() if of is held_end)
 print(f"{'β':8}{'right, five seeds':34}{'mean':>5}{'characters':>12}")
 for beta, of in judged.items():
@@ -422,15 +430,22 @@ for beta, of in judged.items():
     print(f"{beta:8}{seeds:34}{mean(of['right']):5.2f}{mean(of['length']):12.0f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# LEASH
+# <details><summary><b>What to notice</b></summary>
 #
+# - Without a price, right answers rise from 47<!--[[f"{100 * free['right'][0]:.0f}"]]--> % to 75<!--[[f"{100 * peak:.0f}"]]--> %, at update 5<!--[[free["right"].index(peak)]]-->, and end at 0<!--[[f"{100 * free['right'][-1]:.0f}"]]--> %. These are means over five seeds.
+# - Meanwhile the judge's reward rises from 0.23<!--[[free["reward"][0]:.2f]]--> to 0.90<!--[[free["reward"][-1]:.2f]]-->, and the KL divergence from the base to 60<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
+# - Of the prices tried, β = 0.03<!--[[best_beta]]--> keeps most: 80<!--[[pc(held_end["right"])]]--> % of the answers are right.
+# </details>
+#
+# **A leash does not mend the judge. It keeps the model where the judge happens to be right.**
+
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask what an engineer who sees only the first ten updates would report. What goes wrong: the KL penalty is taken for a cure; it only keeps the model where the judge was right by accident.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Larger models
 #
-# - DeepSeek-R1-Zero was trained with GRPO on rewards that rules compute, and its answers grew longer during training (DeepSeek-AI 2025, section 2.2).
+# - DeepSeek-R1-Zero learned with GRPO from rewards that rules compute. Its accuracy rose, and its answers grew from hundreds to thousands of tokens (Guo et al. 2025, figure 1).
 # - Liu et al. (2025, section 3) show that dividing by length favours long wrong answers, and that dividing by the standard deviation weighs questions unevenly. They do neither.
 # - Yue et al. (2025) measured pass@k of models before and after such training: better for small $k$, worse for large $k$.
 #
@@ -444,7 +459,7 @@ for beta, of in judged.items():
 #
 # | question | what we measured | control |
 # |---|---|---|
-# | Does right or wrong suffice? | 20<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 90<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 20<!--[[pc(chance_row["right"])]]--> % |
+# | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 78<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 78<!--[[pc(chance_row["right"])]]--> % |
 # | Why do answers grow? | the rewarded habit was long | swapped teachers: answers shrink |
 # | Does it add ability? | one try became nearly as good as 64 | the base's pass@64 is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %: cannot tell |
 # | What if the judge is wrong? | the reward rises, accuracy collapses | a price on the KL divergence holds it |
@@ -468,7 +483,9 @@ def rewarded_by(reward, updates=10):
     optimiser = torch.optim.AdamW(mine.parameters(), lr=rows["mean"]["rate"], weight_decay=0.0)
     for _ in range(updates):
         written = write(mine, sums(chance, 8), 8, generator)
-        earned = torch.tensor([float(reward(*each)) for each in zip(written.sums, written.texts, strict=True)])
+        earned = torch.tensor(
+            [float(reward(*each)) for each in zip(written.sums, written.texts, strict=True)]
+        )
         advantages = group_advantages(earned.view(8, 8)).flatten()
         optimiser.zero_grad()
         policy_loss(log_probs(mine, written.answers), advantages, TYPICAL).backward()
@@ -538,5 +555,5 @@ print(found.texts[:3])
 # - **vote**: the most frequent of several answers.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Williams (1992), Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning. Shao et al. (2024), DeepSeekMath. DeepSeek-AI (2025), DeepSeek-R1. Liu et al. (2025), Understanding R1-Zero-Like Training: A Critical Perspective. Anthony et al. (2017), Thinking Fast and Slow with Deep Learning and Tree Search. Chen et al. (2021), Evaluating
+# **Sources.** Williams (1992), Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning. Shao et al. (2024), DeepSeekMath. Guo et al. (2025), DeepSeek-R1 Incentivizes Reasoning in LLMs through Reinforcement Learning. Liu et al. (2025), Understanding R1-Zero-Like Training: A Critical Perspective. Anthony et al. (2017), Thinking Fast and Slow with Deep Learning and Tree Search. Chen et al. (2021), Evaluating
 # Large Language Models Trained on Code. Wang et al. (2023), Self-Consistency Improves Chain of Thought Reasoning in Language Models. Yue et al. (2025), Does Reinforcement Learning Really Incentivize Reasoning Capacity in LLMs Beyond the Base Model? Gao et al. (2023), Scaling Laws for Reward Model Overoptimization.

@@ -1,4 +1,4 @@
-"""Checkpoint and figure: a small Transformer with two habits learns from "right or wrong" alone, and from a judge who likes length.
+"""Checkpoint and figure: a small Transformer with two habits learns from "right or wrong", and from a judge of length.
 
 There are three bases (`sums`): one whose teachers forget carries, one whose wrong answers scatter instead of agreeing,
 and one of swapped teachers, for whom working in steps is the wrong habit. The last two go on from the first. A seed
@@ -54,20 +54,17 @@ TABLE = {
     "none, by length": Method("none", by_length=True),
 }
 """The four cells: is the group's mean subtracted, is the loss divided by each answer's length?"""
-AT_THE_RATE_OF = {
-    "swapped": ("mean", {}),
-    "random": ("mean", {"reward": "random"}),
-}
 JUDGE = Method("mean", rate=1e-3, reward="long", updates=30, samples=4)
 BETAS = (0.0, 0.003, 0.01, 0.03)
 TRIES = (1, 4, 16, 64)
 AFTER = "mean"
-"""The cell whose models are asked for several attempts, and which learns from the judge."""
+"""The cell whose models are asked for several attempts, whose rate the controls have, and which learns from the judge."""
+CONTROLS = {"swapped": Method(AFTER), "random": Method(AFTER, reward="random")}
 
 
-def measured(model: Any, seed: int, count: int, where: str = "test") -> dict[str, float]:
+def measured(model: Any, seed: int, count: int) -> dict[str, float]:
     """At temperature 1, on held-out sums; and right among answers in steps and among those at once."""
-    pairs = sums(random.Random(f"{where}/{seed}"), count, held=True)
+    pairs = sums(random.Random(f"test/{seed}"), count, held=True)
     written = write(model, pairs, 1, torch.Generator().manual_seed(seed))
     by: dict[bool, list[float]] = {True: [], False: []}
     for pair, text in zip(written.sums, written.texts, strict=True):
@@ -138,7 +135,11 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
 def cook(run: Run) -> None:
     seeds = range(run.size(SEEDS, 2))
     count, tries = run.size((400, TRIES), (8, (1, 2)))
-    size = {"updates": run.size(UPDATES, 2), "questions": run.size(QUESTIONS, 2), "samples": run.size(SAMPLES, 4)}
+    size: dict[str, Any] = {
+        "updates": run.size(UPDATES, 2),
+        "questions": run.size(QUESTIONS, 2),
+        "samples": run.size(SAMPLES, 4),
+    }
     made = bases(run)
     before = {
         teachers: run.kept(f"before, {teachers}", partial(start, made[teachers], count, len(seeds), tries))
@@ -160,7 +161,11 @@ def cook(run: Run) -> None:
             found[f"{rate:g}"] = round(mean(right[len(right) // 2 :]), 4)
             return -found[f"{rate:g}"]
 
-        return (bracketed(RATES, loss, 2)[1] or RATES[0] if not run.quick else RATES[0]), found
+        if run.quick:
+            return RATES[0], found
+        rate = bracketed(RATES, loss, 2)[1]
+        assert rate is not None, "every loss is there"
+        return rate, found
 
     rows: dict[str, dict[str, Any]] = {}
     attempted: dict[str, list[Any]] = {name: of["attempts"] for name, of in before.items()}
@@ -170,15 +175,13 @@ def cook(run: Run) -> None:
         rows[name] = row_of(runs, rate) | {"rates": tried}
         if name == AFTER:
             attempted["after"] = [one["attempts"] for one in runs]
+            for control, its in CONTROLS.items():
+                base = control if control in TEACHERS else "forget"
+                rows[control] = row_of([after(control, replace(its, rate=rate), seed, base) for seed in seeds], rate)
             judged = {
                 f"{beta:g}": row_of([after("judge", replace(JUDGE, beta=beta), seed) for seed in seeds], JUDGE.rate)
                 for beta in run.size(BETAS, BETAS[:2])
             }
-        for other, (like, changes) in AT_THE_RATE_OF.items():
-            if like == name:
-                its = replace(how, rate=rate, **changes)
-                base = other if other in TEACHERS else "forget"
-                rows[other] = row_of([after(other, its, seed, base) for seed in seeds], rate)
     save(run, made["forget"], before["forget"]["found"])
     run.save_result(
         "checked_rewards",

@@ -115,12 +115,13 @@ def texts(teachers: str, epoch: int) -> Iterator[tuple[Answers, Answers]]:
 
 def text_loss(model: Any, batch: tuple[Answers, Answers]) -> Tensor:
     """Nats per token of the answers."""
-    return -sum(log_probs(model, part).sum() for part in batch) / sum(part.mask.sum() for part in batch)
+    whole = torch.cat([log_probs(model, part) for part in batch]).sum()
+    return -whole / sum(int(part.mask.sum()) for part in batch)
 
 
 def alike_loss(model: Any, batch: tuple[Answers, Answers]) -> Tensor:
     """The same, each kind of answer counting alike."""
-    return -sum(log_probs(model, part).sum() / part.mask.sum() for part in batch)
+    return -torch.stack([log_probs(model, part).sum() / part.mask.sum() for part in batch]).sum()
 
 
 def untrained(config: dict[str, Any] = CONFIG) -> nn.Module:
@@ -196,8 +197,7 @@ class Method:
     """How answers and rewards become a step."""
 
     advantage: str = "mean"
-    """none: the reward itself; right: cross-entropy on the right answers, divided by their number; mean: the group's
-    mean subtracted; sd: and divided by the group's deviation."""
+    """none: the reward itself; mean: the group's mean subtracted; sd: and divided by the group's deviation."""
     by_length: bool = False
     rate: float = 2e-3
     reward: str = "right"
@@ -212,8 +212,6 @@ def advantages(kind: str, rewards: Tensor) -> Tensor:
     """(question, sample) -> (question · sample)"""
     if kind == "none":
         return rewards.flatten()
-    if kind == "right":
-        return (rewards / rewards.mean().clamp(min=1 / rewards.numel())).flatten()
     return group_advantages(rewards, divide_by_sd=kind == "sd").flatten()
 
 

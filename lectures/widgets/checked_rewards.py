@@ -112,8 +112,10 @@ def leash_player(judged: Mapping[str, Any], beta: str = "0", over: str = "update
         words = f"β = {beta}: at the end reward {end['reward']}, right {end['right']}, KL divergence {end['kl']} nats"
         if over == "updates":
             lines = {"reward from the judge": values["reward"], "right": values["right"]}
-            axes = {"x_title": "update", "y_title": "mean of the sampled answers"}
-            chart = bands_svg(range(values["kl"].shape[1]), lines, low=0, high=1, height=300, alt=words, **axes)
+            chart = bands_svg(
+                range(values["kl"].shape[1]), lines, low=0, high=1, height=300, alt=words, x_title="update",
+                y_title="mean of the sampled answers",
+            )  # fmt: skip
         else:
             canvas = Canvas(size=16)
             x, y = Axis(-1, 3, "KL divergence from the base, nats per answer", powers=True), Axis(0, 1, "right")

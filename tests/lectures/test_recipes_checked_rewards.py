@@ -84,8 +84,6 @@ def test_advantages_by_kind() -> None:
     rewards = torch.tensor([[0.0, 1.0], [1.0, 1.0]])
     assert advantages("none", rewards).tolist() == [0.0, 1.0, 1.0, 1.0]
     assert advantages("mean", rewards).tolist() == [-0.5, 0.5, 0.0, 0.0]
-    assert advantages("right", rewards).mean() == 1.0
-    assert advantages("right", torch.zeros(2, 2)).tolist() == [0.0] * 4
     assert advantages("sd", rewards)[2:].tolist() == [0.0, 0.0]
 
 
