@@ -221,6 +221,9 @@ show.predict(
     ),
 )
 
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **One bit for each answer was enough to change what the model writes.** Nobody showed it a right answer.
+
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of the answers it could not have written before.*
 
@@ -262,7 +265,7 @@ show.predict(
 # - Checked, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 78<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters.
 # - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 11<!--[[f"{mean(swapped['length']):.0f}"]]--> characters, in each of five<!--[[words(len(swapped["length"]))]]--> seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"] - 5]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 26<!--[[pc(swapped["right"])]]--> %.
 # - We did not expect this: the swapped base was right in none<!--[[? before["swapped"]["right in steps"] == 0]]--> of its answers in steps, and afterwards up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of them are right in one of the seeds. The base writes correct steps too rarely to be seen in 400 answers, and a reward can find them. If training went on, answers might grow again; we did not try.
-# - Rewarded by a coin, the first base ends at 78<!--[[pc(chance_row["right"])]]--> % right.
+# - Rewarded by a coin, the first base ends at 39<!--[[pc(chance_row["right"])]]--> % right.
 # </details>
 #
 # **Rewards raise whichever habit earns them. Answers grow if the rewarded ones are long, and shrink if the rewarded ones are short**, on this task, with two habits that were both there before. Nothing here shows that length by itself helps.
@@ -288,7 +291,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the two questions make a table of four cells. All four see as many samples, with the same five seeds, each at the best learning rate of a grid that has a worse rate on each side.
+# So the two questions make a table of four cells. All four see as many samples, with the same five seeds and one learning rate. The first seed also tries half and twice that rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = {
@@ -302,11 +305,12 @@ compared, layout = paired(
     {name: rows[name]["right"] for name in names if name != "mean"},
 )
 with show.held_back() as four_cells:
-    print(f"{'':28}{'right':>7}{'by seed':>27}{'rate':>8}")
+    print(f"{'':26}{'right':>6}{'by seed':>27}   first seed at other rates")
     for name in names:
         row = rows[name]
         seeds = " ".join(f"{value:.2f}" for value in row["right"])
-        print(f"{names[name]:28}{mean(row['right']):7.2f}{seeds:>27}{row['rate']:8g}")
+        tried = ", ".join(f"{rate}: {of:.2f}" for rate, of in row["rates"].items())
+        print(f"{names[name]:26}{mean(row['right']):6.2f}{seeds:>27}   {tried}")
 least = min(names, key=lambda name: mean(rows[name]["right"]))
 show.predict(
     "Which of the four cells is least often right after sixteen updates?",
@@ -315,6 +319,16 @@ show.predict(
     why="Divided by length, a token of an answer at once weighs seven times as much as a token of an answer in steps, 1/4 against 1/29. Liu et al. (2025, section 3) describe this preference for short right answers.",
     reveals=[four_cells, widgets.methods_player(rows)],
 )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Only one cell fails. Without a baseline and divided by length, 38<!--[[pc(rows["none, by length"]["right"])]]--> % are right, fewer than the 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base<!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"]]]-->, and answers shrink to 6<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters. It fails at each of the three rates that we tried<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
+# - The other three end at 78<!--[[pc(rows["mean"]["right"])]]--> to 79<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. They could have seen one of 6<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points, not less.
+# - At twice the rate, the first seed without a baseline is right in 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. That is one seed, but it shows that the order of these three could change with a rate tuned for each.
+# </details>
+#
+# **On this task GRPO needs its baseline only if it divides by length.** Summed over the text, cross-entropy on the model's own right answers does as well.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four cells. What goes wrong: the winner of one task is taken for the better method.*
@@ -376,7 +390,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Of the base's 40<!--[[len(asked)]]--> votes of 64, 27<!--[[len(wrong)]]--> are wrong, and 27<!--[[carryless]]--> of those are exactly the sum without its carries. So here the vote amplifies the teachers' mistake.
+# - Of the base's 40<!--[[len(asked)]]--> votes of 64, 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries. So here the vote amplifies the teachers' mistake.
 # - Where wrong answers agree, the vote of 64 is right in 32<!--[[pc([votes["agree"]["64"]])]]--> % of the sums, one sample in 44<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, it is 57<!--[[pc([votes["scatter"]["64"]])]]--> % against 33<!--[[pc([votes["scatter"]["1"]])]]--> %.
 # - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums. After learning from rewards, one try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
 # </details>
@@ -432,9 +446,10 @@ for beta, of in judged.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without a price, right answers rise from 47<!--[[f"{100 * free['right'][0]:.0f}"]]--> % to 75<!--[[f"{100 * peak:.0f}"]]--> %, at update 5<!--[[free["right"].index(peak)]]-->, and end at 0<!--[[f"{100 * free['right'][-1]:.0f}"]]--> %. These are means over five seeds.
-# - Meanwhile the judge's reward rises from 0.23<!--[[free["reward"][0]:.2f]]--> to 0.90<!--[[free["reward"][-1]:.2f]]-->, and the KL divergence from the base to 60<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
-# - Of the prices tried, β = 0.03<!--[[best_beta]]--> keeps most: 80<!--[[pc(held_end["right"])]]--> % of the answers are right.
+# - Without a price, right answers rise from 48<!--[[f"{100 * free['right'][0]:.0f}"]]--> % to 63<!--[[f"{100 * peak:.0f}"]]--> %, at update 8<!--[[free["right"].index(peak)]]-->, and end at 2<!--[[f"{100 * free['right'][-1]:.0f}"]]--> %. These are means over five seeds.
+# - Meanwhile the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and the KL divergence from the base to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
+# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds are held, and one writes nonsense. At β = 0.03<!--[[best_beta]]--> all five are: 79<!--[[pc(held_end["right"])]]--> % are right.
+# - That is as many as with the checker (78<!--[[pc(rows["mean"]["right"])]]--> %), from a judge that knows nothing about sums. In this base, long answers happen to be right.
 # </details>
 #
 # **A leash does not mend the judge. It keeps the model where the judge happens to be right.**
@@ -459,10 +474,11 @@ for beta, of in judged.items():
 #
 # | question | what we measured | control |
 # |---|---|---|
-# | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 78<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 78<!--[[pc(chance_row["right"])]]--> % |
+# | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 78<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 39<!--[[pc(chance_row["right"])]]--> % |
 # | Why do answers grow? | the rewarded habit was long | swapped teachers: answers shrink |
-# | Does it add ability? | one try became nearly as good as 64 | the base's pass@64 is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %: cannot tell |
-# | What if the judge is wrong? | the reward rises, accuracy collapses | a price on the KL divergence holds it |
+# | Does it add ability? | one try became as good as several | the base's pass@64 is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %: cannot tell |
+# | Which part of GRPO matters? | only ÷ length without a baseline fails | four cells, five paired seeds |
+# | What if the judge is wrong? | its reward rises, accuracy ends near zero | a price on the KL divergence holds it |
 #
 # **A reward chooses among what a model already does.** If it checks the answer, the right habit wins; if it only looks like checking, whatever it measures wins.
 

@@ -3,8 +3,8 @@
 There are three bases (`sums`): one whose teachers forget carries, one whose wrong answers scatter instead of agreeing,
 and one of swapped teachers, for whom working in steps is the wrong habit. The last two go on from the first. A seed
 draws the sums and the answers, so what five seeds agree on may still differ from base to base. Every method sees as
-many samples as the others, with the same seeds; its rate has a worse one on each side, by what the first seed earns
-on the sums that it learns from. One more row is rewarded at random.
+many samples as the others, with the same seeds, at one rate; the first seed also tries half and twice the rate. One
+more row is rewarded at random.
 """
 
 import copy
@@ -19,7 +19,6 @@ import torch
 from nlmcore.metrics.attempts import majority, pass_at_k
 from torch import nn
 
-from lectures.recipes.resumable import bracketed
 from lectures.recipes.run import Run, about, add_figures, recipe, save_checkpoint
 from lectures.recipes.sums import (
     BATCH,
@@ -45,8 +44,7 @@ PHASES = ((1500, 4e-3, text_loss), (400, 3e-3, alike_loss), (150, 1e-3, text_los
 loss per kind of answer learns it in 200 steps; the last phase restores how often each kind is written."""
 MORE, RATE_OF_MORE = 200, 2e-3
 """Of what goes on from it with other teachers."""
-RATES = (2.5e-4, 5e-4, 1e-3)
-UPDATES, QUESTIONS, SAMPLES = 16, 8, 8
+OTHER_RATES = (2.5e-4, 1e-3)
 TABLE = {
     "mean": Method("mean"),
     "mean, by length": Method("mean", by_length=True),
@@ -58,7 +56,7 @@ JUDGE = Method("mean", rate=1e-3, reward="long", updates=30, samples=4)
 BETAS = (0.0, 0.003, 0.01, 0.03)
 TRIES = (1, 4, 16, 64)
 AFTER = "mean"
-"""The cell whose models are asked for several attempts, whose rate the controls have, and which learns from the judge."""
+"""The cell whose models are asked for several attempts; the controls and the judge have its method."""
 CONTROLS = {"swapped": Method(AFTER), "random": Method(AFTER, reward="random")}
 
 
@@ -134,12 +132,8 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
 @recipe(8, "checkpoint:sums result:checked_rewards", sample=sample)
 def cook(run: Run) -> None:
     seeds = range(run.size(SEEDS, 2))
-    count, tries = run.size((400, TRIES), (8, (1, 2)))
-    size: dict[str, Any] = {
-        "updates": run.size(UPDATES, 2),
-        "questions": run.size(QUESTIONS, 2),
-        "samples": run.size(SAMPLES, 4),
-    }
+    count, tries = run.size((400, TRIES), (16, (1, 2)))
+    quick: dict[str, Any] = run.size({}, {"updates": 2, "questions": 2, "samples": 4})
     made = bases(run)
     before = {
         teachers: run.kept(f"before, {teachers}", partial(start, made[teachers], count, len(seeds), tries))
@@ -148,47 +142,33 @@ def cook(run: Run) -> None:
 
     def after(name: str, how: Method, seed: int, base: str = "forget") -> dict[str, Any]:
         more = tries if name == AFTER else ()
-        sized = how if how.reward == "long" and not run.quick else replace(how, **size)
-        measure = partial(rewarded, made[base], sized, seed, count, more)
+        measure = partial(rewarded, made[base], replace(how, **quick), seed, count, more)
         return run.kept(f"{name}, {how.rate:g}, {how.beta:g}, {seed}", measure)
-
-    def best(name: str, how: Method) -> tuple[float, dict[str, float]]:
-        """The rate with a worse one on each side, and what each earned in the second half of the first seed's run."""
-        found: dict[str, float] = {}
-
-        def loss(rate: float) -> float:
-            right = after(name, replace(how, rate=rate), 0)["curve"]["right"]
-            found[f"{rate:g}"] = round(mean(right[len(right) // 2 :]), 4)
-            return -found[f"{rate:g}"]
-
-        if run.quick:
-            return RATES[0], found
-        rate = bracketed(RATES, loss, 2)[1]
-        assert rate is not None, "every loss is there"
-        return rate, found
 
     rows: dict[str, dict[str, Any]] = {}
     attempted: dict[str, list[Any]] = {name: of["attempts"] for name, of in before.items()}
     for name, how in TABLE.items():
-        rate, tried = best(name, how)
-        runs = [after(name, replace(how, rate=rate), seed) for seed in seeds]
-        rows[name] = row_of(runs, rate) | {"rates": tried}
+        runs = [after(name, how, seed) for seed in seeds]
+        tried = {how.rate: runs[0]} | {rate: after(name, replace(how, rate=rate), 0) for rate in OTHER_RATES}
+        rows[name] = row_of(runs, how.rate)
+        rows[name]["rates"] = {f"{rate:g}": one["found"]["right"] for rate, one in sorted(tried.items())}
         if name == AFTER:
             attempted["after"] = [one["attempts"] for one in runs]
-            for control, its in CONTROLS.items():
-                base = control if control in TEACHERS else "forget"
-                rows[control] = row_of([after(control, replace(its, rate=rate), seed, base) for seed in seeds], rate)
-            judged = {
-                f"{beta:g}": row_of([after("judge", replace(JUDGE, beta=beta), seed) for seed in seeds], JUDGE.rate)
-                for beta in run.size(BETAS, BETAS[:2])
-            }
+    for name, how in CONTROLS.items():
+        base = name if name in TEACHERS else "forget"
+        rows[name] = row_of([after(name, how, seed, base) for seed in seeds], how.rate)
+    judged = {
+        f"{beta:g}": row_of([after("judge", replace(JUDGE, beta=beta), seed) for seed in seeds], JUDGE.rate)
+        for beta in run.size(BETAS, BETAS[:2])
+    }
     save(run, made["forget"], before["forget"]["found"])
     run.save_result(
         "checked_rewards",
         {
             "question": "What does a small Transformer learn from right or wrong alone?",
-            "how": f"{sum(p.numel() for p in made['forget'].parameters()):,} parameters, {size['updates']} updates of"
-            f" {size['questions']} sums × {size['samples']} answers, AdamW, {len(seeds)} seeds of sums and answers, one"
+            "how": f"{sum(p.numel() for p in made['forget'].parameters()):,} parameters, {Method.updates} updates of"
+            f" {Method.questions} sums × {Method.samples} answers, AdamW at {Method.rate:g} (the judge: {JUDGE.updates}"
+            f" of {JUDGE.questions} × {JUDGE.samples} at {JUDGE.rate:g}), {len(seeds)} seeds of sums and answers, one"
             f" base for each kind of teachers; {count} held-out sums at temperature 1",
             "before": {name: of["found"] for name, of in before.items()},
             "rows": rows,

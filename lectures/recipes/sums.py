@@ -197,22 +197,15 @@ class Method:
     """How answers and rewards become a step."""
 
     advantage: str = "mean"
-    """none: the reward itself; mean: the group's mean subtracted; sd: and divided by the group's deviation."""
+    """none: the reward itself; mean: the group's mean subtracted."""
     by_length: bool = False
-    rate: float = 2e-3
+    rate: float = 5e-4
     reward: str = "right"
     beta: float = 0.0
     """Of the KL divergence from the base, in rewards per nat."""
-    updates: int = 30
+    updates: int = 16
     questions: int = 8
     samples: int = 8
-
-
-def advantages(kind: str, rewards: Tensor) -> Tensor:
-    """(question, sample) -> (question · sample)"""
-    if kind == "none":
-        return rewards.flatten()
-    return group_advantages(rewards, divide_by_sd=kind == "sd").flatten()
 
 
 def each_token(model: Any, answers: Answers) -> Tensor:
@@ -228,7 +221,8 @@ def learn(model: Any, base: Any, how: Method, seed: int) -> Iterator[tuple[dict[
     for _ in range(how.updates):
         written = write(model, sums(chance, how.questions), how.samples, generator)
         rewards = torch.tensor(list(map(REWARDS[how.reward], written.sums, written.texts)))
-        worth = advantages(how.advantage, rewards.view(how.questions, how.samples))
+        groups = rewards.view(how.questions, how.samples)
+        worth = group_advantages(groups).flatten() if how.advantage == "mean" else rewards
         mask = written.answers.mask
         now = each_token(model, written.answers)
         with torch.no_grad():
