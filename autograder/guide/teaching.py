@@ -125,6 +125,7 @@ READING = {
     "scale": ("Kaplan", "Hoffmann", "Schaeffer"),
     "inside_a_real_model": ("Elhage", "Meng", "Hase"),
     "assistant": ("Ouyang", "Rafailov"),
+    "checked_rewards": ("Williams (1992)", "Shao"),
     "memory_without_attention": ("Schlag", "Yang, Kautz"),
 }
 """One to three papers for each lecture, by how they begin among its sources."""
