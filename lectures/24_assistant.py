@@ -320,7 +320,7 @@ for ask in asks:
 # For many habits there is no single right answer to write down, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
 #
 # *With a reward model.* Suppose that each answer has a reward $r$, and that people prefer $y^+$ with probability $\sigma(r(y^+) - r(y^-))$ (Bradley & Terry 1952). Ouyang et al. (2022) fit $r$ to the comparisons. Then they train the model $\pi$ by
-# reinforcement learning. The goal is a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023).
+# reinforcement learning. The goal is a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023). [Lecture 25](25_checked_rewards.ipynb) derives that training, with rewards that a program checks.
 #
 # *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve it for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
 # What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs neither a reward model nor sampling:

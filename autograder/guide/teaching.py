@@ -130,6 +130,7 @@ READING = {
     "inside_a_real_model": ("Elhage", "Meng", "Hase"),
     "smaller_and_faster": ("Hinton", "Frantar"),
     "assistant": ("Ouyang", "Rafailov"),
+    "checked_rewards": ("Williams (1992)", "Shao"),
     "memory_without_attention": ("Schlag", "Yang, Kautz"),
 }
 """One to three papers for each lecture, by how they begin among its sources."""

@@ -13,6 +13,7 @@ from lectures.widgets.attention import *
 from lectures.widgets.backpropagation import *
 from lectures.widgets.beyond_text import *
 from lectures.widgets.cheaper_attention import *
+from lectures.widgets.checked_rewards import *
 from lectures.widgets.decoding import *
 from lectures.widgets.do_modifications_transfer import *
 from lectures.widgets.encoder_decoder_transformers import *

@@ -2,7 +2,8 @@
 
 `likelihood` asks any language model for the probability of a text, `bleu` compares strings by their n-grams,
 `edits` counts insertions, deletions and substitutions, `intervals` says how sure a mean of a few runs is,
-`significance` which differences between many means are real, `exposure` how well a model knows a secret of its text.
+`significance` which differences between many means are real, `exposure` how well a model knows a secret of its text,
+`attempts` what several attempts at one question are worth.
 """
 
 from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a

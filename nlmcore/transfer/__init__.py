@@ -10,6 +10,7 @@ Any model of the package will do. `nlmcore.objectives` has what models are pretr
     fit(classifier, batches, loss=lambda model, b: F.cross_entropy(model(b[0], b[2]), b[1]), steps=…)
 
 `nlmcore.transfer.tuning` turns a language model into an assistant: conversations, preferences, the last layers only.
+`nlmcore.transfer.rewards` lets it learn from rewards for its own answers.
 """
 
 from nlmcore.transfer.classifier import Classifier, states_of

@@ -21,6 +21,7 @@ WRITTEN = (
     "inside_a_real_model",
     "scale",
     "assistant",
+    "checked_rewards",
     "memory_without_attention",
     "features_and_harms",
     "smaller_and_faster",

@@ -1,0 +1,575 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Rewards that can be checked
+#
+# Nobody has to write down the solution of a sum in order to check its result. The same holds for a program with tests, or a proof. **What does a language model learn if a program only says whether its answer is right?**
+#
+# <img src="figures/right_or_wrong.svg" width="760" alt="Four answers of a model to two sums, with and without steps. A program marks two of them as right and two as wrong.">
+#
+# *The model writes, a program checks. The reward is one bit, and it says nothing about how the answer was found.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - derive the policy gradient from log-probabilities, and say what a baseline does and does not change;
+# - write GRPO in ten lines, and say which of its parts an experiment needs;
+# - explain why answers grow longer, and name the control that shows it;
+# - estimate pass@k without bias, and say when a vote makes answers worse;
+# - recognise a reward that is being exploited, and hold a model with a KL penalty.
+#
+# **You need** [lecture 3](03_backpropagation.ipynb) (softmax, $p - y$), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 24](24_assistant.ipynb) (preference tuning, the KL divergence).
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 6 | 12 | 9 | 7 | 9 | 9 | 9 | 4 |
+#
+# The minutes are for a class. If you work alone, plan 90 minutes. Section 5 can wait for a second sitting. Two cells train live, for a few seconds each. All other trainings are stored; `python -m lectures.recipes checked_rewards` repeats them.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip section 5 and the widget of section 2. Sections 3, 4 and 7 carry the message.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import copy
+import random
+from statistics import mean
+
+import torch
+
+from lectures import show, stored, widgets
+from lectures.recipes.sums import TYPICAL, at_once, described, final, is_right, sums, write
+from lectures.trained import checkpoint
+from nlmcore.metrics.significance import paired
+from nlmcore.training import clip_gradients
+
+torch.set_num_threads(1)
+base = checkpoint("sums").model
+result = stored("checked_rewards")
+rows, before, attempts, judged = (result[key] for key in ("rows", "before", "attempts", "judged"))
+swapped, chance_row = rows["swapped"], rows["random"]
+
+
+def pc(values):
+    """The mean of some shares, in percent."""
+    return f"{100 * mean(values):.0f}"
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. A model with two habits
+#
+# Our model is a Transformer with 105,472<!--[[sum(p.numel() for p in base.parameters()):,]]--> parameters. It has learned sums of three-digit numbers from two kinds of careless teachers. A quarter of them work **in steps**, units first, and write each carry down; 3 % of their steps are off by one. The others answer **at once** and forget every carry:
+#
+# | | the answer to `347+286=` |
+# |---|---|
+# | in steps | `7+6=13,4+8+1=13,3+2+1=06;633` |
+# | at once | `523` |
+#
+# The model imitates both. A tenth of all sums, chosen by a hash, is held out: every accuracy below is measured on those. (An arithmetic rule is a trap here. `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree.)
+
+# %% slideshow={"slide_type": "fragment"}
+held_out = sums(random.Random(1), 200, held=True)
+answers = write(base, held_out, 1, torch.Generator().manual_seed(0))
+for (a, b), text in list(zip(answers.sums, answers.texts, strict=True))[:6]:
+    print(f"{a}+{b}={text}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as two_habits:
+    for name, how in (("in steps", "right in steps"), ("at once", "right at once")):
+        print(f"{name:10} {before['forget'][how]:.2f} right")
+    print(f"together   {before['forget']['right']:.2f} right")
+show.predict(
+    "A teacher who forgets every carry is right if no column has one. Digits are random, and the last two columns decide. How often is that?",
+    choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6},
+    answer=mean(
+        float(a % 10 + b % 10 < 10 and a // 10 % 10 + b // 10 % 10 < 10) for a, b in held_out
+    ),
+    why="55 of the 100 pairs of digits have a sum below ten, in each of the two columns, and 0.55² is about 0.3. The model, which imitates these teachers, is right about as often where it answers at once.",
+    reveals=two_habits,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **The better habit is the rarer one**, and each of the two is a way of writing that the model already has.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Let the room add 347 and 286 in both ways. Ask how they would split the sums into training and test, and show the trap. What goes wrong: "it cannot add"; it can, if it takes the steps.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. From a reward to a gradient
+#
+# The model $\pi$ answers a question $x$ with $y$ and earns the reward $r(y)$: 1 if the answer is right, else 0. We want to raise the mean reward
+#
+# $$J = \sum_y \pi(y \mid x)\, r(y).$$
+#
+# Sampling a text has no derivative, and neither does the checker. But $J$ is a sum over texts of their probabilities, and those have one. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
+#
+# $$\nabla J = \sum_y \nabla \pi(y \mid x)\, r(y) = \sum_y \pi(y \mid x)\, r(y)\, \nabla \log \pi(y \mid x) = \mathbb{E}\big[r(y)\, \nabla \log \pi(y \mid x)\big].$$
+#
+# The last expression is a mean over samples, so we can estimate it: sample answers, and raise the log-probability of each in proportion to its reward. This **policy gradient** is REINFORCE (Williams 1992). The log-probability of an answer is the sum over its tokens that you know from every language model.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **With a pencil.** Suppose there are three answers to `347+286=`, and $\pi$ is a softmax of three scores:
+#
+# | answer | 523 | 633 | 643 |
+# |---|---|---|---|
+# | $\pi$ | 0.6 | 0.3 | 0.1 |
+# | $r$ | 0 | 1 | 0 |
+#
+# For a softmax, $\nabla \log \pi(y)$ with respect to the scores is the one-hot vector of $y$ minus $\pi$: the $p - y$ of [lecture 3](03_backpropagation.ipynb) with its sign turned.
+
+# %% slideshow={"slide_type": "fragment"}
+pi = torch.tensor([0.6, 0.3, 0.1])
+r = torch.tensor([0.0, 1.0, 0.0])
+slopes = torch.eye(3) - pi  # row y: the gradient of log π(y) with respect to the scores
+
+
+def expected_step(baseline):
+    """The mean over answers of (r − baseline) ∇ log π, and its standard deviation."""
+    steps = (r - baseline)[:, None] * slopes
+    expected = pi @ steps
+    return expected, float((pi @ (steps - expected).square().sum(1)).sqrt())
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "Compute it by hand. What is the expected step for the score of 633, the right answer?",
+    within=0.011,
+    answer=float(expected_step(0.0)[0][1]),
+    why="Only 633 is rewarded: 0.3 · 1 · (1 − 0.3). In general the expected step for a score is π(r − J): up if an answer is better than the mean reward J, else down.",
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A baseline.** Subtract the same number $v$ from every reward, and the expected step becomes
+#
+# $$\mathbb{E}\big[(r(y) - v)\, \nabla \log \pi(y \mid x)\big] = \nabla J - v \sum_y \nabla \pi(y \mid x) = \nabla J - v\, \nabla 1.$$
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+same = torch.allclose(expected_step(0.3)[0], expected_step(0.0)[0])
+calmer = expected_step(0.3)[1] < expected_step(0.0)[1]
+kinds = {
+    (True, True): "only the spread",
+    (False, True): "both",
+    (False, False): "only the expected step",
+}
+show.predict(
+    "We subtract the mean reward, 0.3, from every reward. What changes: the expected step, the spread of a single step around it, or both?",
+    choices=list(kinds.values()),
+    answer=kinds[(same, calmer)],
+    why="The probabilities sum to 1 whatever the scores are, so the gradient of their sum is 0. Move the baseline: one value calms most.",
+    reveals=widgets.baseline_player(
+        dict(zip(("523", "633", "643"), pi.tolist(), strict=True)),
+        dict(zip(("523", "633", "643"), r.tolist(), strict=True)),
+    ).opens(b=0.3),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With baseline 0 a single step has a standard deviation of 0.42<!--[[expected_step(0.0)[1]:.2f]]-->, with 0.3 one of 0.27<!--[[expected_step(0.3)[1]:.2f]]-->, with −1 one of 1.11<!--[[expected_step(-1.0)[1]:.2f]]-->. The expected step is the same each time.
+# - The baseline may depend on the question, but not on the answer.
+# </details>
+#
+# **A baseline does not bias the step, it only calms it.**
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **GRPO** (Shao et al. 2024, section 4.1) estimates the baseline from a group of $n$ answers to the same question. The **advantage** of an answer is
+#
+# $$A_i = r_i - \frac1n \sum_j r_j, \qquad \text{loss} = -\frac1n \sum_i A_i\, \log \pi(y_i \mid x).$$
+#
+# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards, and each answer's term by its length. Section 5 tests the second division; we did not measure the first. The group's mean contains $r_i$ itself, so the expected step is shortened to $(1 - \frac1n)\, \nabla J$ and keeps its direction: `tests/nlmcore/transfer/test_rewards.py` checks this over all possible groups.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *12 minutes. Write the derivation on the board and let the room find the step where sampling enters. What goes wrong: "we differentiate the reward". Ask what happens to a group in which all answers are right (nothing: all advantages are 0).*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Sixteen updates of right and wrong
+#
+# That is all we need. There are sixteen updates. Each samples 8 answers to each of 8 sums that are not held out, checks them, and makes one step: in all 1,024 answers and as many bits.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+from nlmcore.transfer.rewards import group_advantages, policy_loss
+from nlmcore.transfer.tuning import log_probs
+
+torch.manual_seed(0)
+model, chance, generator = copy.deepcopy(base), random.Random(0), torch.Generator().manual_seed(0)
+optimiser = torch.optim.AdamW(model.parameters(), lr=rows["mean"]["rate"], weight_decay=0.0)
+history = []
+for _ in range(16):
+    written = write(model, sums(chance, 8), 8, generator)
+    rewards = torch.tensor(list(map(is_right, written.sums, written.texts)))
+    advantages = group_advantages(rewards.view(8, 8)).flatten()  # 0 where a group agrees
+    loss = policy_loss(log_probs(model, written.answers), advantages, TYPICAL)
+    optimiser.zero_grad()
+    loss.backward()
+    clip_gradients(list(model.parameters()), 1.0)
+    optimiser.step()
+    history.append((described(written), written))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+first, last = (mean(of["length"] for of, _ in part) for part in (history[:3], history[-3:]))
+show.predict(
+    "The reward says nothing about length. What happens to the answers, if accuracy rises?",
+    choices=["they become shorter", "they stay as long as they were", "they become longer"],
+    answer="they become longer"
+    if last > 1.3 * first
+    else "they become shorter"
+    if last < first / 1.3
+    else "they stay as long as they were",
+    why="Move the slider from update to update and read the answers.",
+    reveals=widgets.answers_player(
+        [row for row, _ in history],
+        [
+            [f"{a}+{b}={text}" for (a, b), text in list(zip(w.sums, w.texts, strict=True))[:24:8]]
+            for _, w in history
+        ],
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **One bit for each answer was enough to change what the model writes.** Nobody showed it a right answer.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of the answers it could not have written before.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Why do they get longer?
+#
+# Long answers of this model are worked in steps, so two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and that happened to be the long one.
+#
+# We can separate them. In a second base the teachers are swapped: three quarters work in steps and always count one too many in the first column, so that their answers are never right. A quarter answer at once, and forget every carry as before. A third run keeps the first base and rewards answers by the throw of a coin.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as by_reward:
+    print(f"{'':24}{'right':>16}{'characters':>16}")
+    for name, teachers, row in (
+        ("careful steps, checked", "forget", rows["mean"]),
+        ("wrong steps, checked", "swapped", swapped),
+        ("careful steps, a coin", "forget", chance_row),
+    ):
+        start = before[teachers]
+        print(
+            f"{name:24}{start['right']:8.2f} → {mean(row['right']):.2f} {start['length']:9.1f} → {mean(row['length']):.1f}"
+        )
+change = mean(swapped["length"]) / before["swapped"]["length"]
+show.predict(
+    "The model of the swapped teachers learns from the same checker. What happens to the length of its answers?",
+    choices=["they become shorter", "they stay as long as they were", "they become longer"],
+    answer="they become shorter"
+    if change < 0.75
+    else "they become longer"
+    if change > 1.33
+    else "they stay as long as they were",
+    why="Length follows the habit that is rewarded. Here the short one is.",
+    reveals=by_reward,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Checked, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 78<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters.
+# - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 11<!--[[f"{mean(swapped['length']):.0f}"]]--> characters, in each of five<!--[[words(len(swapped["length"]))]]--> seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"] - 5]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 26<!--[[pc(swapped["right"])]]--> %.
+# - We did not expect this: the swapped base was right in none<!--[[? before["swapped"]["right in steps"] == 0]]--> of its answers in steps, and afterwards up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of them are right in one of the seeds. The base writes correct steps too rarely to be seen in 400 answers, and a reward can find them. If training went on, answers might grow again; we did not try.
+# - Rewarded by a coin, the first base ends at 39<!--[[pc(chance_row["right"])]]--> % right.
+# </details>
+#
+# **Rewards raise whichever habit earns them. Answers grow if the rewarded ones are long, and shrink if the rewarded ones are short**, on this task, with two habits that were both there before. Nothing here shows that length by itself helps.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught; the reward chose.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. GRPO is one cell of a table
+#
+# The published GRPO subtracts the group's mean, and divides the loss of each answer by its length. Which of the two does this task need? And what is left without either?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "Rewards are 1 and 0, no baseline is subtracted, nothing is divided by length. Which training that you know has this loss, up to a factor?",
+    choices=[
+        "cross-entropy on the model's own right answers",
+        "cross-entropy on all of its answers",
+        "DPO on pairs of a right and a wrong answer",
+    ],
+    answer="cross-entropy on the model's own right answers",
+    why="Wrong answers have weight 0 and right ones weight 1, so the loss is −log π summed over the right answers. Repeated with fresh samples, this is known as expert iteration (Anthony et al. 2017) or rejection-sampling fine-tuning.",
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So the two questions make a table of four cells. All four see as many samples, with the same five seeds and one learning rate. The first seed also tries half and twice that rate.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+names = {
+    "mean": "mean subtracted",
+    "mean, by length": "mean subtracted, ÷ length",
+    "none": "no baseline",
+    "none, by length": "no baseline, ÷ length",
+}
+compared, layout = paired(
+    rows["mean"]["right"],
+    {name: rows[name]["right"] for name in names if name != "mean"},
+)
+with show.held_back() as four_cells:
+    print(f"{'':26}{'right':>6}{'by seed':>27}   first seed at other rates")
+    for name in names:
+        row = rows[name]
+        seeds = " ".join(f"{value:.2f}" for value in row["right"])
+        tried = ", ".join(f"{rate}: {of:.2f}" for rate, of in row["rates"].items())
+        print(f"{names[name]:26}{mean(row['right']):6.2f}{seeds:>27}   {tried}")
+least = min(names, key=lambda name: mean(rows[name]["right"]))
+show.predict(
+    "Which of the four cells is least often right after sixteen updates?",
+    choices=list(names.values()),
+    answer=names[least],
+    why="Divided by length, a token of an answer at once weighs seven times as much as a token of an answer in steps, 1/4 against 1/29. Liu et al. (2025, section 3) describe this preference for short right answers.",
+    reveals=[four_cells, widgets.methods_player(rows)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Only one cell fails. Without a baseline and divided by length, 38<!--[[pc(rows["none, by length"]["right"])]]--> % are right, fewer than the 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base<!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"]]]-->, and answers shrink to 6<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters. It fails at each of the three rates that we tried<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
+# - The other three end at 78<!--[[pc(rows["mean"]["right"])]]--> to 79<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. They could have seen one of 6<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points, not less.
+# - At twice the rate, the first seed without a baseline is right in 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. That is one seed, but it shows that the order of these three could change with a rate tuned for each.
+# </details>
+#
+# **On this task GRPO needs its baseline only if it divides by length.** Summed over the text, cross-entropy on the model's own right answers does as well.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four cells. What goes wrong: the winner of one task is taken for the better method.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. One try, or many?
+#
+# The base is seldom right with one sample. What if it may try $k$ times? If $c$ of $n$ samples are right, the share of sets of $k$ that contain a right one is
+#
+# $$\text{pass@}k = 1 - \binom{n-c}{k} \Big/ \binom{n}{k},$$
+#
+# an unbiased estimate (Chen et al. 2021, section 2.1). If nobody can check, we can still let the $k$ answers **vote** and return the most frequent one (Wang et al. 2023).
+#
+# A third base helps to see what a vote needs. Its teachers are right in the same sums. But where the first teachers forget a carry and all write the same wrong number, these also replace a random digit. So in the first base the wrong answers **agree**, and in this one they **scatter**.
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.metrics.attempts import majority
+
+asked = held_out[:40]
+many = write(base, asked, 64, torch.Generator().manual_seed(2))
+voted = [majority([final(text) for text in many.texts[64 * i :][:64]]) for i in range(len(asked))]
+wrong = [(pair, vote) for pair, vote in zip(asked, voted, strict=True) if vote != str(sum(pair))]
+carryless = sum(vote == at_once(*pair, random.Random(0)) for pair, vote in wrong)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+votes = {
+    name: {k: mean(run["vote"][k] for run in attempts[key]) for k in ("1", "64")}
+    for name, key in (("agree", "forget"), ("scatter", "scatter"))
+}
+kinds = {
+    (True, True): "in both",
+    (True, False): "where they agree",
+    (False, True): "where they scatter",
+    (False, False): "in neither",
+}
+with show.held_back() as both_votes:
+    for name, of in votes.items():
+        print(
+            f"wrong answers {name:8} one sample {of['1']:.2f} right, the vote of 64 {of['64']:.2f}"
+        )
+show.predict(
+    "In which of the two bases is the vote of 64 answers right more often than a single sample?",
+    choices=list(kinds.values()),
+    answer=kinds[tuple(of["64"] > of["1"] + 0.02 for of in votes.values())],
+    why="A vote returns the most frequent answer. It repairs slips that differ, and it amplifies a mistake that most samples share.",
+    reveals=[
+        both_votes,
+        widgets.votes_player(
+            {
+                "wrong answers agree": attempts["forget"],
+                "wrong answers scatter": attempts["scatter"],
+                "after rewards": attempts["after"],
+            },
+            "wrong answers agree",
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Of the base's 40<!--[[len(asked)]]--> votes of 64, 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries. So here the vote amplifies the teachers' mistake.
+# - Where wrong answers agree, the vote of 64 is right in 32<!--[[pc([votes["agree"]["64"]])]]--> % of the sums, one sample in 44<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, it is 57<!--[[pc([votes["scatter"]["64"]])]]--> % against 33<!--[[pc([votes["scatter"]["1"]])]]--> %.
+# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums. After learning from rewards, one try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
+# </details>
+#
+# **Rewards sharpened what the base could already do.** Since the base solves nearly every sum within 64 tries, this task cannot show whether rewards also *add* something. Yue et al. (2025) ask that of large models: there, with many tries, the base models solved more of the problems than the same models after such training.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let five students add without carrying, and vote. What goes wrong: "more votes are always safer".*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. A judge who likes length
+#
+# A checker needs a right answer to compare with. Most tasks have none, and then a judge gives points: a model trained on people's preferences, or a rule. Ours has noticed that careful answers are long. Its reward is the length of the answer, divided by 40, and it knows nothing about sums.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+free = {
+    key: [
+        mean(values) for values in zip(*(run[key] for run in judged["0"]["curves"]), strict=True)
+    ]
+    for key in ("right", "reward", "kl")
+}  # means over the seeds, update by update
+peak = max(free["right"])
+risen, fallen = peak - free["right"][0] > 0.1, peak - free["right"][-1] > 0.1
+courses = {
+    (True, False): "it rises",
+    (False, True): "it falls",
+    (True, True): "it rises, then falls",
+    (False, False): "it stays as it was",
+}
+show.predict(
+    "The model learns from this judge for thirty updates. How does the share of right answers change?",
+    choices=list(courses.values()),
+    answer=courses[risen, fallen],
+    why="Among the answers of the base, the long ones are those worked in steps, and those are right. Beyond them only longer nonsense earns more.",
+    reveals=widgets.leash_player(judged),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A leash.** Gao et al. (2023) call this *overoptimisation*: the judge's reward keeps rising while what it stood for falls. The usual protection is the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
+#
+# $$\mathbb{E}\big[r(y)\big] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref}).$$
+#
+# $\beta$ is a price, in rewards per nat. The best policy under it is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. Answers in steps are as good as free, since the base writes them often; nonsense that the base would never write costs many nats.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+held_end = max(judged.values(), key=lambda of: mean(of["right"]))
+best_beta = next(beta for beta, of in judged.items() if of is held_end)
+print(f"{'β':8}{'right, five seeds':34}{'mean':>5}{'characters':>12}")
+for beta, of in judged.items():
+    seeds = "  ".join(f"{value:.2f}" for value in of["right"])
+    print(f"{beta:8}{seeds:34}{mean(of['right']):5.2f}{mean(of['length']):12.0f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Without a price, right answers rise from 48<!--[[f"{100 * free['right'][0]:.0f}"]]--> % to 63<!--[[f"{100 * peak:.0f}"]]--> %, at update 8<!--[[free["right"].index(peak)]]-->, and end at 2<!--[[f"{100 * free['right'][-1]:.0f}"]]--> %. These are means over five seeds.
+# - Meanwhile the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and the KL divergence from the base to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
+# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds are held, and one writes nonsense. At β = 0.03<!--[[best_beta]]--> all five are: 79<!--[[pc(held_end["right"])]]--> % are right.
+# - That is as many as with the checker (78<!--[[pc(rows["mean"]["right"])]]--> %), from a judge that knows nothing about sums. In this base, long answers happen to be right.
+# </details>
+#
+# **A leash does not mend the judge. It keeps the model where the judge happens to be right.**
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask what an engineer who sees only the first ten updates would report. What goes wrong: the KL penalty is taken for a cure; it only keeps the model where the judge was right by accident.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Larger models
+#
+# - DeepSeek-R1-Zero learned with GRPO from rewards that rules compute. Its accuracy rose, and its answers grew from hundreds to thousands of tokens (Guo et al. 2025, figure 1).
+# - Liu et al. (2025, section 3) show that dividing by length favours long wrong answers, and that dividing by the standard deviation weighs questions unevenly. They do neither.
+# - Yue et al. (2025) measured pass@k of models before and after such training: better for small $k$, worse for large $k$.
+#
+# We cannot repeat these results here. What our small model shows is which controls to ask for when you read them.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *4 minutes. Take one published curve of answer length and ask for the control of section 4. What goes wrong: our two habits are taken for a model of reasoning in large ones.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## What did one bit teach?
+#
+# | question | what we measured | control |
+# |---|---|---|
+# | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 78<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 39<!--[[pc(chance_row["right"])]]--> % |
+# | Why do answers grow? | the rewarded habit was long | swapped teachers: answers shrink |
+# | Does it add ability? | one try became as good as several | the base's pass@64 is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %: cannot tell |
+# | Which part of GRPO matters? | only ÷ length without a baseline fails | four cells, five paired seeds |
+# | What if the judge is wrong? | its reward rises, accuracy ends near zero | a price on the KL divergence holds it |
+#
+# **A reward chooses among what a model already does.** If it checks the answer, the right habit wins; if it only looks like checking, whatever it measures wins.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *3 minutes. Cover the third column and ask for each control. What goes wrong: students leave with "RL makes models think longer".*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write a reward of your own, and say beforehand which habit it will raise. The cell gives it ten updates.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def rewarded_by(reward, updates=10):
+    """What a copy of the base writes after learning from this reward."""
+    mine, chance = copy.deepcopy(base), random.Random(1)
+    generator = torch.Generator().manual_seed(1)
+    optimiser = torch.optim.AdamW(mine.parameters(), lr=rows["mean"]["rate"], weight_decay=0.0)
+    for _ in range(updates):
+        written = write(mine, sums(chance, 8), 8, generator)
+        earned = torch.tensor(
+            [float(reward(*each)) for each in zip(written.sums, written.texts, strict=True)]
+        )
+        advantages = group_advantages(earned.view(8, 8)).flatten()
+        optimiser.zero_grad()
+        policy_loss(log_probs(mine, written.answers), advantages, TYPICAL).backward()
+        clip_gradients(list(mine.parameters()), 1.0)
+        optimiser.step()
+    return write(mine, held_out[:100], 1, generator)
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_reward(pair, text):
+    """A short answer earns most. Change this."""
+    return 1 - len(text) / 40
+
+
+found = rewarded_by(my_reward)
+print({name: round(value, 2) for name, value in described(found).items()})
+print(found.texts[:3])
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes, or homework. Let everybody write down the expected accuracy and length first. What goes wrong: a reward that is the same for all answers of a group teaches nothing.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. All 8 answers to a sum are right. How does GRPO's step for this sum look?
+# <details><summary>Answer</summary>It is zero, since every advantage is zero. Sums that are always or never solved teach nothing.</details>
+#
+# 2. A colleague subtracts each answer's own length from its reward and calls it a baseline. What is wrong?
+# <details><summary>Answer</summary>A baseline must not depend on the answer. This one changes the objective: it rewards short answers.</details>
+#
+# 3. 3 of 8 samples are right. What is pass@2?
+# <details><summary>Answer</summary>1 − (5·4)/(8·7) = 0.64: of the 28 pairs, 10 contain no right answer.</details>
+#
+# 4. Answers grow during training. Which run shows that length itself does not pay?
+# <details><summary>Answer</summary>One in which the long habit is the wrong one. Ours then learned to answer briefly.</details>
+#
+# 5. The reward rises smoothly, and you cannot measure accuracy. What else can you watch?
+# <details><summary>Answer</summary>The KL divergence from the base, and the texts themselves. Where the divergence grows quickly, the model writes what the judge has never seen.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 2. What goes wrong: "it only calms".*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $x$, $y$ | prompt and completion; state, action | a question and the model's answer |
+# | $r(y)$ | $R$, return | the reward of an answer |
+# | $J$ | $\mathbb{E}[R]$, objective | the mean reward |
+# | $v$ | $b$, baseline; $V(x)$ with a critic | what is subtracted from every reward |
+# | $A_i$ | $\hat A$ | the advantage of an answer |
+# | $\beta$ | KL coefficient | the price of a nat of distance from the base |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: in PPO the baseline is a network, here it is a mean.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **in steps**: a way of answering in which each column and each carry is written before the result.
+# - **at once**: a way of answering that writes only the result.
+# - **log-derivative trick**: the gradient of a probability is the probability times the gradient of its logarithm.
+# - **policy gradient**: the gradient of the mean reward, estimated from a model's own samples.
+# - **advantage**: how much better the reward of an answer is than a baseline.
+# - **GRPO**: group relative policy optimisation; the baseline is the mean reward of several answers to the same question.
+# - **vote**: the most frequent of several answers.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Williams (1992), Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning. Shao et al. (2024), DeepSeekMath. Guo et al. (2025), DeepSeek-R1 Incentivizes Reasoning in LLMs through Reinforcement Learning. Liu et al. (2025), Understanding R1-Zero-Like Training: A Critical Perspective. Anthony et al. (2017), Thinking Fast and Slow with Deep Learning and Tree Search. Chen et al. (2021), Evaluating
+# Large Language Models Trained on Code. Wang et al. (2023), Self-Consistency Improves Chain of Thought Reasoning in Language Models. Yue et al. (2025), Does Reinforcement Learning Really Incentivize Reasoning Capacity in LLMs Beyond the Base Model? Gao et al. (2023), Scaling Laws for Reward Model Overoptimization.
