@@ -4,8 +4,8 @@ of the notebook, with all that it needs of the notebook. Later notebooks use it:
     from autograder.mine import bring, mine, own
 
     mine()                          shows what is in the library, and what it can do by now
-    mine("transformer.rotate")      your function; None if the library does not have it
-    @own("transformer.rotate")      the same in place of the function below, if there is one; a line says which it is
+    mine("transformer.rotate")      your function; None if it is missing
+    @own("transformer.rotate")      the same, but the function below if it is missing; a line says which it is
     bring("positions.rotary")       puts your function into this cell, to use it or to start from it
 
 - A file is written only if the function passes the check again when it is loaded from it, apart from the notebook.

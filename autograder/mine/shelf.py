@@ -23,8 +23,8 @@ def shell() -> Any:
 
 
 def folder() -> Path | None:
-    """Where the library of whoever works in this folder is: in the course's folder it is `work/mine`, elsewhere it is
-    next to the notebook's folder. None for the source notebooks, and while nbgrader runs a notebook."""
+    """Where the library of a notebook in this folder is: in the course's folder it is `work/mine`, elsewhere it is next
+    to the notebook's folder. None for the source notebooks, and while nbgrader runs a notebook."""
     here = Path.cwd()
     if os.environ.get("NBGRADER_EXECUTION"):
         return None

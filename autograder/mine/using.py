@@ -10,8 +10,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def mine(name: str = "") -> Any:
-    """Without a name: show the library. With one: the function "assignment.function" of the library; None if there is
-    none, and where no kernel runs."""
+    """Without a name: show the library. With one: the function "assignment.function" of the library; None if it is
+    missing, and where no kernel runs."""
     if not name:
         print(shown(folder()))
         return None
