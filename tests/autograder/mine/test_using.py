@@ -8,7 +8,6 @@ from nbclient import NotebookClient
 
 from autograder.check import passes
 from autograder.mine import bring, keep, mine
-from autograder.mine.shelf import folder
 from autograder.question.find import find
 from autograder.question.questions import read_master
 from tests.test_imports import ROOT
@@ -83,13 +82,6 @@ def test_a_file_that_raises_is_not_used_and_its_name_hides_nothing(
     assert notebook.user_ns["rotate"](1, 0, 1) == 1
 
 
-@pytest.mark.parametrize("name", ["../secret.rotate", "rotate", "transformer.rotate.x", "transformer./etc"])
-def test_a_name_is_no_path(open_notebook: Any, name: str) -> None:
-    open_notebook.of("transformer")
-    with pytest.raises(ValueError, match=r"assignment\.function"):
-        mine(name)
-
-
 def test_what_is_brought_is_the_text_of_the_cell(open_notebook: Any, capsys: pytest.CaptureFixture[str]) -> None:
     written(open_notebook, "self_attention", "rotate")
     notebook = open_notebook.of("transformer")
@@ -99,27 +91,6 @@ def test_what_is_brought_is_the_text_of_the_cell(open_notebook: Any, capsys: pyt
     assert capsys.readouterr().out.count("no positions.rotary") == 2
     notebook.run(notebook.replaced)
     assert passes("self_attention.rotate", notebook.user_ns["rotate"])
-
-
-@pytest.mark.parametrize(
-    ("here", "there"),
-    [("work/attention", "work/mine"), ("home/ana/course/attention", "home/ana/course/mine")],
-)
-def test_the_library_is_next_to_the_notebooks_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: str, there: str
-) -> None:
-    (tmp_path / here).mkdir(parents=True)
-    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
-    monkeypatch.chdir(tmp_path / here)
-    assert folder() == tmp_path / there
-
-
-def test_in_the_courses_folder_it_is_in_work_and_source_notebooks_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
-    monkeypatch.chdir(ROOT / "exercises" / "attention")
-    assert folder() == ROOT / "work" / "mine"
-    monkeypatch.chdir(ROOT / "solutions" / "attention")
-    assert folder() is None
 
 
 GIVEN_TO = [("efficient_attention", "rotate"), *(("scale_and_insight", f) for f in ("rms_norm", "rotate", "attend"))]
