@@ -47,13 +47,15 @@ def _length(path: Path) -> int:
 
 def shown(place: Path | None) -> str:
     """The library as text."""
-    found = rows(place) if place is not None and place.is_dir() else []
-    if not found:
+    if place is None or not place.is_dir() or not (found := rows(place)):
         return "Your library is empty. A function that passes its check is put into it."
     functions, lines = sum(row.functions for row in found), sum(row.lines for row in found)
-    said = [f"{os.path.relpath(place or Path())}: {functions} functions, {lines} lines", ""]
+    said = [
+        f"{os.path.relpath(place)}: {functions} function{'' if functions == 1 else 's'}, {lines} lines",
+        "",
+    ]
     said += [f"  {r.assignment:20} {r.functions:2} of {r.asked:2} functions {r.lines:5} lines" for r in found]
-    able = [(what, [file_of(place or Path(), name).is_file() for name in needs(what)]) for what in ABILITIES]
+    able = [(what, [file_of(place, name).is_file() for name in needs(what)]) for what in ABILITIES]
     said += ["", "It can"] if any(all(there) for _, there in able) else []
     said += [f"  {what}" for what, there in able if all(there)]
     said += ["", "It lacks"] if any(any(there) and not all(there) for _, there in able) else []
