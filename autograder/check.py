@@ -7,6 +7,8 @@ In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh
 Its value is the mark: nbgrader reads a number that a test cell displays as partial credit. While nbgrader grades (it
 sets NBGRADER_EXECUTION=autograde), the visible check does not stop the cell, so that the hidden one is reached.
 
+A function that passes the visible check in a notebook is put into the student's library (`autograder.mine`).
+
 `failing` returns the input that the visible check shows, the smallest known on which the function fails. `show_rows`
 prints the table of an experiment, for the data and the seeds of its page.
 
@@ -23,6 +25,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autograder.mine import keep
+from autograder.mine import shell as _shell
 from autograder.question import alone
 from autograder.question.find import find, is_asked_for
 from autograder.question.interview import Watcher, heard_answers, questions, unwatched
@@ -97,6 +101,9 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
         return Mark(verdict)
     if verdict.passed or (verdict.unwritten and grading != "validate"):
         _show(report)
+        if verdict.passed and not grading:
+            said = keep(exercise, function, lambda kept: examine(exercise, kept, None).passed)
+            print(said, end="\n" if said else "")
         return None
     raise CheckFailed(report, shown=grading != "validate" and _in_notebook() and _show(report))
 
@@ -220,16 +227,6 @@ def hidden_seed(drawn: int) -> int:
     if given and not given.isdecimal():
         raise ValueError(f"NLM_HIDDEN_SEED must be an integer, got {given!r}")
     return int(given) if given else drawn
-
-
-def _shell() -> Any:
-    """The notebook's; None outside one."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return None
-    shell = get_ipython()  # type: ignore[no-untyped-call]
-    return shell if hasattr(shell, "kernel") else None
 
 
 def _in_notebook() -> bool:

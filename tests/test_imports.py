@@ -168,7 +168,7 @@ def texts() -> list[Path]:
 
 def test_notebooks_use_the_package_and_the_visible_check() -> None:
     lectures = ("formulas", "show", "widgets", "prompting", "recipes", "stored", "stored_runs", "trained")
-    may = {"autograder.check", "autograder.race", *(f"lectures.{room}" for room in lectures)}
+    may = {"autograder.check", "autograder.mine", "autograder.race", *(f"lectures.{room}" for room in lectures)}
 
     def wrong(path: Path) -> set[str]:
         ours = ("autograder", "tests", "lectures", "solutions")
@@ -205,8 +205,9 @@ GRADER = {
     "extras.__init__": set(),
     "pages": set(),
     "question": {"pages"},
-    "check": {"question"},
-    "sandbox": {"question.alone", "question.closed", "question.outcome"},
+    "check": {"mine", "question"},
+    "mine": {"question"},
+    "sandbox": {"question.alone", "question.closed", "question.outcome", "question.statements"},
     "preflight": set(),
     "grading": {"sandbox", "check", "question", "preflight"},
     "intake": {"grading", "nbgrader_config", "preflight"},
@@ -231,6 +232,7 @@ GRADER = {
         "instructor",
         "intake",
         "launcher",
+        "mine",
         "preflight",
         "race",
         "extras.desk",
@@ -249,7 +251,7 @@ GRADER = {
 }
 FOR_ALL = {"assignments", "files", "guard", "reach", "seal", "temporary"}
 """What a room of `autograder` may import of the others, wherever the import stands; and what any may."""
-INSIDE = {"autograder.sandbox.inside", "autograder.question.closed", "autograder.question.outcome"}
+INSIDE = {"autograder.sandbox.inside", *(f"autograder.question.{name}" for name in ("closed", "outcome", "statements"))}
 """All that the student's side of the box may import of ours: nothing in it knows an answer."""
 
 

@@ -7,6 +7,7 @@ declaration.
     [[how it works]]
     [[closed]] Everything else is open.
     [[listing ngrams.witten_bell]]
+    [[before ngrams.perplexity]]
     [[checked]] Do not change the words that you are given.
     [[hints on the mask]]
     1. Where to look, without code.
@@ -18,8 +19,9 @@ becomes the cell of the answer, and after it comes the test cell: the check that
 value is the mark. A written question is the cell with such a heading, and the markdown cell after it is its model
 answer. `[[questions]]` becomes a table of all questions with the time for all, `[[how it works]]` the words that every
 assignment begins with, and `[[closed]]` the paragraph that says which modules are closed, and whether questions run
-without PyTorch; these are marked below their headings. `[[checked]]` becomes what the check of the question looks at,
-with points. `[[hints]]`, or `[[hints on …]]` where a question has several, become two details, one inside the other
+without PyTorch; these are marked below their headings. `[[before …]]` names functions of earlier assignments that do
+nearly the same, and says how to get one's own. `[[checked]]` becomes what the check of the question looks at, with
+points. `[[hints]]`, or `[[hints on …]]` where a question has several, become two details, one inside the other
 (`autograder.question.hints`). `[[listing …]]` becomes the function that students get to mend, with numbered lines; the
 cell of that answer keeps its text as `metadata.given`, which the release puts there (`autograder.grading.stubs`).
 Source notebooks contain these lines; every reader of a source notebook, including nbgrader, gets it expanded
@@ -45,15 +47,18 @@ from autograder.question.specification import Exercise
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
 WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points(?:, (core|more))?")
 KIND = {True: "core", False: "more"}
+BEFORE = re.compile(r"^\[\[before (.+)\]\]$", re.M)
 LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
 TABLE, HOW, CLOSED, CHECKED = "[[questions]]", "[[how it works]]", "[[closed]]", "[[checked]]"
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
+BRINGS = r"^from autograder\.mine import .*\bbring\b"
 _BEGINS = """\
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
 The check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input
 on which your function fails. With `failing` you get that input for debugging. Run it as often as you like. A question
 that you have not started says so and stops nothing: *Run → Run All Cells* always works up to your first mistake. Your
-mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
+mark comes from the same checks with fresh inputs, property by property, so half a solution earns its half. A function
+that passes goes into your library, the folder `mine` next to that of this notebook: later notebooks can use it.
 
 A call may take {call} seconds of processor time, one of an experiment {experiment}, and all calls of a question
 together {together}. The check says so if yours comes near that.
@@ -144,6 +149,18 @@ def checked(exercise: Exercise) -> str:
     return said
 
 
+def written_before(names: Sequence[str], here: Exercise) -> str:
+    """Which earlier questions ask for nearly the same, and how to get what one wrote there."""
+    found = [find(name) for name in names]
+    said = " and ".join(f"`{each.function}` of `{each.name.partition('.')[0]}`" for each in found)
+    brought = ", ".join(f'"{each.name}"' for each in found)
+    same = any(each.function == here.function for each in found)
+    return (
+        f"**You have written something like it:** {said}. In an empty cell above yours, `bring({brought})` puts it"
+        f" there, if it passed its check. Start from it, or call it{', under another name than yours' if same else ''}."
+    )
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -169,6 +186,7 @@ def opened(notebook: Any) -> Any:
     of_core = sum(exercise.minutes for exercise in exercises if exercise.core)
     written: float | None = None
     here: Exercise | None = None
+    brings = False
     for cell in notebook.cells:
         cells.append(cell)
         if cell.cell_type == "code":
@@ -203,6 +221,11 @@ def opened(notebook: Any) -> Any:
             cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*{besides}")
         if cell.cell_type == "markdown" and here is not None:
             cell.source = cell.source.replace(CHECKED, checked(here))
+            if before := BEFORE.search(cell.source):
+                cell.source = cell.source.replace(before[0], written_before(before[1].split(", "), here))
+                brings = True
+    if brings and not any(re.search(BRINGS, cell.source, re.M) for cell in notebook.cells):
+        raise ValueError("[[before …]] needs a line `from autograder.mine import bring` in a cell of the master")
     if asked:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
     if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):

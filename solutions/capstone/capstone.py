@@ -59,7 +59,8 @@
 # | decoder | `nlmcore.decoding` |
 #
 # What you do not use is missing from the sandbox, or refuses to work. So name a part openly where you use it: `from torch import optim`, not `getattr`.
-# Functions from your earlier assignments are yours: copy them into this notebook. `Linear`, `Embedding` and PyTorch's other functions are open to
+# Functions from your earlier assignments are yours: `mine()` lists those that passed their checks, and
+# `bring("training.adamw_step")` turns the cell into one of them. `Linear`, `Embedding` and PyTorch's other functions are open to
 # everybody.
 
 # %%
@@ -69,6 +70,7 @@ import time
 import torch
 
 from autograder.check import check, failing, passes
+from autograder.mine import bring, mine, smollm2
 from autograder.race.home import curve, race
 
 torch.set_num_threads(1)  # as in the sandbox
@@ -84,6 +86,8 @@ torch.set_num_threads(1)  # as in the sandbox
 #
 # By hand: the text "to be" has two tokens, "to" and " be". If the model gives both of them a probability of ¼, then they cost 4 bits together. That
 # makes 0.8 bits per byte, and a perplexity of 4.
+#
+# [[before ngrams.perplexity]]
 #
 # [[checked]]
 #
@@ -295,3 +299,24 @@ curve()
 #    repeats its own names and phrases, and training on other plays does not teach those. A cache that may only propose names would test it.
 # 4. A profile of the sprint: the LSTM takes three fifths of the time, the output layer over 1,024 tokens with its softmax most of the rest. The sprint has about 800 steps, so
 #    it reads less than half of the text. With ten times as much time a wider network comes first, and dropout only when the text is read several times.
+
+# %% [markdown]
+# ## Everything that you wrote
+#
+# The functions that passed their checks are your library: a folder `mine` next to that of this notebook, which you can copy to another computer. If
+# it has what the assignment `transformer` asked for, it runs a published model: the cell loads the weights of SmolLM2 with *your* `load_block`, compares
+# the logits of *your* `language_model` with the course's, and *your* `generate` answers.
+
+# %%
+mine()
+names = ["load_block", "language_model", "generate"]
+yours = {name: mine(f"transformer.{name}") for name in names}
+if all(yours.values()):
+    sizes = {"n_heads": 9, "n_kv_heads": 3, "base": 100_000.0, "eps": 1e-5}
+    weights, tokenizer, _ = smollm2(yours["load_block"], yours["language_model"], sizes, "The capital of France is")
+    asked = tokenizer.chat([{"role": "user", "content": "Who wrote Hamlet?"}])
+    with torch.no_grad():
+        answer, _ = yours["generate"](asked, weights, sizes, 40, tokenizer.eos, None)
+    print(f"Your library: {tokenizer.decode(answer, skip_special=True)}")
+else:
+    print("SmolLM2 answers here once these functions of the assignment transformer are in your library:", *names)

@@ -35,6 +35,7 @@ from IPython.display import HTML
 from numpy.lib.stride_tricks import sliding_window_view
 
 from autograder.check import check, failing, passes, show_rows
+from autograder.mine import own
 from lectures import show
 from nlmcore.positions import rotary
 
@@ -698,7 +699,8 @@ def in_order(cache, sinks):
 # Models with rotary positions were trained on texts of limited length, and fail at positions that they have never seen. A windowed cache avoids such
 # positions: positions are counted *in the cache*, not in the text. The oldest token that it holds is at position 0, the next one at 1, and so on, and
 # the new token, which is the last one, is where the counting ends. As the positions of a token change from step to step, keys are kept **as they are**
-# and rotated each time they are read. `rotated` is given; values are never rotated.
+# and rotated each time they are read. `rotated` is given, and calls the `rotate` that you wrote in the assignment `transformer` if
+# your library has it. Values are never rotated.
 #
 # By hand: after token 5 the example's cache holds the tokens 0, 3, 4, 5. Their keys are rotated as positions 0, 1, 2, 3, and so is the query of token
 # 5, at position 3.
@@ -712,9 +714,15 @@ def in_order(cache, sinks):
 
 
 # %%
+@own("transformer.rotate")
+def rotate(x, first, base):
+    """Rotary positions: the rows of x (batch, head, time, d) are at the positions first, first + 1, …"""
+    return rotary(x, torch.arange(first, first + x.shape[2]), base)
+
+
 def rotated(x, first, base):
-    """Rotary positions: the rows of x (head, time, d) are at the positions first, first + 1, …"""
-    return rotary(x[None], torch.arange(first, first + x.shape[1]), base)[0]
+    """The same for x (head, time, d)."""
+    return rotate(x[None], first, base)[0]
 
 
 # %%

@@ -28,6 +28,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from autograder.check import check, failing, passes, show_rows
+from autograder.mine import bring
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -435,6 +436,8 @@ def alibi_reach(slope):
 # By hand: $x = (1, 0, 0, 1)$ at position 2, with the frequencies $\pi/4$ and 0. The first pair rotates by a quarter turn, the second not at all.
 # "interleaved" gives $(0, 1, 0, 1)$. "half" has the pairs $(1, 0)$ and $(0, 1)$, again only the first rotates, and the result is $(0, 0, 1, 1)$.
 #
+# [[before self_attention.rotate]]
+#
 # [[checked]]
 #
 # [[hints]]
@@ -575,6 +578,8 @@ def skewed(x):
 # from beginning to end: the check accepts NumPy, but then there is nothing to differentiate.
 #
 # By hand: if all queries are 0 and nothing else is given, 2 queries and 3 keys have the weights (½, ½, 0) and (⅓, ⅓, ⅓).
+#
+# [[before self_attention.grouped_attention]]
 #
 # [[checked]]
 #

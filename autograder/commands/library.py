@@ -1,0 +1,22 @@
+"""`mine`: a student's library."""
+
+from autograder.commands import shared
+from autograder.commands.shared import Given
+from autograder.launcher.environment import Environment
+from autograder.launcher.exercises import WORK
+
+
+@shared.command(
+    "mine",
+    "Show the functions that passed their checks, and what they can do together. In a notebook, `mine()` from\n"
+    "autograder.mine does the same. To move them to another computer, copy the folder.",
+    "mine",
+    options=[shared.path("--folder", metavar="FOLDER", help="where they are (default: work/mine)")],
+    on_a_course=False,
+)
+def mine(place: Environment, given: Given) -> int:
+    from autograder.mine.shelf import FOLDER
+    from autograder.mine.told import shown
+
+    print(shown(given.folder or place.root / WORK / FOLDER))
+    return 0
