@@ -130,6 +130,7 @@ READING = {
     "inside_a_real_model": ("Elhage", "Meng", "Hase"),
     "smaller_and_faster": ("Hinton", "Frantar"),
     "assistant": ("Ouyang", "Rafailov"),
+    "features_and_harms": ("Elhage", "Carlini", "Mitchell"),
     "checked_rewards": ("Williams (1992)", "Shao"),
     "memory_without_attention": ("Schlag", "Yang, Kautz"),
 }

@@ -1,4 +1,4 @@
-"""JupyterLab, started on the start page, behind it the first lecture, with the course's own settings. Standard library only."""
+"""JupyterLab on its start page, with the first lecture behind it and the course's own settings. Standard library only."""
 
 import os
 import sys
