@@ -1,4 +1,4 @@
-"""JupyterLab on its start page, with the first lecture behind it and the course's own settings. Standard library only."""
+"""JupyterLab on its start page, the first lecture behind it, with the course's own settings. Standard library only."""
 
 import os
 import sys
