@@ -61,7 +61,7 @@ def pc(values):
 # | in steps | `7+6=13,4+8+1=13,3+2+1=06;633` |
 # | at once | `523` |
 #
-# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. We measure accuracy before and after a training on these, while the curves *during* a training show the sums that it trains on. (An arithmetic rule is a trap here. `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree.)
+# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. Accuracies before and after training are measured on these sums; the curves *during* training show the sums that the model trains on. (An arithmetic rule is a trap here. `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree.)
 
 # %% slideshow={"slide_type": "fragment"}
 held_out = sums(random.Random(1), 200, held=True)
@@ -212,7 +212,7 @@ show.predict(
     else "they become shorter"
     if last < first / 1.3
     else "they stay as long as they were",
-    why="Most of the answers are now worked in steps. Move the slider from update to update and read them.",
+    why="More and more of the answers are worked in steps. Move the slider from update to update and read them.",
     reveals=widgets.answers_player(
         [row for row, _ in history],
         [
@@ -269,9 +269,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 78<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over five<!--[[words(len(rows["mean"]["right"]))]]--> seeds). A seed draws the sums and the answers; there is one base of each kind.
-# - **Did it also learn to add better?** Of the answers in steps 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 88<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. Working in steps more often would by itself give 80<!--[[f"{100 * by_choice:.0f}"]]--> %, so the whole gain is a choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
+# - **Did it also learn to add better?** Of the answers in steps 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 88<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares would give 80<!--[[f"{100 * by_choice:.0f}"]]--> %, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
 # - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 11<!--[[f"{mean(swapped['length']):.0f}"]]--> characters. They shrink in each of the five seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"] - 5]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 26<!--[[pc(swapped["right"])]]--> %.
-# - We did not expect this: none<!--[[? before["swapped"]["right in steps"] == 0]]--> of the swapped base's 400 answers in the test was in steps *and* right. After the rewards, up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of the answers in steps are right, depending on the seed. This base was made from one that worked correctly. Whether the rewards bring that back, and whether answers would then grow again, we did not test.
+# - We did not expect one result. None<!--[[? before["swapped"]["right in steps"] == 0]]--> of the swapped base's 400 test answers was in steps *and* right. After the rewards, up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of the answers in steps are right in one seed. This base was made from one that worked correctly. Whether the rewards bring that back, and whether answers would then grow again, we did not test.
 # - Rewarded by a coin, the first base ends at 39<!--[[pc(chance_row["right"])]]--> % right and 9<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
 # </details>
 #
@@ -335,8 +335,8 @@ show.predict(
 #
 # - Only one cell fails. Without a baseline and with the division by length, 38<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, fewer than the 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base<!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"]]]-->, and answers shrink to 6<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters. It fails at each of the three rates that we tried<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
 # - **Why?** In the policy gradient, the choice of a habit moves towards the larger mean of $A / \text{length}$. In that cell this is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for steps and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once. With the mean subtracted, the second is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. So a base whose answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time should not fail in this cell. We trained none.
-# - The other three cells end at 78<!--[[pc(rows["mean"]["right"])]]--> to 79<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With five seeds they would see one of 6<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points four times in five, and smaller ones less often.
-# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four the highest rate was the best one in the first seed, with 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> % for the one without a baseline. So a rate tuned for each could change the order of these three.
+# - The other three cells end at 78<!--[[pc(rows["mean"]["right"])]]--> to 79<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With five seeds, such a test detects a difference of 6<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
+# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four the highest rate was the best one in the first seed, with 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> % right for the one without a baseline. So tuning each rate could change the order of these three.
 # </details>
 #
 # **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without that division, cross-entropy on the model's own right answers did about as well.
@@ -452,10 +452,10 @@ for beta, of in judged.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without a price, the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
-# - In updates 2 to 6 accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds the judge helps at first, but five seeds do not settle whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
+# - In updates 2 to 6 accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
 # - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
 # - That is about as many as with the checker (78<!--[[pc(rows["mean"]["right"])]]--> %), though the two had different rates and we chose this β by its result. In this base, long answers happen to be right.
-# - Would stopping early have done as well? Without a price, the best update has a mean of 63<!--[[100 * max(free["right"]):.0f]]--> %, so here it would not. In the larger study of Gao et al., the penalty brought no more than stopping early does.
+# - Would stopping early have done as well? Without a price, the best update has a mean of 63<!--[[100 * max(free["right"]):.0f]]--> %, so here it would not. In the larger study of Gao et al. the penalty acted much like stopping early.
 # </details>
 #
 # **A leash does not mend the judge. A strong enough one keeps the model near its base, and there this judge happens to be right.**

@@ -257,7 +257,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Is it fast?
 #
-# We timed one layer of width 96, with four heads where it has heads, forward and backward on two texts, on one thread, at four lengths (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, one call for the whole text. It has twice the parameters of the other two.
+# We timed one layer of width 96, forward and backward, on two texts and one thread, at four lengths. Attention and the delta rule have four heads (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, one call for the whole text. It has twice the parameters of the other two.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 speed = {
@@ -313,7 +313,7 @@ show.predict(
 # - From 1,024<!--[[longest // 4:,]]--> to 4,096<!--[[longest:,]]--> tokens, attention has a slope of 1.6<!--[[slope["attention"]:.1f]]--> and the delta rule in chunks one of 1.0<!--[[slope["delta rule, in chunks"]:.1f]]-->.
 # - **Is the LSTM fast because it is one call?** Partly. The same equations as a loop in Python take 395<!--[[1000 * speed["LSTM, step by step"][longest]:.0f]]--> ms instead of 58<!--[[1000 * speed["LSTM, one call"][longest]:.0f]]--> ms at 4,096<!--[[longest:,]]--> tokens. That is slower than the delta rule in chunks (212<!--[[1000 * speed["delta rule, in chunks"][longest]:.0f]]--> ms)<!--[[? speed["LSTM, step by step"][longest] > speed["delta rule, in chunks"][longest]]]-->.
 # - But loop against loop, the LSTM is still 6<!--[[speed["delta rule, step by step"][longest] / speed["LSTM, step by step"][longest]:.0f]]--> times as fast as the delta rule. So the one call is not the whole reason.
-# - It also holds less. Its state and cell have 192<!--[[2 * 96]]--> values, and four matrices of 24 × 24 have 2,304<!--[[4 * 24 * 24:,]]-->.
+# - It also holds less. Its hidden state and cell state together have 192<!--[[2 * 96]]--> values, and four matrices of 24 × 24 have 2,304<!--[[4 * 24 * 24:,]]-->.
 # - We have not measured a graphics card. The order may differ there.
 # </details>
 #
