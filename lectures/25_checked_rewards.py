@@ -61,7 +61,7 @@ def pc(values):
 # | in steps | `7+6=13,4+8+1=13,3+2+1=06;633` |
 # | at once | `523` |
 #
-# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. Accuracies before and after training are measured on these sums; the curves *during* training show the sums that the model trains on. (An arithmetic rule is a trap here. `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree.)
+# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. Accuracies before and after training are measured on these sums; the curves *during* training show the sums that the model trains on. (A rule such as `(1009*a + 31*b) % 10 == 0` is a trap: it looks random, but it only says that the last digits agree.)
 
 # %% slideshow={"slide_type": "fragment"}
 held_out = sums(random.Random(1), 200, held=True)
@@ -101,7 +101,7 @@ show.predict(
 #
 # $$\nabla J = \sum_y \nabla \pi(y \mid x)\, r(y) = \sum_y \pi(y \mid x)\, r(y)\, \nabla \log \pi(y \mid x) = \mathbb{E}\big[r(y)\, \nabla \log \pi(y \mid x)\big].$$
 #
-# The last expression is a mean over samples, so we can estimate it: sample answers, and raise the log-probability of each in proportion to its reward. This estimate of the **policy gradient** is called REINFORCE (Williams 1992). As in every language model, the log-probability of an answer is the sum of those of its tokens.
+# The last expression is a mean over samples, so we can estimate it: sample answers, and raise the log-probability of each in proportion to its reward. This estimate of the **policy gradient** is called REINFORCE (Williams 1992). The log-probability of an answer is the sum of those of its tokens.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **With a pencil.** Suppose there are three answers to `347+286=`, and $\pi$ is a softmax of three scores:
@@ -162,7 +162,6 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without a baseline a single step has a standard deviation of 0.42<!--[[expected_step(0.0)[1]:.2f]]-->. A baseline of 0.3 lowers it to 0.27<!--[[expected_step(0.3)[1]:.2f]]-->, and one of −1 raises it to 1.11<!--[[expected_step(-1.0)[1]:.2f]]-->. The expected step is the same each time.
-# - The mean reward is a good baseline, but not quite the best one: move it a little further<!--[[? expected_step(0.5)[1] < expected_step(0.3)[1]]]-->.
 # - The baseline may depend on the question, but not on the answer.
 # </details>
 #
@@ -173,7 +172,7 @@ show.predict(
 #
 # $$A_i = r_i - \frac1n \sum_j r_j, \qquad \text{loss} = -\frac1n \sum_i A_i\, \log \pi(y_i \mid x).$$
 #
-# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards and each answer's term by its length, clips large changes of a probability, and adds a KL penalty. Section 5 tests the division by length, and section 7 a KL penalty. We make one step per batch, so nothing would be clipped, and we did not measure the division by the standard deviation. The group's mean contains $r_i$ itself. This shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction, as `tests/nlmcore/transfer/test_rewards.py` checks over all possible groups.
+# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards and each answer's term by its length, clips, and adds a KL penalty. Section 5 tests the division by length and section 7 a KL penalty. With one step per batch there is nothing to clip, and we did not measure the division by the standard deviation. The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Write the derivation on the board and let the room find the step where sampling enters. What goes wrong: "we differentiate the reward". Ask what happens to a group in which all answers are right (nothing: all advantages are 0).*
@@ -181,7 +180,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Sixteen updates of right and wrong
 #
-# Each of sixteen updates samples 8 answers to each of 8 sums that are not held out, checks them, and makes one step. In all, that is 1,024 answers and one bit for each.
+# Each of sixteen updates samples 8 answers to each of 8 training sums, checks them, and makes one step. In all, that is 1,024 answers and one bit for each.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.transfer.rewards import group_advantages, policy_loss
@@ -406,7 +405,7 @@ show.predict(
 # - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 71<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
 # </details>
 #
-# **Here rewards sharpened what the base could already do.** Since the base solves every sum of this test within 64 tries<!--[[? all(run["pass"]["64"] == 1 for run in attempts["forget"])]]-->, this task cannot show whether rewards also *add* something. Yue et al. (2025) asked this about large models. With many tries, their base models solved more of the problems than the same models after such training.
+# **Here rewards sharpened what the base could already do.** Since the base solves every sum of this test within 64 tries<!--[[? all(run["pass"]["64"] == 1 for run in attempts["forget"])]]-->, this task cannot show whether rewards also *add* something.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let five students add without carrying, and vote. What goes wrong: "more votes are always safer".*
@@ -438,7 +437,7 @@ show.predict(
 #
 # $$\mathbb{E}\big[r(y)\big] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref}).$$
 #
-# $\beta$ is a price, in rewards per nat. The policy that maximises this is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. To answer only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many. (Our gradient of the KL divergence treats the sampled prefixes as given, as that of GRPO does, so it follows this objective only approximately.)
+# $\beta$ is a price, in rewards per nat. The policy that maximises this is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. To answer only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many. (Our gradient, like GRPO's, treats the sampled prefixes as given, so it follows this objective only approximately.)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 held_end = max(judged.values(), key=lambda of: mean(of["right"]))
@@ -468,9 +467,9 @@ for beta, of in judged.items():
 #
 # - DeepSeek-R1-Zero learned with GRPO from rewards that rules compute. Its accuracy rose, and its answers grew from hundreds to thousands of tokens (Guo et al. 2025, figure 1).
 # - Liu et al. (2025, section 3) show that dividing by length favours short right answers and long wrong ones, and that dividing by the standard deviation weighs questions unevenly. Their method does neither.
-# - Yue et al. (2025) measured pass@k before and after such training. It rose for small $k$ and fell for large $k$.
+# - Yue et al. (2025) ask whether rewards add ability. After such training pass@k was higher for small $k$, but the base models solved more problems with many tries.
 #
-# We cannot repeat these results here. Our small model shows which controls to ask for when you read them.
+# We cannot repeat these results here. Our small model only shows which controls to ask for.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *4 minutes. Take one published curve of answer length and ask for the control of section 4. What goes wrong: our two habits are taken for a model of how large models reason.*

@@ -111,7 +111,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # $$S_t = a_t\, (I - b_t\, k_t^\top k_t)\, S_{t-1} + w_t\, k_t^\top v_t, \qquad y_t = q_t S_t .$$
 #
-# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes). The table compares only the updates: our code leaves out the feature maps, rotations and convolutions of these models.
+# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes). The table compares only updates, not feature maps, rotations or convolutions.
 #
 # | model | keeps | erases | writes |
 # |---|---|---|---|
@@ -204,7 +204,7 @@ print(f"133 positions, then 167 from the state: {law:.0e}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # All differences are rounding errors<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line is the chunking law of every language model of this course: reading a text in pieces gives the same as reading it in one call. Only the state of the recurrence must be passed on.
 #
-# With chunks of 1 we compute the recurrence. Without erasing, one chunk as long as the text is attention without a softmax. **One setting leads from one to the other.** Without erasing, one head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$, and $2\,d^2$ for reading the matrix and writing into it.
+# Chunks of 1 are the recurrence. Without erasing, one chunk as long as the text is attention without a softmax, and one head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$, and $2\,d^2$ for reading the matrix and writing into it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sizes = (1, 8, 32, 128, 512)
@@ -257,7 +257,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Is it fast?
 #
-# We timed one layer of width 96, forward and backward, on two texts and one thread, at four lengths. Attention and the delta rule have four heads (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, one call for the whole text. It has twice the parameters of the other two.
+# We timed one layer of width 96 (four heads), forward and backward, on two texts and one thread, at four lengths. (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, one call for the whole text. It has twice the parameters of the other two.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 speed = {
@@ -325,13 +325,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A memory that must overwrite
 #
-# Does a *trained* memory need to erase? A model could learn other ways, such as a decay. So we train on texts in which keys get new values. Schlag et al. (2021, section 6.1) compared update rules on such a task.
+# Does a *trained* memory need to erase? We train on texts in which keys get new values, as Schlag et al. (2021, section 6.1) did.
 #
 # $$3{:}17 \quad 8{:}40 \quad 3{:}25 \quad \dots \quad 8{:}? \to 40 \quad 3{:}? \to 25$$
 #
 # A text has $m$ of 64 keys. **Half of these are written once and half twice**, in random order. At the end the text asks for all of them. The keys written once are the control: they need a memory, but no overwriting. There are 64 values, so a guess is right in 1.6 % of the cases.
 #
-# Each model is one layer without a feed-forward network, of width 64 with two heads and $d_k = 16$. Only the memory differs, and attention also has positions. A token is a pair of a key and a value, and its vector is the sum of theirs. We trained for 800 steps of up to 16 texts, with the same seeds, each model at its own best rate, with a worse one on either side (`python -m lectures.recipes overwriting`).
+# Each model is one layer without a feed-forward network, of width 64 with two heads and $d_k = 16$. Only the memory differs, and attention also has positions. A token is a pair of a key and a value, and its vector is the sum of theirs. We trained for 800 steps of up to 16 texts, with the same seeds, each model at its own best rate (`python -m lectures.recipes overwriting`).
 #
 # - **delta**: $b_t = w_t$, computed from the token.
 # - **gated writes**: the same formula for $w_t$, as many parameters and the same first weights, but $b_t = 0$. So the two models differ only in the erasing and in their rate.
@@ -499,7 +499,7 @@ widgets.matrix_playground(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The answer
 #
-# **A memory of fixed size can be written, read and corrected, and trained in parallel within chunks.** The delta rule corrects, because it reads before it writes: it adds only the difference between the new and the stored value. A memory that only adds kept both values, and a decay weakened the rest as well. The price is capacity. A matrix holds at most $d_k$ values free of interference, and a cache holds every token.
+# **A memory of fixed size can be written, read and corrected, and trained in parallel within chunks.** The delta rule corrects, because it reads before it writes: it adds only the difference between the new and the stored value. The price is capacity. A matrix holds at most $d_k$ values free of interference, and a cache holds every token.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *2 minutes. Return to the question of the first screen. What goes wrong: "linear attention has won" or "has failed". The published models of 2025 disagree.*
