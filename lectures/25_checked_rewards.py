@@ -1,7 +1,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Rewards that can be checked
 #
-# Nobody has to write down the solution of a sum in order to check its result. The same holds for a program with tests, or a proof. **What does a language model learn if a program only says whether its answer is right?**
+# You can check the result of a sum without knowing how it was found. The same holds for a program that has tests, and for a formal proof. **What does a language model learn if a program only says whether its answer is right?**
 #
 # <img src="figures/right_or_wrong.svg" width="760" alt="Four answers of a model to two sums, with and without steps. A program marks two of them as right and two as wrong.">
 #
@@ -9,11 +9,11 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - derive the policy gradient from log-probabilities, and say what a baseline does and does not change;
-# - write GRPO in ten lines, and say which of its parts an experiment needs;
-# - explain why answers grow longer, and name the control that shows it;
-# - estimate pass@k without bias, and say when a vote makes answers worse;
-# - recognise a reward that is being exploited, and hold a model with a KL penalty.
+# - derive the policy gradient from log-probabilities, and say what a baseline may depend on;
+# - write the core of GRPO in ten lines, and test which of its parts a task needs;
+# - name the control that you need before you explain the length of answers;
+# - estimate pass@k without bias, and say when a vote helps;
+# - recognise a reward that is being exploited, and keep a model near its base with a KL penalty.
 #
 # **You need** [lecture 3](03_backpropagation.ipynb) (softmax, $p - y$), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 24](24_assistant.ipynb) (preference tuning, the KL divergence).
 #
@@ -21,7 +21,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 12 | 9 | 7 | 9 | 9 | 9 | 4 |
 #
-# The minutes are for a class. If you work alone, plan 90 minutes. Section 5 can wait for a second sitting. Two cells train live, for a few seconds each. All other trainings are stored; `python -m lectures.recipes checked_rewards` repeats them.
+# The minutes are for a class. If you work alone, plan 90 minutes. Section 5 can wait for a second sitting. Two cells train a model live, for a few seconds each. All other results are stored; `python -m lectures.recipes checked_rewards` repeats them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 5 and the widget of section 2. Sections 3, 4 and 7 carry the message.*
@@ -61,7 +61,7 @@ def pc(values):
 # | in steps | `7+6=13,4+8+1=13,3+2+1=06;633` |
 # | at once | `523` |
 #
-# The model imitates both. A tenth of all sums, chosen by a hash, is held out: every accuracy below is measured on those. (An arithmetic rule is a trap here. `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree.)
+# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. Accuracies before and after training are measured on these sums; the curves *during* training show the sums that the model trains on. (A rule such as `(1009*a + 31*b) % 10 == 0` is a trap: it looks random, but it only says that the last digits agree.)
 
 # %% slideshow={"slide_type": "fragment"}
 held_out = sums(random.Random(1), 200, held=True)
@@ -75,20 +75,20 @@ with show.held_back() as two_habits:
         print(f"{name:10} {before['forget'][how]:.2f} right")
     print(f"together   {before['forget']['right']:.2f} right")
 show.predict(
-    "A teacher who forgets every carry is right if no column has one. Digits are random, and the last two columns decide. How often is that?",
+    "A teacher who forgets every carry is right only if no column has one. The digits are random, and only the last two columns can have a carry. How often is this teacher right?",
     choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6},
     answer=mean(
         float(a % 10 + b % 10 < 10 and a // 10 % 10 + b // 10 % 10 < 10) for a, b in held_out
     ),
-    why="55 of the 100 pairs of digits have a sum below ten, in each of the two columns, and 0.55² is about 0.3. The model, which imitates these teachers, is right about as often where it answers at once.",
+    why="Of the 100 pairs of digits 55 have a sum below ten. Two columns have to be such pairs, and 0.55² is about 0.3. Where the model answers at once, it is right about as often as these teachers.",
     reveals=two_habits,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **The better habit is the rarer one**, and each of the two is a way of writing that the model already has.
+# **The better habit is the rarer one.** The model already has both.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Let the room add 347 and 286 in both ways. Ask how they would split the sums into training and test, and show the trap. What goes wrong: "it cannot add"; it can, if it takes the steps.*
+# *6 minutes. Let the room add 347 and 286 in both ways. Ask how they would split the sums into training and test sets, and show the trap. What goes wrong: "it cannot add". It can, if it works in steps.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. From a reward to a gradient
@@ -97,11 +97,11 @@ show.predict(
 #
 # $$J = \sum_y \pi(y \mid x)\, r(y).$$
 #
-# Sampling a text has no derivative, and neither does the checker. But $J$ is a sum over texts of their probabilities, and those have one. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
+# We cannot differentiate the sampling of a text, nor the checker. But $J$ weighs each reward with a probability, and probabilities have a derivative. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
 #
 # $$\nabla J = \sum_y \nabla \pi(y \mid x)\, r(y) = \sum_y \pi(y \mid x)\, r(y)\, \nabla \log \pi(y \mid x) = \mathbb{E}\big[r(y)\, \nabla \log \pi(y \mid x)\big].$$
 #
-# The last expression is a mean over samples, so we can estimate it: sample answers, and raise the log-probability of each in proportion to its reward. This **policy gradient** is REINFORCE (Williams 1992). The log-probability of an answer is the sum over its tokens that you know from every language model.
+# The last expression is a mean over samples, so we can estimate it: sample answers, and raise the log-probability of each in proportion to its reward. This estimate of the **policy gradient** is called REINFORCE (Williams 1992). The log-probability of an answer is the sum of those of its tokens.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **With a pencil.** Suppose there are three answers to `347+286=`, and $\pi$ is a softmax of three scores:
@@ -111,7 +111,7 @@ show.predict(
 # | $\pi$ | 0.6 | 0.3 | 0.1 |
 # | $r$ | 0 | 1 | 0 |
 #
-# For a softmax, $\nabla \log \pi(y)$ with respect to the scores is the one-hot vector of $y$ minus $\pi$: the $p - y$ of [lecture 3](03_backpropagation.ipynb) with its sign turned.
+# For a softmax, $\nabla \log \pi(y)$ with respect to the scores is the one-hot vector of $y$ minus $\pi$. It is the $p - y$ of [lecture 3](03_backpropagation.ipynb) with the opposite sign.
 
 # %% slideshow={"slide_type": "fragment"}
 pi = torch.tensor([0.6, 0.3, 0.1])
@@ -137,7 +137,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A baseline.** Subtract the same number $v$ from every reward, and the expected step becomes
 #
-# $$\mathbb{E}\big[(r(y) - v)\, \nabla \log \pi(y \mid x)\big] = \nabla J - v \sum_y \nabla \pi(y \mid x) = \nabla J - v\, \nabla 1.$$
+# $$\mathbb{E}\big[(r(y) - v)\, \nabla \log \pi(y \mid x)\big] = \nabla J - v \sum_y \nabla \pi(y \mid x).$$
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 same = torch.allclose(expected_step(0.3)[0], expected_step(0.0)[0])
@@ -151,7 +151,7 @@ show.predict(
     "We subtract the mean reward, 0.3, from every reward. What changes: the expected step, the spread of a single step around it, or both?",
     choices=list(kinds.values()),
     answer=kinds[(same, calmer)],
-    why="The probabilities sum to 1 whatever the scores are, so the gradient of their sum is 0. Move the baseline: one value calms most.",
+    why="The probabilities sum to 1 whatever the scores are, so the gradient of their sum is 0. Move the baseline: at one value the spread is smallest.",
     reveals=widgets.baseline_player(
         dict(zip(("523", "633", "643"), pi.tolist(), strict=True)),
         dict(zip(("523", "633", "643"), r.tolist(), strict=True)),
@@ -161,18 +161,18 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With baseline 0 a single step has a standard deviation of 0.42<!--[[expected_step(0.0)[1]:.2f]]-->, with 0.3 one of 0.27<!--[[expected_step(0.3)[1]:.2f]]-->, with −1 one of 1.11<!--[[expected_step(-1.0)[1]:.2f]]-->. The expected step is the same each time.
+# - Without a baseline a single step has a standard deviation of 0.42<!--[[expected_step(0.0)[1]:.2f]]-->. A baseline of 0.3 lowers it to 0.27<!--[[expected_step(0.3)[1]:.2f]]-->, and one of −1 raises it to 1.11<!--[[expected_step(-1.0)[1]:.2f]]-->. The expected step is the same each time.
 # - The baseline may depend on the question, but not on the answer.
 # </details>
 #
-# **A baseline does not bias the step, it only calms it.**
+# **A baseline that does not depend on the answer leaves the expected step as it is. It changes the spread, and a good one makes it smaller.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **GRPO** (Shao et al. 2024, section 4.1) estimates the baseline from a group of $n$ answers to the same question. The **advantage** of an answer is
 #
 # $$A_i = r_i - \frac1n \sum_j r_j, \qquad \text{loss} = -\frac1n \sum_i A_i\, \log \pi(y_i \mid x).$$
 #
-# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards, and each answer's term by its length. Section 5 tests the second division; we did not measure the first. The group's mean contains $r_i$ itself, so the expected step is shortened to $(1 - \frac1n)\, \nabla J$ and keeps its direction: `tests/nlmcore/transfer/test_rewards.py` checks this over all possible groups.
+# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards and each answer's term by its length, clips, and adds a KL penalty. Section 5 tests the division by length and section 7 a KL penalty. With one step per batch there is nothing to clip, and we did not measure the division by the standard deviation. The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Write the derivation on the board and let the room find the step where sampling enters. What goes wrong: "we differentiate the reward". Ask what happens to a group in which all answers are right (nothing: all advantages are 0).*
@@ -180,7 +180,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Sixteen updates of right and wrong
 #
-# That is all we need. There are sixteen updates. Each samples 8 answers to each of 8 sums that are not held out, checks them, and makes one step: in all 1,024 answers and as many bits.
+# Each of sixteen updates samples 8 answers to each of 8 training sums, checks them, and makes one step. In all, that is 1,024 answers and one bit for each.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.transfer.rewards import group_advantages, policy_loss
@@ -204,14 +204,14 @@ for _ in range(16):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 first, last = (mean(of["length"] for of, _ in part) for part in (history[:3], history[-3:]))
 show.predict(
-    "The reward says nothing about length. What happens to the answers, if accuracy rises?",
+    "The reward says nothing about length. What happens to the length of the answers?",
     choices=["they become shorter", "they stay as long as they were", "they become longer"],
     answer="they become longer"
     if last > 1.3 * first
     else "they become shorter"
     if last < first / 1.3
     else "they stay as long as they were",
-    why="Move the slider from update to update and read the answers.",
+    why="More and more of the answers are worked in steps. Move the slider from update to update and read them.",
     reveals=widgets.answers_player(
         [row for row, _ in history],
         [
@@ -222,65 +222,71 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **One bit for each answer was enough to change what the model writes.** Nobody showed it a right answer.
+# **One bit for each answer was enough to change what the model writes.** In these updates nobody showed it a right answer. Its teachers had shown it many.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of the answers it could not have written before.*
+# *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of these answers the base could not have written.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Why do they get longer?
 #
-# Long answers of this model are worked in steps, so two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and that happened to be the long one.
+# The long answers of this model are those in steps, so two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and here that is the long one.
 #
-# We can separate them. In a second base the teachers are swapped: three quarters work in steps and always count one too many in the first column, so that their answers are never right. A quarter answer at once, and forget every carry as before. A third run keeps the first base and rewards answers by the throw of a coin.
+# A second base separates them. It is the first one, trained further by other teachers. Three quarters of these work in steps but count one too many in the first column, so their answers are never right. A quarter answer at once, and forget every carry as before. As a control, a third run keeps the first base and rewards each different answer to a sum by the toss of a coin.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as by_reward:
     print(f"{'':24}{'right':>16}{'characters':>16}")
     for name, teachers, row in (
-        ("careful steps, checked", "forget", rows["mean"]),
-        ("wrong steps, checked", "swapped", swapped),
-        ("careful steps, a coin", "forget", chance_row),
+        ("first base, checked", "forget", rows["mean"]),
+        ("swapped base, checked", "swapped", swapped),
+        ("first base, a coin", "forget", chance_row),
     ):
         start = before[teachers]
         print(
             f"{name:24}{start['right']:8.2f} → {mean(row['right']):.2f} {start['length']:9.1f} → {mean(row['length']):.1f}"
         )
 change = mean(swapped["length"]) / before["swapped"]["length"]
+in_steps = mean(rows["mean"]["steps"])
+by_choice = (
+    in_steps * before["forget"]["right in steps"]
+    + (1 - in_steps) * before["forget"]["right at once"]
+)
 show.predict(
-    "The model of the swapped teachers learns from the same checker. What happens to the length of its answers?",
+    "The base with the swapped teachers learns from the same checker. What happens to the length of its answers?",
     choices=["they become shorter", "they stay as long as they were", "they become longer"],
     answer="they become shorter"
     if change < 0.75
     else "they become longer"
     if change > 1.33
     else "they stay as long as they were",
-    why="Length follows the habit that is rewarded. Here the short one is.",
+    why="The model moves to the habit that earns more. Here that is the short one.",
     reveals=by_reward,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Checked, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 78<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters.
-# - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 11<!--[[f"{mean(swapped['length']):.0f}"]]--> characters, in each of five<!--[[words(len(swapped["length"]))]]--> seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"] - 5]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 26<!--[[pc(swapped["right"])]]--> %.
-# - We did not expect this: the swapped base was right in none<!--[[? before["swapped"]["right in steps"] == 0]]--> of its answers in steps, and afterwards up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of them are right in one of the seeds. The base writes correct steps too rarely to be seen in 400 answers, and a reward can find them. If training went on, answers might grow again; we did not try.
-# - Rewarded by a coin, the first base ends at 39<!--[[pc(chance_row["right"])]]--> % right.
+# - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 78<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over five<!--[[words(len(rows["mean"]["right"]))]]--> seeds). A seed draws the sums and the answers; there is one base of each kind.
+# - **Did it also learn to add better?** Of the answers in steps 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 88<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares would give 80<!--[[f"{100 * by_choice:.0f}"]]--> %, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
+# - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 11<!--[[f"{mean(swapped['length']):.0f}"]]--> characters. They shrink in each of the five seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"] - 5]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 26<!--[[pc(swapped["right"])]]--> %.
+# - We did not expect one result. None<!--[[? before["swapped"]["right in steps"] == 0]]--> of the swapped base's 400 test answers was in steps *and* right. After the rewards, up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of the answers in steps are right in one seed. This base was made from one that worked correctly. Whether the rewards bring that back, and whether answers would then grow again, we did not test.
+# - Rewarded by a coin, the first base ends at 39<!--[[pc(chance_row["right"])]]--> % right and 9<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
 # </details>
 #
-# **Rewards raise whichever habit earns them. Answers grow if the rewarded ones are long, and shrink if the rewarded ones are short**, on this task, with two habits that were both there before. Nothing here shows that length by itself helps.
+# **The model moved to the habit that was right more often. Its answers grew where that habit is long, and shrank where it is short**, in one base of each kind, which had both habits before. Nothing here shows that length by itself helps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught; the reward chose.*
+# *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught, and the reward chose between them.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5. GRPO is one cell of a table
+# ## 5. Which part of GRPO is needed?
 #
-# The published GRPO subtracts the group's mean, and divides the loss of each answer by its length. Which of the two does this task need? And what is left without either?
+# GRPO subtracts the group's mean, and divides the loss of each answer by its length. Which of the two does this task need? And what is left without either?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Rewards are 1 and 0, no baseline is subtracted, nothing is divided by length. Which training that you know has this loss, up to a factor?",
+    "Rewards are 1 and 0, no baseline is subtracted, nothing is divided by length. Up to a factor, which of these trainings has the same loss?",
     choices=[
         "cross-entropy on the model's own right answers",
         "cross-entropy on all of its answers",
@@ -291,7 +297,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the two questions make a table of four cells. All four see as many samples, with the same five seeds and one learning rate. The first seed also tries half and twice that rate.
+# The two parts make a table of four cells. None divides by the standard deviation. All four start from the same base and see equally many samples, with the same five seeds and one learning rate. The first seed also tries half and twice that rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = {
@@ -311,24 +317,28 @@ with show.held_back() as four_cells:
         seeds = " ".join(f"{value:.2f}" for value in row["right"])
         tried = ", ".join(f"{rate}: {of:.2f}" for rate, of in row["rates"].items())
         print(f"{names[name]:26}{mean(row['right']):6.2f}{seeds:>27}   {tried}")
+tokens = {"in steps": 29, "at once": 4}  # of an answer, with its <eos>
+weight = {how: before["forget"][f"right {how}"] / n for how, n in tokens.items()}
+limit = tokens["at once"] * weight["in steps"]
 least = min(names, key=lambda name: mean(rows[name]["right"]))
 show.predict(
     "Which of the four cells is least often right after sixteen updates?",
     choices=list(names.values()),
     answer=names[least],
-    why="Divided by length, a token of an answer at once weighs seven times as much as a token of an answer in steps, 1/4 against 1/29. Liu et al. (2025, section 3) describe this preference for short right answers.",
+    why="Divided by length, a token of an answer at once weighs seven times as much as a token of an answer in steps: 1/4 compared with 1/29. Liu et al. (2025, section 3) derive this preference for short right answers.",
     reveals=[four_cells, widgets.methods_player(rows)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only one cell fails. Without a baseline and divided by length, 38<!--[[pc(rows["none, by length"]["right"])]]--> % are right, fewer than the 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base<!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"]]]-->, and answers shrink to 6<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters. It fails at each of the three rates that we tried<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
-# - The other three end at 78<!--[[pc(rows["mean"]["right"])]]--> to 79<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. They could have seen one of 6<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points, not less.
-# - At twice the rate, the first seed without a baseline is right in 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. That is one seed, but it shows that the order of these three could change with a rate tuned for each.
+# - Only one cell fails. Without a baseline and with the division by length, 38<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, fewer than the 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base<!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"]]]-->, and answers shrink to 6<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters. It fails at each of the three rates that we tried<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
+# - **Why?** In the policy gradient, the choice of a habit moves towards the larger mean of $A / \text{length}$. In that cell this is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for steps and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once. With the mean subtracted, the second is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. So a base whose answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time should not fail in this cell. We trained none.
+# - The other three cells end at 78<!--[[pc(rows["mean"]["right"])]]--> to 79<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With five seeds, such a test detects a difference of 6<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
+# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four the highest rate was the best one in the first seed, with 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> % right for the one without a baseline. So tuning each rate could change the order of these three.
 # </details>
 #
-# **On this task GRPO needs its baseline only if it divides by length.** Summed over the text, cross-entropy on the model's own right answers does as well.
+# **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without that division, cross-entropy on the model's own right answers did about as well.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four cells. What goes wrong: the winner of one task is taken for the better method.*
@@ -336,13 +346,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. One try, or many?
 #
-# The base is seldom right with one sample. What if it may try $k$ times? If $c$ of $n$ samples are right, the share of sets of $k$ that contain a right one is
+# With one sample the base is right less than half of the time. What if it may try $k$ times? If $c$ of $n$ samples are right, the fraction of sets of $k$ samples that contain a right one is
 #
 # $$\text{pass@}k = 1 - \binom{n-c}{k} \Big/ \binom{n}{k},$$
 #
 # an unbiased estimate (Chen et al. 2021, section 2.1). If nobody can check, we can still let the $k$ answers **vote** and return the most frequent one (Wang et al. 2023).
 #
-# A third base helps to see what a vote needs. Its teachers are right in the same sums. But where the first teachers forget a carry and all write the same wrong number, these also replace a random digit. So in the first base the wrong answers **agree**, and in this one they **scatter**.
+# A third base helps to see what a vote needs. It is the first one, trained further by teachers who also replace a random digit of each wrong answer at once. So in the first base many wrong answers **agree**, and in this one they **scatter**.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.metrics.attempts import majority
@@ -370,10 +380,10 @@ with show.held_back() as both_votes:
             f"wrong answers {name:8} one sample {of['1']:.2f} right, the vote of 64 {of['64']:.2f}"
         )
 show.predict(
-    "In which of the two bases is the vote of 64 answers right more often than a single sample?",
+    "In which of the two bases is the vote of 64 answers right more often than a single answer?",
     choices=list(kinds.values()),
     answer=kinds[tuple(of["64"] > of["1"] + 0.02 for of in votes.values())],
-    why="A vote returns the most frequent answer. It repairs slips that differ, and it amplifies a mistake that most samples share.",
+    why="A vote returns the most frequent answer. It removes errors that differ, and it amplifies an error that many samples share.",
     reveals=[
         both_votes,
         widgets.votes_player(
@@ -390,12 +400,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Of the base's 40<!--[[len(asked)]]--> votes of 64, 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries. So here the vote amplifies the teachers' mistake.
-# - Where wrong answers agree, the vote of 64 is right in 32<!--[[pc([votes["agree"]["64"]])]]--> % of the sums, one sample in 44<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, it is 57<!--[[pc([votes["scatter"]["64"]])]]--> % against 33<!--[[pc([votes["scatter"]["1"]])]]--> %.
-# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums. After learning from rewards, one try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
+# - The cell above lets the first base vote on 40<!--[[len(asked)]]--> sums. Of these votes 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries.
+# - Where wrong answers agree, a vote of 64 is right in 32<!--[[pc([votes["agree"]["64"]])]]--> % of the sums and a single answer in 44<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, the vote is right in 57<!--[[pc([votes["scatter"]["64"]])]]--> % and a single answer in 33<!--[[pc([votes["scatter"]["1"]])]]--> %. All five seeds agree on both directions<!--[[? all((run["vote"]["64"] > run["vote"]["1"]) == (key == "scatter") for key in ("forget", "scatter") for run in attempts[key])]]-->.
+# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 71<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
 # </details>
 #
-# **Rewards sharpened what the base could already do.** Since the base solves nearly every sum within 64 tries, this task cannot show whether rewards also *add* something. Yue et al. (2025) ask that of large models: there, with many tries, the base models solved more of the problems than the same models after such training.
+# **Here rewards sharpened what the base could already do.** Since the base solves every sum of this test within 64 tries<!--[[? all(run["pass"]["64"] == 1 for run in attempts["forget"])]]-->, this task cannot show whether rewards also *add* something.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let five students add without carrying, and vote. What goes wrong: "more votes are always safer".*
@@ -403,7 +413,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. A judge who likes length
 #
-# A checker needs a right answer to compare with. Most tasks have none, and then a judge gives points: a model trained on people's preferences, or a rule. Ours has noticed that careful answers are long. Its reward is the length of the answer, divided by 40, and it knows nothing about sums.
+# A checker needs a right answer to compare with. Many tasks have none. Then a judge gives points: a model trained on people's preferences, or a rule. Our judge has noticed that careful answers are long. Its reward is the length of the answer, divided by 40, and it knows nothing about sums. The model learns from it for thirty updates of 32 answers, at twice<!--[[? judged["0"]["rate"] == 2 * rows["mean"]["rate"]]]--> the rate of section 3.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 free = {
@@ -412,28 +422,22 @@ free = {
     ]
     for key in ("right", "reward", "kl")
 }  # means over the seeds, update by update
-peak = max(free["right"])
-risen, fallen = peak - free["right"][0] > 0.1, peak - free["right"][-1] > 0.1
-courses = {
-    (True, False): "it rises",
-    (False, True): "it falls",
-    (True, True): "it rises, then falls",
-    (False, False): "it stays as it was",
-}
+early = [mean(run["right"][2:7]) for run in judged["0"]["curves"]]
+risen = paired([before["forget"]["right"]] * len(early), {"early": early})[0]["early"]
 show.predict(
-    "The model learns from this judge for thirty updates. How does the share of right answers change?",
-    choices=list(courses.values()),
-    answer=courses[risen, fallen],
-    why="Among the answers of the base, the long ones are those worked in steps, and those are right. Beyond them only longer nonsense earns more.",
+    "After these updates the judge is content: its reward has risen from 0.2 to 0.9. How many of the model's answers are right now?",
+    choices={"about 80 %": 0.8, "about 50 %, as before": 0.5, "nearly none": 0.0},
+    answer=mean(judged["0"]["right"]),
+    why="Among the answers of the base, the long ones are those in steps, and most of those are right. But an answer in steps has 28 characters, and the judge pays for up to 40.",
     reveals=widgets.leash_player(judged),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A leash.** Gao et al. (2023) call this *overoptimisation*: the judge's reward keeps rising while what it stood for falls. The usual protection is the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
+# **A leash.** Gao et al. (2023) call this *overoptimisation*: the judge's reward keeps rising, while the quality that it stood for falls. The usual protection is a penalty on the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
 #
 # $$\mathbb{E}\big[r(y)\big] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref}).$$
 #
-# $\beta$ is a price, in rewards per nat. The best policy under it is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. Answers in steps are as good as free, since the base writes them often; nonsense that the base would never write costs many nats.
+# $\beta$ is a price, in rewards per nat. The policy that maximises this is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. To answer only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many. (Our gradient, like GRPO's, treats the sampled prefixes as given, so it follows this objective only approximately.)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 held_end = max(judged.values(), key=lambda of: mean(of["right"]))
@@ -446,28 +450,29 @@ for beta, of in judged.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without a price, right answers rise from 48<!--[[f"{100 * free['right'][0]:.0f}"]]--> % to 63<!--[[f"{100 * peak:.0f}"]]--> %, at update 8<!--[[free["right"].index(peak)]]-->, and end at 2<!--[[f"{100 * free['right'][-1]:.0f}"]]--> %. These are means over five seeds.
-# - Meanwhile the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and the KL divergence from the base to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
-# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds are held, and one writes nonsense. At β = 0.03<!--[[best_beta]]--> all five are: 79<!--[[pc(held_end["right"])]]--> % are right.
-# - That is as many as with the checker (78<!--[[pc(rows["mean"]["right"])]]--> %), from a judge that knows nothing about sums. In this base, long answers happen to be right.
+# - Without a price, the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
+# - In updates 2 to 6 accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
+# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
+# - That is about as many as with the checker (78<!--[[pc(rows["mean"]["right"])]]--> %), though the two had different rates and we chose this β by its result. In this base, long answers happen to be right.
+# - Would stopping early have done as well? Without a price, the best update has a mean of 63<!--[[100 * max(free["right"]):.0f]]--> %, so here it would not. In the larger study of Gao et al. the penalty acted much like stopping early.
 # </details>
 #
-# **A leash does not mend the judge. It keeps the model where the judge happens to be right.**
+# **A leash does not mend the judge. A strong enough one keeps the model near its base, and there this judge happens to be right.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Ask what an engineer who sees only the first ten updates would report. What goes wrong: the KL penalty is taken for a cure; it only keeps the model where the judge was right by accident.*
+# *9 minutes. Ask what an engineer who sees only the reward would report. What goes wrong: the KL penalty is taken for a cure. It only keeps the model where the judge is right by accident.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Larger models
 #
 # - DeepSeek-R1-Zero learned with GRPO from rewards that rules compute. Its accuracy rose, and its answers grew from hundreds to thousands of tokens (Guo et al. 2025, figure 1).
-# - Liu et al. (2025, section 3) show that dividing by length favours long wrong answers, and that dividing by the standard deviation weighs questions unevenly. They do neither.
-# - Yue et al. (2025) measured pass@k of models before and after such training: better for small $k$, worse for large $k$.
+# - Liu et al. (2025, section 3) show that dividing by length favours short right answers and long wrong ones, and that dividing by the standard deviation weighs questions unevenly. Their method does neither.
+# - Yue et al. (2025) ask whether rewards add ability. After such training pass@k was higher for small $k$, but the base models solved more problems with many tries.
 #
-# We cannot repeat these results here. What our small model shows is which controls to ask for when you read them.
+# We cannot repeat these results here. Our small model only shows which controls to ask for.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *4 minutes. Take one published curve of answer length and ask for the control of section 4. What goes wrong: our two habits are taken for a model of reasoning in large ones.*
+# *4 minutes. Take one published curve of answer length and ask for the control of section 4. What goes wrong: our two habits are taken for a model of how large models reason.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What did one bit teach?
@@ -475,12 +480,12 @@ for beta, of in judged.items():
 # | question | what we measured | control |
 # |---|---|---|
 # | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 78<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 39<!--[[pc(chance_row["right"])]]--> % |
-# | Why do answers grow? | the rewarded habit was long | swapped teachers: answers shrink |
-# | Does it add ability? | one try became as good as several | the base's pass@64 is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %: cannot tell |
-# | Which part of GRPO matters? | only ÷ length without a baseline fails | four cells, five paired seeds |
-# | What if the judge is wrong? | its reward rises, accuracy ends near zero | a price on the KL divergence holds it |
+# | Why do answers grow? | the habit that was right more often was long | swapped teachers: answers shrink |
+# | Does it add ability? | one try became as good as four | the base's pass@64 is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %, so we cannot tell |
+# | Which part of GRPO is needed? | only ÷ length without a baseline fails | four cells, five paired seeds, one base |
+# | What if the judge is wrong? | its reward rises, accuracy ends near zero | a price on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
 #
-# **A reward chooses among what a model already does.** If it checks the answer, the right habit wins; if it only looks like checking, whatever it measures wins.
+# **One bit taught our model which of its habits to use.** Whether more training adds new ones, this task cannot tell. A reward that only resembles a check raises what it measures, right or not.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and ask for each control. What goes wrong: students leave with "RL makes models think longer".*
@@ -488,7 +493,7 @@ for beta, of in judged.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a reward of your own, and say beforehand which habit it will raise. The cell gives it ten updates.
+# Write a reward of your own, and say beforehand which habit it will raise. The cell trains the base with it for ten updates.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -526,8 +531,8 @@ print(found.texts[:3])
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. All 8 answers to a sum are right. How does GRPO's step for this sum look?
-# <details><summary>Answer</summary>It is zero, since every advantage is zero. Sums that are always or never solved teach nothing.</details>
+# 1. All 8 answers to a sum are right. What is GRPO's step for this sum?
+# <details><summary>Answer</summary>It is zero, since every advantage is zero. Sums that are solved always or never teach nothing.</details>
 #
 # 2. A colleague subtracts each answer's own length from its reward and calls it a baseline. What is wrong?
 # <details><summary>Answer</summary>A baseline must not depend on the answer. This one changes the objective: it rewards short answers.</details>
@@ -535,11 +540,11 @@ print(found.texts[:3])
 # 3. 3 of 8 samples are right. What is pass@2?
 # <details><summary>Answer</summary>1 − (5·4)/(8·7) = 0.64: of the 28 pairs, 10 contain no right answer.</details>
 #
-# 4. Answers grow during training. Which run shows that length itself does not pay?
-# <details><summary>Answer</summary>One in which the long habit is the wrong one. Ours then learned to answer briefly.</details>
+# 4. Answers grow during training. Which run shows that length by itself need not pay?
+# <details><summary>Answer</summary>A run from a base whose long answers are wrong. Ours then learned to answer briefly.</details>
 #
 # 5. The reward rises smoothly, and you cannot measure accuracy. What else can you watch?
-# <details><summary>Answer</summary>The KL divergence from the base, and the texts themselves. Where the divergence grows quickly, the model writes what the judge has never seen.</details>
+# <details><summary>Answer</summary>The KL divergence from the base, and the texts themselves. If the divergence grows quickly, the model writes texts that the base hardly ever wrote, so nobody knows how well the judge rates them.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 2. What goes wrong: "it only calms".*
@@ -554,10 +559,10 @@ print(found.texts[:3])
 # | $J$ | $\mathbb{E}[R]$, objective | the mean reward |
 # | $v$ | $b$, baseline; $V(x)$ with a critic | what is subtracted from every reward |
 # | $A_i$ | $\hat A$ | the advantage of an answer |
-# | $\beta$ | KL coefficient | the price of a nat of distance from the base |
+# | $\beta$ | KL coefficient | the price of each nat of KL divergence from the base |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *The notation is not projected; a minute suffices. What goes wrong: in PPO the baseline is a network, here it is a mean.*
+# *The notation is not projected; a minute suffices. What goes wrong: students know the baseline of PPO, which is a network. Here it is a mean.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture

@@ -1,10 +1,10 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Memory without attention
 #
-# A Transformer keeps a key and a value of every token that it has read, so its memory grows with the text. A recurrent network keeps a state of one size.
-# **Can a memory that never grows be written, read and corrected like a cache, and still be trained in parallel?**
+# A Transformer keeps a key and a value of every token that it has read, so its memory grows with the text. A recurrent network keeps a state of fixed size.
+# **Can a memory of fixed size be written, read and corrected, and still be trained in parallel?**
 #
-# This lecture builds such a memory. It is one matrix with one update, and five published models are special cases of it.
+# This lecture builds such a memory. It is one matrix with one update, and the updates of five published models are special cases of it.
 #
 # <img src="figures/cache_and_matrix.svg" width="900" alt="Left, a cache: one column of key and value for each of twelve tokens, and it grows by one with each. Right, one matrix S of the same size after every token, into which tokens are written and from which a query reads.">
 #
@@ -12,26 +12,26 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - write into a matrix with an outer product, read from it, and say when a key disturbs another one;
+# - write into a matrix with an outer product, read from it, and say when one key disturbs another;
 # - derive the delta rule, and recognise an update gate in it;
-# - name five published models by what they put into one equation;
-# - compute a recurrence in chunks, and say what this changes and what it does not;
+# - place five published models in one equation;
+# - compute a recurrence in chunks, and say what this changes;
 # - test whether a memory can overwrite, with a control inside each text;
 # - compute what a cache, a window, shared heads, a latent vector and a matrix hold in memory.
 #
 # **You need** [lecture 18](18_cheaper_attention.ipynb) (linear attention, section 7), [lecture 12](12_attention.ipynb) and [lecture 8](08_gates.ipynb) (gates). Vectors are rows.
-# Here $a_t$, $b_t$ and $w_t$ are numbers between 0 and 1, and $b_t$ is not a bias.
+# Here $a_t$ and $b_t$ are numbers between 0 and 1, $w_t$ is a positive number, and $b_t$ is not a bias.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 |
 # |---|---|---|---|---|---|---|
 # | minutes | 8 | 11 | 11 | 8 | 14 | 9 |
 #
-# The minutes are for a class. If you work alone, with the widgets and the questions, plan an hour and a half. Sections 4 and 6 can wait.
+# The minutes are for a class. If you work alone, plan an hour and a half. Sections 4 and 6 can wait.
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. The trainings of section 5 and the times of section 4 are stored with the command that repeats them.
+# Every cell runs in a few seconds on a laptop. The results of sections 4 and 5 are stored with the commands that repeat them.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *If you are short of time, skip sections 4 and 6. Section 5 carries the moral. What goes wrong: students expect a new architecture. Say at the start that only one line of a Transformer changes.*
+# *If you are short of time, skip sections 4 and 6. Section 5 carries the moral. What goes wrong: students expect a new architecture. Say at the start that only the attention of a Transformer is replaced.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import math
@@ -53,7 +53,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A matrix that remembers
 #
-# To store a value $v$ under a key $k$, add the outer product $k^\top v$ to a matrix $S$. To read, multiply a query with it:
+# To store a value $v$ under a key $k$, add the outer product $k^\top v$ to a matrix $S$. To read, multiply a query by $S$:
 #
 # $$S_t = S_{t-1} + k_t^\top v_t, \qquad y_t = q_t S_t .$$
 #
@@ -73,24 +73,24 @@ values = [[3, 1], [-1, 2], [1, 4]]  # under A, under B, and under A again
 again = update(S, A, torch.tensor([1.0, 4.0]))
 summed = tuple(int(x) for x in A @ again)
 show.predict(
-    "Now (1, 4) is written under A as well. What does reading A give?",
+    "Now we also write (1, 4) under A. What does reading A give?",
     choices=["(1, 4), the new value", "(2, 2.5), their mean", "(4, 5), their sum"],
     answer=f"({summed[0]}, {summed[1]}), their sum",
-    why="An addition forgets nothing. The old value is still there, and no query can ask for only the new one.",
+    why="Adding removes nothing. The old value is still in the sum, and no query can ask for only the new one.",
     reveals=widgets.matrix_playground(
         lambda S, k, v, a, b: update(S, k, v, a, b), values, writes=3
     ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** How many keys can this memory keep apart without any error? And a matrix with $d_k$ rows?
+# > **Ask yourself.** For how many keys can this memory hold values without any error? For how many can a matrix with $d_k$ rows?
 #
 # <details><summary><b>Answer</b></summary>
 #
-# Two. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows keeps at most $d_k$ values free of interference. A cache has no such bound, because it grows.
+# For two. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows holds at most $d_k$ values free of interference. A cache has no such bound, because it grows.
 # </details>
 #
-# **A memory that only adds can store, but it cannot correct.** After a second value under one key it holds the sum of both.
+# **A memory that only adds can store, but it cannot correct.** After two writes under one key it holds the sum of both values.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Do the two writes on the board before the cell runs; the numbers are small on purpose. What goes wrong: students expect the sum to be an error of the code. Ask which entry of $S$ would have to change.*
@@ -98,20 +98,20 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. One update, five models
 #
-# To overwrite, read first. What the memory holds under the key is $k_t S_{t-1}$. Write only the *difference* to the new value, with strength $b_t$:
+# To overwrite, read first. The memory holds $k_t S_{t-1}$ under the key. Write only the *difference* between the new value and this one, with strength $b_t$:
 #
 # $$S_t = S_{t-1} + b_t\, k_t^\top \big(v_t - k_t S_{t-1}\big) .$$
 #
-# This is the **delta rule** (Widrow & Hoff 1960; Schlag, Irie & Schmidhuber 2021). Multiply it from the left with a key of length 1, and a gate of [lecture 8](08_gates.ipynb) appears:
+# This is the **delta rule** (Widrow & Hoff 1960; Schlag, Irie & Schmidhuber 2021). Multiply it from the left by a key of length 1, and a gate of [lecture 8](08_gates.ipynb) appears:
 #
 # $$k_t S_t = (1 - b_t)\, k_t S_{t-1} + b_t\, v_t .$$
 #
-# A UGRNN gates each unit of its state. The delta rule gates what is stored *under one key*. With a decay $a_t$ for everything and a separate strength of writing $w_t$ the update becomes
+# A UGRNN gates each unit of its state. The delta rule gates what is stored *under one key*. With a decay $a_t$ for everything and a separate strength $w_t$ for writing, the update becomes
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # $$S_t = a_t\, (I - b_t\, k_t^\top k_t)\, S_{t-1} + w_t\, k_t^\top v_t, \qquad y_t = q_t S_t .$$
 #
-# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes).
+# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes). The table compares only updates, not feature maps, rotations or convolutions.
 #
 # | model | keeps | erases | writes |
 # |---|---|---|---|
@@ -121,14 +121,14 @@ show.predict(
 # | **DeltaNet** (Schlag et al. 2021; Yang et al. 2024) | 1 | from the token | as it erases |
 # | **Gated DeltaNet** (Yang, Kautz & Hatamizadeh 2025) | from the token | from the token | as it erases |
 #
-# Gated linear attention (Yang et al. 2024) has the second row's form with a decay from the token for every dimension of the key. In code it is three lines; $u_t$ is what is added under the key.
+# Gated linear attention (Yang et al. 2024) has the form of the second row, but computes from the token a separate decay for every dimension of the key. In code the update takes three lines; `u` is the vector that is added under the key.
 
 
 # %% slideshow={"slide_type": "fragment"}
 def one_update(S, k, v, a=1.0, b=0.0, w=1.0):
     """S (d_key, d_value), k (d_key), v (d_value)."""
     S = a * S  # everything fades
-    u = w * v - b * (k @ S)  # the new value, less a part of what is stored here
+    u = w * v - b * (k @ S)  # the new value minus a part of the stored one
     return S + torch.outer(k, u)
 
 
@@ -149,41 +149,41 @@ filled = one_update(
 corrected = one_update(filled, A, new, b=1.0)
 moved, correction = (slanted @ (corrected - filled)).norm(), (A @ (corrected - filled)).norm()
 show.predict(
-    "A and B are now at an angle of 60°. B was written last, and then A is overwritten with $b = w = 1$. How far does this move what is read under B, as a fraction of what it changes under A?",
-    choices={"not at all": 0.0, "by half of it": 0.5, "by all of it": 1.0},
+    "A and B are now at an angle of 60°. B was written last. Now A is overwritten with $b = w = 1$. How much does the value read under B change, as a fraction of the change under A?",
+    choices={"not at all": 0.0, "half as much": 0.5, "just as much": 1.0},
     answer=float(moved / correction),
-    why="The correction is added along A, and B has a component of cos 60° = 0.5 along A. Only orthogonal keys are left alone.",
+    why="The correction is added along A, and B has a component of cos 60° = 0.5 along A. Only a key orthogonal to A would keep its value.",
     reveals=widgets.matrix_playground(
         lambda S, k, v, a, b: update(S, k, v, a, b), values, writes=3
     ).opens(angle=60, erase=1.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Set *erase* to 0 and *keep* to 0.5. Is the value read under A nearer to the one that was written last? What happens to B?
+# > **Ask yourself.** Set *erase* to 0 and *keep* to 0.5. Does the value read under A come nearer to the one written last? What happens to B?
 #
 # <details><summary><b>Answer</b></summary>
 #
-# Yes: the old value under A has faded twice, so the sum is nearer to the new one. But B has faded as well, although nobody wrote to it. A decay is not aimed at a key.
+# Yes: the old value under A has faded twice, so the sum is nearer to the new one. But the value under B has faded as well, although nobody wrote there a second time. A decay is not aimed at a key.
 # </details>
 #
-# **Erasing with $b_t$ is aimed at one key; a decay $a_t$ is aimed at everything older.** Section 5 tests which of the two a trained model needs.
+# **Erasing with $b_t$ removes what is stored in the direction of one key; a decay $a_t$ weakens everything older.** Section 5 tests how well a trained model overwrites with each.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Derive $k_t S_t$ on the board with $k_t k_t^\top = 1$; it is two lines. Ask for the sign of a correction if the stored value is too large. What goes wrong: students take $I - b k^\top k$ for a rotation. At $b = 1$ it is the projection that deletes the direction $k$.*
+# *11 minutes. Derive $k_t S_t$ on the board with $k_t k_t^\top = 1$; it is two lines. Ask for the sign of a correction if the stored value is too large. What goes wrong: students take $I - b k^\top k$ for a rotation. At $b = 1$ it is the projection that removes the direction $k$.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 3. In parallel after all
+# ## 3. In chunks
 #
-# A loop over positions does one small product after the other. Take $b_t = 0$ and unroll the recurrence over a **chunk** of positions, with $S_0$ the matrix before it and $D_{ij} = a_{j+1} \cdots a_i$ the decay from position $j$ to $i$:
+# A loop over positions computes one small product after another. Take $b_t = 0$ and unroll the recurrence over a **chunk** of positions, where $S_0$ is the matrix before the chunk and $D_{ij} = a_{j+1} \cdots a_i$ the decay from position $j$ to $i$:
 #
 # $$y_i = D_{i0}\, q_i S_0 + \sum_{j \le i} D_{ij}\, (q_i \cdot k_j)\, u_j, \qquad u_j = w_j v_j .$$
 #
-# The sum is attention with a causal mask and without a softmax, and it is one product of matrices for the whole chunk. Only the matrix at the end of the chunk is passed on.
+# The sum is attention with a causal mask and without a softmax: two products of matrices for the whole chunk. Only the matrix at the end of the chunk is passed on.
 # With erasing, $u_i$ depends on the earlier $u_j$ of the chunk:
 #
 # $$u_i = w_i v_i - b_i \Big( D_{i0}\, k_i S_0 + \sum_{j < i} D_{ij}\, (k_i \cdot k_j)\, u_j \Big) .$$
 #
-# These are the rows of a triangular system, and one call solves it for a chunk (Yang et al. 2024). So the same update has two forms.
+# These are the rows of a triangular system, which one call solves for a chunk (Yang, Wang, Zhang, Shen & Kim 2024). So the same update has two forms.
 
 # %% slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(0)
@@ -202,9 +202,9 @@ law = (torch.cat([first, rest], 2) - y).abs().max()
 print(f"133 positions, then 167 from the state: {law:.0e}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# All differences are rounding<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line is the chunking law of every language model of this course: reading in pieces and in one call give the same. Here the state of the recurrence is all that must be passed on.
+# All differences are rounding errors<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line is the chunking law of every language model of this course: reading a text in pieces gives the same as reading it in one call. Only the state of the recurrence must be passed on.
 #
-# A chunk of 1 is the recurrence, and a chunk as long as the text is attention without a softmax. **One slider leads from one to the other.** One head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$, and $2\,d^2$ for reading the matrix and writing into it.
+# Chunks of 1 are the recurrence. Without erasing, one chunk as long as the text is attention without a softmax, and one head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$, and $2\,d^2$ for reading the matrix and writing into it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sizes = (1, 8, 32, 128, 512)
@@ -217,25 +217,30 @@ def milliseconds(chunk):
     taken = []
     for _ in range(2):
         began = time.process_time()
-        chunked(*long, b=torch.full((1, 4, 512), 0.5), chunk=chunk)
+        chunked(*long, chunk=chunk)
         taken.append(1000 * (time.process_time() - began))
     return min(taken)
 
 
 clock = {size: milliseconds(size) for size in sizes}
+more, gain = counted[32] / counted[1], clock[1] / clock[32]
 show.predict(
-    "A text of 512 positions, heads of width 32. Which size of chunk needs the *fewest* multiply-adds?",
-    choices=[f"{size}" for size in sizes[::2]],
-    answer=str(min(counted, key=counted.get)),
-    why="By the count the plain recurrence is the cheapest. A chunk adds products between its positions. The clock says something else, below.",
+    f"A text of 512 positions, heads of width 32. Chunks of 1 need the fewest multiply-adds, chunks of 32 need {more:.1f} times as many. Which take less time on one thread?",
+    choices=["chunks of 1", "both about the same", "chunks of 32"],
+    answer="chunks of 32"
+    if gain > 1.3
+    else "both about the same"
+    if gain > 1 / 1.3
+    else "chunks of 1",
+    why=f"Chunks of 1 took {gain:.0f} times as long here. Chunks of 32 need 16 rounds of larger products, chunks of 1 need 512 rounds of small ones.",
     reveals=[
-        widgets.chunk_explorer(512, sizes, 32),
+        widgets.chunk_explorer(512, sizes, 32).opens(chunk=32),
         HTML(
             show.bar_list_svg(
                 list(clock.values()),
                 [f"chunks of {size}" for size in sizes],
                 says=[f"{counted[size] / 1e6:.1f} million multiply-adds" for size in sizes],
-                title="time of one pass with the delta rule on this machine (bars), and the multiply-adds of one head",
+                title="time of one pass without erasing on this machine (bars), and the multiply-adds of one head",
                 alt="Bars of the time of one pass for each size of chunk; the longest is that of chunks of 1.",
                 width=820,
             )
@@ -244,15 +249,15 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Chunks do more arithmetic and take less time<!--[[? clock[32] < clock[1] and counted[32] > counted[1]]]-->.** Chunks of 32 need a few large products where the recurrence needs 512 small ones. As in [lecture 18](18_cheaper_attention.ipynb), multiply-adds are not time.
+# **Chunks of 32 do more arithmetic than the recurrence and take less time<!--[[? clock[32] < clock[1] and counted[32] > counted[1]]]-->.** As in [lecture 18](18_cheaper_attention.ipynb), multiply-adds are not time.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Write the sum for a chunk of three positions and colour the part that reads $S_0$. The triangular system deserves three minutes: row 2 needs row 1 and nothing later. What goes wrong: "parallel" is heard as "no loop at all"; there is one over chunks.*
+# *11 minutes. Write the sum for a chunk of three positions and colour the part that reads $S_0$. The triangular system deserves three minutes: row 2 needs row 1 and nothing later. What goes wrong: "parallel" is heard as "no loop at all". There is a loop over chunks.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Is it fast?
 #
-# One layer of width 96 with four heads, forward and backward, two texts, one thread, timed at four lengths (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, one call for the whole text.
+# We timed one layer of width 96 (four heads), forward and backward, on two texts and one thread, at four lengths. (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, one call for the whole text. It has twice the parameters of the other two.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 speed = {
@@ -298,37 +303,38 @@ show.predict(
             )
         )
     ],
-    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread does one thing after another anyway.",
+    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread computes one product after another in any case.",
     reveals=lines,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - From 1024<!--[[longest // 4]]--> to 4,096<!--[[longest:,]]--> tokens attention has a slope of 1.6<!--[[slope["attention"]:.1f]]--> and the delta rule in chunks one of 1.0<!--[[slope["delta rule, in chunks"]:.1f]]-->.
-# - **Is the LSTM fast because it is one call?** We timed the same equations as a loop in Python. It takes 395<!--[[1000 * speed["LSTM, step by step"][longest]:.0f]]--> ms instead of 58<!--[[1000 * speed["LSTM, one call"][longest]:.0f]]--> ms at 4,096<!--[[longest:,]]--> tokens. As a loop it is slower than the delta rule in chunks<!--[[? speed["LSTM, step by step"][longest] > speed["delta rule, in chunks"][longest]]]-->, so its lead here belongs to the program, not to the equation.
-# - It also keeps less. Its state has 96 values, and four matrices of 24 × 24 have 2304<!--[[4 * 24 * 24]]-->.
-# - On a graphics card the order may be another. We have not measured it.
+# - From 1,024<!--[[longest // 4:,]]--> to 4,096<!--[[longest:,]]--> tokens, attention has a slope of 1.6<!--[[slope["attention"]:.1f]]--> and the delta rule in chunks one of 1.0<!--[[slope["delta rule, in chunks"]:.1f]]-->.
+# - **Is the LSTM fast because it is one call?** Partly. The same equations as a loop in Python take 395<!--[[1000 * speed["LSTM, step by step"][longest]:.0f]]--> ms instead of 58<!--[[1000 * speed["LSTM, one call"][longest]:.0f]]--> ms at 4,096<!--[[longest:,]]--> tokens. That is slower than the delta rule in chunks (212<!--[[1000 * speed["delta rule, in chunks"][longest]:.0f]]--> ms)<!--[[? speed["LSTM, step by step"][longest] > speed["delta rule, in chunks"][longest]]]-->.
+# - But loop against loop, the LSTM is still 6<!--[[speed["delta rule, step by step"][longest] / speed["LSTM, step by step"][longest]:.0f]]--> times as fast as the delta rule. So the one call is not the whole reason.
+# - It also holds less. Its hidden state and cell state together have 192<!--[[2 * 96]]--> values, and four matrices of 24 × 24 have 2,304<!--[[4 * 24 * 24:,]]-->.
+# - We have not measured a graphics card. The order may differ there.
 # </details>
 #
-# **A chunked memory costs about as much per token at any length, and attention does not<!--[[? abs(slope["delta rule, in chunks"] - 1) < 0.2 and slope["attention"] > 1.4]]-->. Whether that makes it faster depends on the length, the program and the machine.**
+# **At the lengths that we timed, a chunked memory costs about the same per token in a short text as in a long one, and attention does not<!--[[? abs(slope["delta rule, in chunks"] - 1) < 0.2 and slope["attention"] > 1.4]]-->. Whether that makes it faster depends on the length, the program and the machine.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Take the vote before the picture. What goes wrong: students carry times from here to a graphics card. Only the slopes travel.*
+# *8 minutes. Take the vote before the picture. What goes wrong: students expect the same order on a graphics card.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A memory that must overwrite
 #
-# Does a *trained* memory need to erase? A model could learn other ways out: orthogonal keys, a decay, or keys that say when they were written. So we train, on texts in which keys get new values:
+# Does a *trained* memory need to erase? We train on texts in which keys get new values, as Schlag et al. (2021, section 6.1) did.
 #
 # $$3{:}17 \quad 8{:}40 \quad 3{:}25 \quad \dots \quad 8{:}? \to 40 \quad 3{:}? \to 25$$
 #
-# A text has $m$ keys. **Half of them are written once and half twice**, in any order, and at the end all are asked for. The keys that are written once are the control: they need a memory, but no overwriting. There are 64 keys and 64 values, so guessing is right in 1.6 % of the cases.
+# A text has $m$ of 64 keys. **Half of these are written once and half twice**, in random order. At the end the text asks for all of them. The keys written once are the control: they need a memory, but no overwriting. There are 64 values, so a guess is right in 1.6 % of the cases.
 #
-# All models are one layer without a feed-forward network, of width 64 with two heads and $d_k = 16$. They differ only in the memory. A token is a pair, and its vector is the sum of a key's and a value's. We trained 800 steps of 16 texts, with the same seeds and at the best of at least three rates (`python -m lectures.recipes overwriting`).
+# Each model is one layer without a feed-forward network, of width 64 with two heads and $d_k = 16$. Only the memory differs, and attention also has positions. A token is a pair of a key and a value, and its vector is the sum of theirs. We trained for 800 steps of up to 16 texts, with the same seeds, each model at its own best rate (`python -m lectures.recipes overwriting`).
 #
 # - **delta**: $b_t = w_t$, computed from the token.
-# - **gated writes**: the same $w_t$, the same parameters and the same first weights, but $b_t = 0$. What separates the two is the erasing.
+# - **gated writes**: the same formula for $w_t$, as many parameters and the same first weights, but $b_t = 0$. So the two models differ only in the erasing and in their rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 table = stored("overwriting")
@@ -341,67 +347,73 @@ def share(row, part, m=16):
 
 
 show.predict(
-    "A text has 16 keys. How often is **gated writes** right about a key that was written *twice*?",
+    "A text has 16 keys. How often does **gated writes** give the new value of a key that was written *twice*?",
     choices={"about 2 %, a guess": 1.6, "about 50 %": 50, "about 75 %": 75, "above 95 %": 98},
     answer=share("gated writes", "twice"),
-    why="It answers with the new value or with the old one, about equally often. Both are in the sum.",
+    why="It answers with the new value or the old one, each about half of the time. Both are in the sum.",
     reveals=widgets.overwriting_explorer(
         {**table, "rows": {row: rows[row] for row in ("delta", "gated writes")}}
     ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Before you switch to *once*: does the model without erasing forget these keys as well?
+# > **Ask yourself.** Before you switch to *once*: does the model without erasing also fail on these keys?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 twice = {row: [run[at] for run in of["twice"]] for row, of in rows.items()}
-(erasing, decay), seeds = (
-    (
-        paired(twice["gated writes"][: len(twice[row])], {row: twice[row]})[0][row]
-        for row in ("delta", "selective")
-    ),
-    [len(of) for of in twice.values()],
-)
+seeds = [len(of) for of in twice.values()]
+
+
+def gained(over, row, part="twice"):
+    """With 16 keys, paired over the seeds that both have."""
+    base, other = ([run[at] for run in rows[name][part]] for name in (over, row))
+    return paired(base[: len(other)], {row: other[: len(base)]})[0][row]
+
+
+erasing, decay = gained("gated writes", "delta"), gained("gated writes", "selective")
+left = gained("selective", "delta")
 show.predict(
-    "The **selective scan** has no erasing, but it forgets: each token chooses how much of *everything* is kept. With 16 keys, how often is it right about a key that was written twice?",
+    "The **selective scan** has no erasing, but it forgets: each token chooses how much of *everything* is kept. With 16 keys, how often does it give the new value of a key that was written twice?",
     choices={"about 50 %": 50, "about 70 %": 70, "about 95 %": 95},
     answer=share("selective", "twice"),
-    why="Between no decay and erasing. A decay weakens the old value more than the new one, but it weakens every other value as well.",
+    why="It lies between gated writes and delta. A decay weakens the old value more than the new one, but it also weakens every other value.",
     reveals=widgets.overwriting_explorer(table),
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 longer = table["one seed, 2400 steps"]
 every = [run[at] for run in rows["gated writes"]["old"]]
+once = gained("gated writes", "delta", "once")
 answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# | 16 keys, % right | written once | written twice | of these, the old value |
+# | 16 keys, % of answers | written once: right | written twice: right | written twice: the old value |
 # |---|---|---|---|
 # | delta | 98<!--[[share("delta", "once"):.0f]]--> | 96<!--[[share("delta", "twice"):.0f]]--> | 3<!--[[share("delta", "old"):.0f]]--> |
 # | gated writes | 94<!--[[share("gated writes", "once"):.0f]]--> | 49<!--[[share("gated writes", "twice"):.0f]]--> | 48<!--[[share("gated writes", "old"):.0f]]--> |
-# | selective (three seeds) | 89<!--[[share("selective", "once"):.0f]]--> | 69<!--[[share("selective", "twice"):.0f]]--> | 27<!--[[share("selective", "old"):.0f]]--> |
+# | selective scan (three seeds) | 89<!--[[share("selective", "once"):.0f]]--> | 69<!--[[share("selective", "twice"):.0f]]--> | 27<!--[[share("selective", "old"):.0f]]--> |
 # | attention with rotary positions (three seeds) | 100<!--[[share("attention", "once"):.0f]]--> | 98<!--[[share("attention", "twice"):.0f]]--> | 2<!--[[share("attention", "old"):.0f]]--> |
 #
-# - **Nothing is forgotten without erasing.** Of the keys written twice, gated writes answers 97<!--[[100 * fmean(answered):.0f]]--> % with one of the two values, and each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
-# - Erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds), and 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points on average for keys written once.
-# - The decay adds 20<!--[[100 * decay.difference:.0f]]--> ± 10<!--[[100 * decay.half:.0f]]--> points (three<!--[[words(seeds[2])]]--> seeds), less than erasing does<!--[[? decay.difference + decay.half < erasing.difference - erasing.half]]-->. It began with one half-life, 55 tokens; we tried no other.
-# - With 32 keys, as many as the two heads have dimensions of keys, delta is right in 78<!--[[share("delta", "once", 32):.0f]]--> % (once) and 86<!--[[share("delta", "twice", 32):.0f]]--> % (twice). Attention keeps 99<!--[[share("attention", "once", 32):.0f]]--> % of those written once.
-# - With three times the steps, one seed: delta is right in 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes in 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %.
-# - That longer run hints at a price. Of 32 keys written once, gated writes keeps 95<!--[[100 * longer["gated writes"]["once"][-1]:.0f]]--> % and delta 87<!--[[100 * longer["delta"]["once"][-1]:.0f]]--> %. One seed claims nothing.
+# - **With 16 keys, gated writes keeps both values.** Asked for keys written twice, it answers with one of the two in 97<!--[[100 * fmean(answered):.0f]]--> % of the cases, and with each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
+# - Erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds). For keys written once it adds 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points, most of them in one seed, which is no clear difference<!--[[? once.half > once.difference]]-->.
+# - The selective scan adds 20<!--[[100 * decay.difference:.0f]]--> ± 10<!--[[100 * decay.half:.0f]]--> points to gated writes, and delta another 27<!--[[100 * left.difference:.0f]]--> ± 13<!--[[100 * left.half:.0f]]--> (three<!--[[words(seeds[2])]]--> paired seeds). Its $w_t$ also has another formula, so not all of this need be the decay. It began with a half-life of 55<!--[[math.exp(4):.0f]]--> tokens; we tried no other.
+# - Attention has rotary positions, since without positions it could not tell which value is newer. It has fewer parameters, 20,960<!--[[rows["attention"]["parameters"]:,]]--> compared with 25,122<!--[[rows["delta"]["parameters"]:,]]-->.
+# - With 32 keys, as many as the two heads together have key dimensions, delta is right in 78<!--[[share("delta", "once", 32):.0f]]--> % (once) and 86<!--[[share("delta", "twice", 32):.0f]]--> % (twice). Attention is right in 99<!--[[share("attention", "once", 32):.0f]]--> % (once).
+# - Were 800 steps enough? After 2,400 steps, in one seed, delta is right in 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes in 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %.
+# - In that run, of 32 keys written once, gated writes keeps 95<!--[[100 * longer["gated writes"]["once"][-1]:.0f]]--> % and delta 87<!--[[100 * longer["delta"]["once"][-1]:.0f]]--> %. Erasing may have a price; one seed cannot tell.
 # </details>
 #
-# **On this task a memory that only adds keeps both values and tosses a coin<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->; a memory that reads before it writes keeps the new one.** A decay chosen by each token repaired a part of the loss<!--[[? decay.difference > decay.half]]-->. This holds for one layer, keys of 16 dimensions and up to 32 keys; we have not tested it on language.
+# **On this task, a memory that only adds keeps both values and gives the old one as often as the new one<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->; a memory that reads before it writes keeps the new one.** The selective scan, which can only decay, came part of the way<!--[[? decay.difference > decay.half and left.difference > left.half]]-->. We measured this with 16 keys in one layer with keys of 16 dimensions, and not on language.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *14 minutes. Play a text of three keys with the room as the memory: every student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the row* once *is for.*
+# *14 minutes. Play a text of three keys with the room as the memory: each student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the keys written* once *are for.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What does a memory hold?
 #
-# For one text of $n$ tokens, $L$ layers and $h$ heads of width $d$, a cache holds $2\,L\,h\,d\,n$ values, and one matrix per head holds $L\,h\,d^2$. Between them are the ways of [lecture 18](18_cheaper_attention.ipynb) to make a cache smaller, and one more. A **latent cache** (multi-head latent attention, DeepSeek-V2 2024) stores one vector per token and layer, from which all heads compute their keys and values: 512 values, and 64 for a rotary key.
+# For one text of $n$ tokens, $L$ layers and $h$ heads of width $d$, a cache holds $2\,L\,h\,d\,n$ values, and one matrix per head holds $L\,h\,d^2$. [Lecture 18](18_cheaper_attention.ipynb) showed ways to make a cache smaller. Here is one more. A **latent cache** (multi-head latent attention, DeepSeek-V2 2024) stores one vector per token and layer, from which all heads compute their keys and values. In DeepSeek-V2 it has 512 values, and 64 more for a rotary key.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 models = {
@@ -412,39 +424,39 @@ lengths = [64, 256, 1024, 8192, 131_072, 1_048_576]
 layers, heads, shared, d_head, _ = models["SmolLM2's sizes"]
 even = heads * d_head**2 / (2 * shared * d_head)
 show.predict(
-    "SmolLM2 has 9 heads of width 64, which share 3 heads of keys and values. From about how many tokens on does its cache hold more than one matrix of 64 × 64 per head would?",
+    "SmolLM2 has 9 heads of width 64, which share 3 heads of keys and values. From about how many tokens on does its cache hold more values than one matrix of 64 × 64 per head would?",
     choices={"100": 100, "1,000": 1_000, "10,000": 10_000},
     answer=even,
-    why="A token costs 2 · 3 · 64 values per layer, the matrices 9 · 64 · 64. So the matrix is not large: it is smaller than the cache of a paragraph.",
+    why="A token costs 2 · 3 · 64 values per layer, and the matrices hold 9 · 64 · 64. So the matrices hold less than the cache of a paragraph.",
     reveals=widgets.bytes_explorer(models, lengths),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only the window and the matrix stop growing. The window forgets by position, and the matrix when other keys are written.
-# - DeepSeek-V2's latent vector is 57<!--[[2 * 128 * 128 / 576:.0f]]--> times as small as a key and a value for each of its 128 heads, and it still grows with every token.
-# - For SmolLM2's sizes we assume a latent vector 4.5 times as wide as a head, as in DeepSeek-V2, and for DeepSeek-V2's sizes 8 shared heads. Neither model has these.
-# - All figures are for half precision. Our module keeps $S$ in single precision, which doubles it.
+# - Only the window and the matrix stop growing. The window forgets old positions; the matrix loses values when similar keys are written.
+# - In DeepSeek-V2, a key and a value for each of 128 heads would hold 57<!--[[2 * 128 * 128 / 576:.0f]]--> times as many values as the latent vector. Its cache still grows with every token, and holds more than one matrix per head would from about 3,600<!--[[round(128 * 128**2 / 576, -2):,.0f]]--> tokens on.
+# - Some rows are invented for comparison: a latent vector for SmolLM2, 4.5 times as wide as a head as in DeepSeek-V2, and 8 shared heads for DeepSeek-V2.
+# - All figures are for half precision. Our module keeps $S$ in single precision, which takes twice as much.
 # </details>
 #
 # > **Ask yourself.** A model reads a telephone book of 10,000 entries, and then you ask for one number. Which of these memories can answer?
 #
 # <details><summary><b>Answer</b></summary>
 #
-# One that kept the entry: a full cache, also with shared heads or latent vectors. A window has dropped it unless it was near the end. A matrix of $d^2$ values cannot hold 10,000 separate entries, whatever its rule. Many models mix both kinds of layer: Jamba (2024) has attention in some layers, and
-# Qwen3-Next (2025) has one layer of attention for three of Gated DeltaNet. It is not settled: MiniMax-M1 (2025) is mostly linear attention, and its successor M2 returned to full attention. We have not tested mixtures.
+# A memory that still has the entry: a full cache, also with shared heads or latent vectors. A window has dropped it unless it was near the end. One matrix with 64 rows holds at most 64 values free of interference; a model has hundreds of matrices, but in pretrained models Jelassi et al. (2024) found Transformers far better than Mamba at such retrieval.
+# Many models mix both kinds of layer: Jamba (2024) has attention in some layers, and Qwen3-Next (2025) has one layer of attention for every three of Gated DeltaNet. It is not settled. MiniMax-M1 (2025) is mostly linear attention, and its successor M2 returned to full attention. We have not tested mixtures.
 # </details>
 #
-# **One matrix per head takes less memory than the cache of a paragraph<!--[[? even < 200]]-->, and it does not grow. Neither does the number of values that it keeps apart.**
+# **In SmolLM2's sizes, one matrix per head takes less memory than the cache of a paragraph<!--[[? even < 200]]-->, and it does not grow. Neither does the number of values that it holds free of interference.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room compute 9 · 64 · 64 / (2 · 3 · 64) before the vote. What goes wrong: "smaller" is heard as "worse". The question is what must be found again.*
+# *9 minutes. Let the room compute 9 · 64 · 64 / (2 · 3 · 64) before the vote. What goes wrong: "smaller" is heard as "worse". Ask what the task has to retrieve.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write an update of your own. Can you keep B's value when A is overwritten at an angle of 60°? (One way: change the key that you write with.) The picture compares it with ours.
+# Write an update of your own. Can you keep B's value when A is overwritten at an angle of 60°? (One way is to change the key that you write with.) The picture compares your update with ours.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -458,28 +470,28 @@ widgets.matrix_playground(
 ).opens(angle=60, erase=1.0)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes, or homework. With two keys known in advance you can write along the direction that is orthogonal to B. What goes wrong: this needs to know all keys, which a memory does not. It is the pseudoinverse, computed at once instead of step by step.*
+# *5 minutes, or homework. If both keys are known in advance, you can write along the direction orthogonal to B. What goes wrong: this needs all keys in advance, and a memory does not have them. It is the pseudoinverse, computed in one call instead of step by step.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. You write $v$ under $k$ with $b = w = 1$, and $k$ has length 2. What do you read under $k$?
-# <details><summary>Answer</summary>$4v - 3kS$ instead of $v$, because $k k^\top = 4$: it erases four times what is stored and writes $v$ four times. That is why keys are normalised.</details>
+# <details><summary>Answer</summary>$4v - 3kS$ instead of $v$, because $k k^\top = 4$. It erases the stored value four times and writes $v$ four times. That is why keys are normalised.</details>
 #
 # 2. Which choice of $a_t$, $b_t$, $w_t$ makes the memory forget everything in one step?
 # <details><summary>Answer</summary>$a_t = 0$: the old matrix is multiplied by zero. $b_t = 1$ deletes only what is stored in the direction of one key.</details>
 #
 # 3. Why does the chunked form need a triangular system only if $b_t \ne 0$?
-# <details><summary>Answer</summary>Without erasing, what is written depends only on the token. With erasing it depends on what the earlier positions of the chunk have written.</details>
+# <details><summary>Answer</summary>Without erasing, the vector that is written depends only on the token. With erasing it also depends on the vectors that earlier positions of the chunk have written.</details>
 #
-# 4. Why is there a control of keys that were written once in the same text?
+# 4. Why does each text also contain keys that are written only once?
 # <details><summary>Answer</summary>A model that cannot store at all would fail on keys written twice as well. The control shows that storing works, so the failure concerns overwriting.</details>
 #
-# 5. Two models differ by 40 points after 800 steps. What do you do before you teach it?
-# <details><summary>Answer</summary>Bracket the rate for both, train longer until the difference stops changing, and pair the seeds.</details>
+# 5. Two models differ by 40 points after 800 steps. What do you do before you report it?
+# <details><summary>Answer</summary>Bracket the rate of each, train until the difference stops changing, and pair the seeds.</details>
 #
-# 6. A chunk of the full length costs $2 n^2 d$ multiply-adds. Of which older method is this the cost?
-# <details><summary>Answer</summary>It is that of attention: all pairs of positions are scored, only without a softmax.</details>
+# 6. A chunk of the full length costs $2 n^2 d$ multiply-adds. Which older method has this cost?
+# <details><summary>Answer</summary>Attention: it also scores all pairs of positions, and then takes a softmax.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: they say "to be fair". It shows which of two abilities fails.*
@@ -487,7 +499,7 @@ widgets.matrix_playground(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The answer
 #
-# **A memory of one size can be written, read and corrected, and trained in parallel.** For correcting it must read before it writes: the delta rule stores the difference to what is already there. The price is room. A matrix keeps at most $d_k$ values apart, and a cache keeps every token. What you must find again decides between them.
+# **A memory of fixed size can be written, read and corrected, and trained in parallel within chunks.** The delta rule corrects, because it reads before it writes: it adds only the difference between the new and the stored value. The price is capacity. A matrix holds at most $d_k$ values free of interference, and a cache holds every token.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *2 minutes. Return to the question of the first screen. What goes wrong: "linear attention has won" or "has failed". The published models of 2025 disagree.*
@@ -500,7 +512,7 @@ widgets.matrix_playground(
 # | $S_t$ | $W_t$, $S_t^\top$, $h_t$ | the matrix; in papers that write columns it is transposed |
 # | $a_t$ | $\gamma$, $\alpha_t$, $\bar A_t$ | the decay of everything |
 # | $b_t$ | $\beta_t$ | how much is erased under the key |
-# | $w_t$ | $\beta_t$, $\Delta_t$ | how strongly is written |
+# | $w_t$ | $\beta_t$, $\Delta_t$ | how strongly a value is written |
 # | $q$, $k$, $v$ | $C$, $B$, $x$ (Mamba-2) | query, key and value |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -509,14 +521,14 @@ widgets.matrix_playground(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **delta rule**: an update that writes the difference between a new value and what is already stored under its key.
-# - **retention**: linear attention in which everything stored fades by a constant factor per head.
-# - **selective scan**: a recurrence whose decay and strength of writing are computed from each token.
+# - **delta rule**: an update that writes the difference between a new value and the value already stored under its key.
+# - **retention**: linear attention in which everything stored decays by a constant factor per head.
+# - **selective scan**: a recurrence whose decay and strength of writing are computed from each token, without erasing.
 # - **DeltaNet**: a network whose layers store keys and values in a matrix by the delta rule.
 # - **Gated DeltaNet**: a DeltaNet in which each token also chooses a decay of the whole matrix.
-# - **chunk**: a stretch of positions that is computed in one go, between two values of a recurrent state.
+# - **chunk**: a stretch of positions that is computed in parallel, between two values of a recurrent state.
 # - **latent cache**: a cache of one short vector per token and layer, from which all heads compute their keys and values.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Widrow & Hoff (1960), Adaptive switching circuits. Hochreiter & Schmidhuber (1997), Long short-term memory. Katharopoulos et al. (2020), Transformers are RNNs. Schlag, Irie & Schmidhuber (2021), Linear Transformers are secretly fast weight programmers. Sun et al. (2023), Retentive network. Dao & Gu (2024), Transformers are SSMs (Mamba-2). Yang, Wang, Shen, Panda & Kim (2024), Gated linear attention Transformers. Yang, Wang, Zhang, Shen & Kim (2024), Parallelizing linear Transformers with the delta rule.
-# Yang, Kautz & Hatamizadeh (2025), Gated delta networks. DeepSeek-AI (2024), DeepSeek-V2. Lieber et al. (2024), Jamba. Arora et al. (2023), Zoology (associative recall). Raschka (2025), Beyond standard LLMs (Qwen3-Next, MiniMax-M1 and M2).
+# Yang, Kautz & Hatamizadeh (2025), Gated delta networks. DeepSeek-AI (2024), DeepSeek-V2. Lieber et al. (2024), Jamba. Jelassi et al. (2024), Repeat after me: Transformers are better than state space models at copying. Raschka (2025), Beyond standard LLMs (Qwen3-Next, MiniMax-M1 and M2).

@@ -57,7 +57,7 @@ def answers_player(history: Sequence[Mapping[str, float]], texts: Sequence[Seque
         words = f"{row['right']:.0%} right, {row['steps']:.0%} in steps, {row['length']:.0f} characters"
         chart = lines_svg(
             range(len(history)), {"right": seen["right"], "worked in steps": seen["steps"]}, x_title="update",
-            y_title="of 128 answers", low=0, high=1, height=260, alt=f"Update {update}: {words}.",
+            y_title="of the sampled answers", low=0, high=1, height=260, alt=f"Update {update}: {words}.",
         )  # fmt: skip
         return chart + answers_html(texts[update]) + said(f"update {update}: {words}")
 

@@ -16,7 +16,8 @@ through them.
 Source: Williams (1992), section 4, for REINFORCE and its baseline; Shao et al. (2024), DeepSeekMath, section 4.1, for
 GRPO, which divides by the sd and by each answer's length; Liu et al. (2025), "Understanding R1-Zero-like training",
 section 3, who do neither. Departs from the papers: one step for each batch, so the ratio π / π_old is 1 and nothing is
-clipped. The KL divergence is computed over the whole vocabulary, where GRPO estimates it from the sampled token.
+clipped. The KL divergence is computed over the whole vocabulary, where GRPO estimates it from the sampled token;
+in both, its gradient takes the states s as given.
 """
 
 import torch
