@@ -263,8 +263,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Tokens need not be words
 #
-# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? The product is $P(\text{Elmo})\,
-# P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
+# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? The product is
+# $P(\text{Elmo})\, P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
 # predicted in the same way. Here the tokens are the speakers of *Romeo and Juliet*:
 
 # %% slideshow={"slide_type": "fragment"}

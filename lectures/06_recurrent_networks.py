@@ -398,8 +398,8 @@ print("after:\nHAMLET.\n" + written(rnn))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is an example with scalars that you can do by hand: $h_t = \tanh(u\,h_{t-1} + w\,x_t)$ with $u = 0.5$ and $w = 1$. The inputs
-# are $1, 0, 0$, the output is the state itself, and every target is 1, so the task is to *remember the 1*. The loss is $L = \sum_t
-# \frac12 (h_t - 1)^2$.
+# are $1, 0, 0$, the output is the state itself, and every target is 1, so the task is to *remember the 1*. The loss is
+# $L = \sum_t \frac12 (h_t - 1)^2$.
 
 # %% slideshow={"slide_type": "fragment"}
 u, w = 0.5, 1.0

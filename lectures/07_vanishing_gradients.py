@@ -517,8 +517,8 @@ show.predict(
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
 #
 # ($\sigma$ is the logistic function; $x_t$ and $w$ are scalars here, as in Pascanu et al.) There are fifty steps, then one loss. The
-# chain rule carries the gradient along, $\partial x_t / \partial w = \sigma(x_{t-1}) + w\, \sigma'(x_{t-1})\, \partial x_{t-1} /
-# \partial w$:
+# chain rule carries the gradient along,
+# $\partial x_t / \partial w = \sigma(x_{t-1}) + w\, \sigma'(x_{t-1})\, \partial x_{t-1} / \partial w$:
 
 
 # %% slideshow={"slide_type": "fragment"}

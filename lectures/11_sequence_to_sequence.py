@@ -181,8 +181,8 @@ print(decode_by_hand(c))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. Nor is the vector too
-# small in principle: if each of its 128 dimensions could only be positive or negative, it could still tell $2^{128} \approx 3 \cdot
-# 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart, and there are only $10^{15}$ numbers of up to 15 digits. Whether training finds a way to use that capacity
+# small in principle: if each of its 128 dimensions could only be positive or negative, it could still tell
+# $2^{128} \approx 3 \cdot 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart, and there are only $10^{15}$ numbers of up to 15 digits. Whether training finds a way to use that capacity
 # is a different question.
 #
 # `nlmcore` does the same for whole batches, and its decoder is a language model like any other: `state = model.encode(source)`,

@@ -72,8 +72,8 @@ torch.set_num_threads(1)  # the models here are so small that one core is quicke
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One vector is not enough
 #
-# To translate, an **encoder** reads the *source* sentence one word at a time and updates its state, a vector $h_1, h_2, \dots,
-# h_n$. A **decoder** then writes the *target* sentence, one word at a time, from its own state $s_1, s_2, \dots$. The simplest way
+# To translate, an **encoder** reads the *source* sentence one word at a time and updates its state, a vector
+# $h_1, h_2, \dots, h_n$. A **decoder** then writes the *target* sentence, one word at a time, from its own state $s_1, s_2, \dots$. The simplest way
 # to join them (Sutskever et al. 2014; Cho et al. 2014a) is to pass on only the encoder's last state, the **context** $c = h_n$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -379,8 +379,8 @@ widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The published version, written out.** In Bahdanau et al. (2015) the encoder reads the sentence *twice*, from the left and from
-# the right ([lecture 6](06_recurrent_networks.ipynb) calls that bidirectional), and joins the two states of each word, $h_j = [\overrightarrow{h}_j;
-# \overleftarrow{h}_j]$, so that $h_j$ knows the words on both sides of word $j$. The decoder's step, with an LSTM and the previous word's vector $x$, is
+# the right ([lecture 6](06_recurrent_networks.ipynb) calls that bidirectional), and joins the two states of each word,
+# $h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]$, so that $h_j$ knows the words on both sides of word $j$. The decoder's step, with an LSTM and the previous word's vector $x$, is
 #
 # $$c_i = \sum_j \alpha_{ij}\, h_j, \qquad s_i = \mathrm{LSTM}(s_{i-1},\; [x, c_i]).$$
 #
@@ -919,8 +919,8 @@ print("row sums, masked after softmax: ", wrong.sum(-1))
 # ## 6. Many heads
 #
 # One softmax gives one set of weights. But "it" may ask what it refers to, *and* which verb comes next, *and* which words are its
-# neighbours. So we run attention several times in parallel. Each **head** works in its own narrow space, with its own $W^Q_i,
-# W^K_i, W^V_i$; the results are concatenated and mixed by one matrix, $W^O$. With one word per row of $X$:
+# neighbours. So we run attention several times in parallel. Each **head** works in its own narrow space, with its own
+# $W^Q_i, W^K_i, W^V_i$; the results are concatenated and mixed by one matrix, $W^O$. With one word per row of $X$:
 #
 # $$\mathrm{head}_i = \mathrm{attention}(X W^Q_i,\; X W^K_i,\; X W^V_i), \qquad \mathrm{output} = [\mathrm{head}_1, \mathrm{head}_2, \dots]\, W^O$$
 #
