@@ -114,7 +114,7 @@ widgets.level_player(
 # **One large weight sets the step of all weights that share its scale.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Let the room round two dots by eye before you move the widget. What goes wrong: "4 bits" is taken for the cost of a weight. With its share of step and minimum it is 5.*
+# *7 minutes. Let the room round two dots by eye before you move the widget. What goes wrong: students take "4 bits" for the cost of a weight. With its share of step and minimum it costs 5.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. What do fewer bits cost?
@@ -213,15 +213,15 @@ show.predict(
 #
 # - 3 bits cost SmolLM2 1.7<!--[[three[SMOL]:.1f]]--> nats per token; its perplexity on these passages rises from 45<!--[[perplexity[4]:.0f]]--> to 245<!--[[perplexity[3]:.0f]]-->.
 # - A token of SmolLM2 has 3.4<!--[[models[SMOL]["characters per token"]:.1f]]--> characters on average. Per character the cost is still 39<!--[[per_character / three[OURS]:.0f]]--> times that of `char_gpt`.
-# - With 2 bits SmolLM2 is worse than a guess among its 49,152<!--[[smol.vocab_size:,]]--> tokens<!--[[? perplexity[2] > smol.vocab_size]]-->.
+# - With 2 bits SmolLM2 is worse than a uniform guess among its 49,152<!--[[smol.vocab_size:,]]--> tokens<!--[[? perplexity[2] > smol.vocab_size]]-->.
 # - **5 bits cost SmolLM2 0.26<!--[[cost(SMOL, "block, 5 bits")[0]:.2f]]--> nats, more than 4 bits do.** The weights lie on 16 levels already, and only the lowest and the highest of these are among the 32 levels of 5 bits, so most weights move again. In `char_gpt`, whose weights were not rounded before, 5 bits cost nothing that we can see<!--[[? cost(OURS, "block, 5 bits")[1] < 0 < cost(OURS, "block, 5 bits")[2]]]-->.
 # - These are only two models, on a few passages. The models differ in size, depth, training and tokens, so the factor says nothing about any one of these.
 # </details>
 #
-# **The file that you have used has 4 bits per weight. One bit less costs SmolLM2 0.50<!--[[per_character:.2f]]--> nats per character, and `char_gpt` 0.01<!--[[three[OURS]:.2f]]-->.**
+# **The file that you have used has 4 bits per weight. With 3 bits SmolLM2 loses 0.50<!--[[per_character:.2f]]--> nats per character, and `char_gpt` 0.01<!--[[three[OURS]:.2f]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Take votes on both questions; the first one is the surprise of the lecture. What goes wrong: "4 bits cost SmolLM2 nothing". Whoever rounded it has already paid their cost, and we cannot see it.*
+# *9 minutes. Take votes on both questions; the first one is the surprise of the lecture. What goes wrong: "4 bits cost SmolLM2 nothing". The file's makers have already paid the cost, and we cannot see it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. The size of the error, or its form?
@@ -294,10 +294,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Five draws of the noise cost `char_gpt` between 0.011<!--[[min(noise[OURS]):.3f]]--> and 0.020<!--[[max(noise[OURS]):.3f]]--> nats, and rounding costs 0.013<!--[[three[OURS]:.3f]]--><!--[[? min(noise[OURS]) < three[OURS] < max(noise[OURS])]]-->. A difference below a factor of two would not show here. In SmolLM2 we have one draw.
+# - Five draws of the noise cost `char_gpt` between 0.011<!--[[min(noise[OURS]):.3f]]--> and 0.020<!--[[max(noise[OURS]):.3f]]--> nats, and rounding costs 0.013<!--[[three[OURS]:.3f]]--><!--[[? min(noise[OURS]) < three[OURS] < max(noise[OURS])]]-->. With draws so far apart we cannot see whether the form makes a small difference. In SmolLM2 we have one draw.
 # - With 4 bits, a scale per row costs more than one per block, and one per matrix more again, in both models<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->. **But a block also takes more storage.** At about 4 bits per weight, a scale per row leaves 4 bits for the weight and a block of 32 only 3. Then the *row* is better in both models<!--[[? all(cost(n, "row, 4 bits")[2] < cost(n, "block, 3 bits")[1] and row_share[n] < 0.2 for n in models)]]-->.
-# - Keeping the largest 0.5 % exactly lowers the cost of one scale per matrix from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`. As many *random* weights leave it where it is<!--[[? not apart(cost(OURS, as_many), cost(OURS, "matrix, 4 bits")) and apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 they do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
-# - **The total size does not tell everything.** In SmolLM2 one scale per row and the spared matrix have about the same relative error, 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]--> and 0.12<!--[[error(SMOL, spared):.2f]]-->, and their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. Which matrices get the error may matter, or its form: with a coarse step most small weights become zero. We did not test which. In `char_gpt` they differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
+# - Keeping the largest 0.5 % exactly lowers the cost of one scale per matrix from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`, for 0.16<!--[[32 * stored("rounding")["spared"]:.2f]]--> more bits per weight. Sparing as many *random* weights leaves the cost where it is<!--[[? not apart(cost(OURS, as_many), cost(OURS, "matrix, 4 bits")) and apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 random weights do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
+# - **The total size does not tell everything.** In SmolLM2 one scale per row and the spared matrix have about the same relative error, 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]--> and 0.12<!--[[error(SMOL, spared):.2f]]-->, and their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. The reason may be which matrices get the error, or its form. We tested neither. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
 # - SpQR (Dettmers et al. 2023) keeps outliers apart in just this way; GPTQ (Frantar et al. 2023) lets the weights that are not yet rounded make up for the error of those that are. Both look at the error in the *output* of a layer, not in the weights. We did not try them.
 # </details>
 #
@@ -309,7 +309,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why is the larger model more fragile?
 #
-# A tempting answer is depth: errors add up over 30 layers. Test it: round only $k$ layers to 3 bits, chosen at random, three draws for each $k$.
+# A tempting answer is depth, because errors may add up over 30 layers. To test it, we round only $k$ layers of SmolLM2 to 3 bits, chosen at random in three draws for each $k$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_depth = {
@@ -350,11 +350,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The cost grows a little faster than the number of rounded layers: per layer it is 0.042<!--[[fmean(by_depth[1]):.3f]]--> nats for one layer and 0.057<!--[[three[SMOL] / 30:.3f]]--> for all 30. All 30 layers cost 12<!--[[three[SMOL] / four_of_thirty:.0f]]--> times as much as four.
-# - With four layers rounded in both models, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. The reason may be more training per parameter, outliers, the gated network, or weights that were rounded before. We tested none of these. **We do not know why.**
-# - Which matrices suffer most from 2 bits? In `char_gpt` those into the hidden units<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, in SmolLM2 those out of them<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output of attention is last in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
+# - If we round four layers of each model, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. The reason may be more training per parameter, outliers, the gated network, or weights that were rounded before. We tested none of these. **We do not know why.**
+# - Which matrices suffer most from 2 bits? In `char_gpt` it is those into the hidden units<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, in SmolLM2 those out of the hidden units<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output of attention is last in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
 # </details>
 #
-# **What a model tolerates has to be measured on that model.**
+# **Depth explains a part of the difference. Measure on each model what it tolerates.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Collect explanations on the board before the question, and ask for a test of each. What goes wrong: "larger models are more fragile". We have two models, and they differ in everything.*
@@ -461,10 +461,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In the same time the taught student reaches 2.13<!--[[fmean(arms["taught"]["test"]):.2f]]--> nats per character, and the one without a teacher 2.36<!--[[fmean(arms["alone, longer"]["test"]):.2f]]-->. Paired over five<!--[[words(len(arms["alone, longer"]["test"]))]]--> seeds, the interval of the difference excludes zero by far<!--[[? in_time.difference + 3 * in_time.half < 0]]-->.
+# - In the same time the taught student reaches 2.13<!--[[fmean(arms["taught"]["test"]):.2f]]--> nats per character, and the one without a teacher 2.36<!--[[fmean(arms["alone, longer"]["test"]):.2f]]-->. Paired over five<!--[[words(len(arms["alone, longer"]["test"]))]]--> seeds, the interval of the difference is far from zero<!--[[? in_time.difference + 3 * in_time.half < 0]]-->.
 # - We tried three learning rates with a teacher and three without, and in both cases the middle one is best on a different play<!--[[? all(of["rate"] == sorted(map(float, of["tried"]))[1] for of in (arms["alone"], arms["taught"]))]]-->. The longer run and the control keep the rate that was chosen without a teacher. All rows are below the bigram's 2.71<!--[[pairs:.2f]]--><!--[[? max(fmean(of["test"]) for of in arms.values()) < pairs]]-->.
-# - **The control is about as good.** Without a teacher, but with nine<!--[[words(round(fresh / study["characters"]["text"]))]]--> times as much text, and in a little less time<!--[[? seconds["more text"] < seconds["taught"]]]-->, the student reaches 2.12<!--[[fmean(arms["more text"]["test"]):.2f]]-->. On the test play five seeds see no difference<!--[[? versus.p > 0.05]]-->, and one of 0.03 nats they would probably have seen<!--[[? versus.half < 0.02]]-->. On the play that chose the rates, the taught student is ahead by 0.03<!--[[-on_dev.difference:.2f]]--> nats<!--[[? on_dev.p < 0.05]]-->, so the order may depend on the play.
-# - So we cannot say that probabilities teach more than letters do. The teacher may only pass on what *it* learned from more text; a student taught on fresh text would tell.
+# - **The control is about as good.** Without a teacher, but with nine<!--[[words(round(fresh / study["characters"]["text"]))]]--> times as much text, and in a little less time<!--[[? seconds["more text"] < seconds["taught"]]]-->, the student reaches 2.12<!--[[fmean(arms["more text"]["test"]):.2f]]-->. On the test play five seeds see no difference<!--[[? versus.p > 0.05]]-->, and they would probably have seen one of 0.02 nats<!--[[? versus.half < 0.015]]-->. On the play that chose the rates, the taught student is ahead by 0.03<!--[[-on_dev.difference:.2f]]--> nats<!--[[? on_dev.p < 0.05]]-->, so the order may depend on the play.
+# - So we cannot say that probabilities teach more than letters do. The teacher may only pass on what *it* learned from more text. A student that the teacher teaches on fresh text could tell, but we did not train one.
 # - We measured one length of training, short enough for a laptop. A different length may change the order.
 # </details>
 
@@ -500,7 +500,7 @@ for arm, of in drafts.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Where the memory of training goes
 #
-# All of this makes *using* a model cheaper. Training it keeps more in memory than the weights. For each of $N$ parameters in 32 bits there are 4 bytes of weight, 4 of gradient, and 8 for AdamW's two moments: $16 N$ bytes. In addition, each layer keeps **activations** for the backward pass. PyTorch can list them:
+# All of this makes *using* a model cheaper. Training a model needs memory for more than its weights. For each of $N$ parameters in 32 bits there are 4 bytes of weight, 4 of gradient, and 8 for AdamW's two moments: $16 N$ bytes. In addition, each layer keeps **activations** for the backward pass. PyTorch can list them:
 
 # %% slideshow={"slide_type": "fragment"}
 own = {p.untyped_storage().data_ptr() for p in gpt.parameters()}
@@ -561,7 +561,7 @@ show.predict(
 # ## How many bits?
 #
 # - **The model that you use** keeps 4 bits of each weight in its matrices, or 5 with the share of step and minimum. We could not measure what they cost.
-# - **One bit less** costs `char_gpt` 0.01<!--[[three[OURS]:.2f]]--> nats per character and SmolLM2 0.50<!--[[per_character:.2f]]-->. Depth explains a part of the factor, and we do not know what explains the rest.
+# - **3 bits** cost `char_gpt` 0.01<!--[[three[OURS]:.2f]]--> nats per character and SmolLM2 0.50<!--[[per_character:.2f]]-->. Depth explains a part of the factor, and we do not know what explains the rest.
 # - **The step** sets the size of the error, and one outlier sets the step. Smaller blocks lower the error but cost bits: at about 4 bits per weight, rows were better than blocks of 32.
 # - **Pruning** costs `char_gpt` far more than rounding, at equal storage and without further training.
 # - **A small model** learned from a large one's probabilities about as much as from nine times the text<!--[[? in_time.difference < 0 and in_time.p < 0.05 < versus.p]]-->, at this length of training.
