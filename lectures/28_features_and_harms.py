@@ -125,7 +125,7 @@ widgets.superposition_player(toys).opens(sparsity=0.9, model="linear")
 #
 # TopK keeps the $k$ largest values. We train one on the pathway of `char_gpt` after the third of its four layers, which has 128 dimensions. The autoencoder has 512 directions, and at most 12 of them are active at each character.
 #
-# **How would we know** that its features mean something? Bricken et al. had examples rated, by people and by a language model. We need a proxy without judgement, and we fixed it before these runs, after a trial on other plays. Fourteen labels follow from the text: *in a word of capitals*, *in a stage direction*, *a vowel*, … For each label we choose
+# **How would we know** that its features mean something? Bricken et al. rated examples by hand and with a language model. We need a proxy without judgement, and we fixed it before these runs, after a trial on other plays. Fourteen labels follow from the text: *in a word of capitals*, *in a stage direction*, *a vowel*, … For each label we choose
 # the best of the 512 units on one play, and compute its **F1** (the harmonic mean of precision and recall) on another. The control is 512 *random* directions, also with a ReLU but without TopK, in ten draws.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -175,7 +175,7 @@ show.predict(
 #
 # - The reconstruction leaves 5<!--[[100 * left:.0f]]--> % of the variance unexplained. Used instead of the activation, it keeps 97<!--[[100 * kept_of_loss:.0f]]--> % of the gain in loss over the mean activation. By these usual measures this is a good autoencoder.
 # - The mean F1 of its best units is 0.38<!--[[fmean(ours):.2f]]-->, that of random directions 0.38<!--[[fmean(random_units):.2f]]-->. The difference is 0.00<!--[[gap:z.2f]]--> ± 0.04<!--[[half:.2f]]-->. Among the ten draws, the best of its five seeds would rank 1<!--[[min(sae["ranks"])]]-->, above all of them, and the worst 10<!--[[max(sae["ranks"])]]-->.
-# - *Is it an equal comparison?* TopK lets a feature fire at 2.3<!--[[100 * 12 / 512:.1f]]--> % of the characters on average, and a random direction at as many as it likes. The same autoencoder *before* training has the same TopK and reaches 0.30<!--[[fmean(f1["untrained autoencoder"]):.2f]]-->. So training raises F1, by 0.07<!--[[over_untrained[0]:.2f]]--><!--[[? over_untrained[0] > over_untrained[1]]]-->; it does not make up for TopK.
+# - *Is it an equal comparison?* TopK lets a feature fire at 2.3<!--[[100 * 12 / 512:.1f]]--> % of the characters on average, and a random direction at as many as it likes. Random directions *with* TopK, the autoencoder before training, reach only 0.30<!--[[fmean(f1["untrained autoencoder"]):.2f]]--> (three draws). Training raises this by 0.07<!--[[over_untrained[0]:.2f]]--><!--[[? over_untrained[0] > over_untrained[1]]]-->, about as much as TopK had cost.
 # - *Could we have seen a gain over random directions?* We would have seen one of 0.05<!--[[sae["visible"]:.2f]]--> in four of five cases. Directions *fitted* to the labels reach 0.63<!--[[fmean(f1["fitted directions"]):.2f]]-->, so there is more to read than either kind of unit shows.
 # - *Does the method work where it must?* We hid 64 known directions in 32 dimensions. The nearest feature of an autoencoder has a mean cosine of 1.00<!--[[fmean(t["learned"] for t in sae["toy"]):.2f]]--> with each of them, the nearest of 64 random directions 0.41<!--[[fmean(t["random"] for t in sae["toy"]):.2f]]-->.
 # - *After the fact:* the autoencoder leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.50<!--[[by_frequency:z.2f]]-->. TopK may be the reason, because a feature that seldom fires cannot cover all vowels. That is a hypothesis now. Test it on a different play.
@@ -183,7 +183,7 @@ show.predict(
 # - Heap et al. (2025) trained autoencoders on *randomly initialised* Transformers. Automatic scores of how readable the features are came out similar to those for trained Transformers.
 # </details>
 #
-# **In one small model and by one proxy, the features reconstruct well, and on average their best units predict labels no better than the best of as many dense random directions. Before you name a feature, compare it with the best random one.**
+# **In one small model and by one proxy, the autoencoder reconstructs well, and on average its best units predict labels better than equally sparse random directions, but no better than dense ones. Before you name a feature, compare it with the best random one.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Ask the room to write down a control before you show ours. What goes wrong: students conclude that sparse autoencoders do not work. The test on known directions works, and training beats no training. Only this model, this size and these labels gave no gain over random directions.*
@@ -282,7 +282,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. She or he?
 #
-# SmolLM2 reads *The nurse said that* and predicts a pronoun. The score of an occupation is $\ln P(\text{she}) - \ln P(\text{he})$. We take the 60 occupations of Rudinger et al. (2018) in six templates. They come with two statistics: the percentage of women among the people **at work** in it (US Bureau of Labor Statistics), and among its
+# SmolLM2 reads *The nurse said that* and predicts a pronoun. The score of an occupation is $\ln P(\text{she}) - \ln P(\text{he})$. We take the 60 occupations of Rudinger et al. (2018) in six templates. Each comes with two statistics: the percentage of women among the people **at work** in it (US Bureau of Labor Statistics), and among its
 # **mentions** in a large corpus (Bergsma & Lin 2006). The two can differ: 94.6<!--[[jobs["women"]["secretary"][1]]]--> % of secretaries are women, but only 10.4<!--[[jobs["women"]["secretary"][0]:.1f]]--> % of the mentions are of women. We do not know why.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -336,7 +336,7 @@ for name, of in defence.items():
 # - With mentions it is 0.72<!--[[rho["mentions"][0]:.2f]]-->. The interval of the difference, −0.05<!--[[apart[0]:z.2f]]--> to 0.24<!--[[apart[1]:z.2f]]-->, contains 0, so we cannot say which of the two the order follows.
 # - 42<!--[[above]]--> of 60<!--[[len(scores)]]--> occupations lean to “she”. But 46<!--[[below_person]]--> have a lower score than the control, the word *person*. So zero is not neutral.
 # - The mean over occupations is −0.16<!--[[min(levels):z.2f]]--> in one template and 0.76<!--[[max(levels):.2f]]--> in another. The order changes less: two templates agree with a rank correlation of at least 0.63<!--[[min(between):.2f]]-->.
-# - *Defence.* A sentence in front that asks for fairness moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, a sentence about the weather only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. With either, the rank correlation with the percentage at work is no lower than before<!--[[? min(defence[k]["rho"][0] for k in ("asked to be fair", "a sentence of like length")) > rho["workers"][0]]]-->. So the sentence shifted the level, and the order was still there.
+# - *Defence.* A sentence in front that asks for fairness moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, a sentence about the weather only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. With either, the rank correlation with the percentage at work is no lower than before<!--[[? min(defence[k]["rho"][0] for k in ("asked to be fair", "a sentence of like length")) > rho["workers"][0]]]-->. So the level moved, and the order remained.
 # - *The dispute.* Is a model biased if it mirrors employment? It predicts pronouns as employment statistics would, and it passes the past on to every system that is built with it. Blodgett et al. (2020) ask every paper on bias to say which behaviour harms whom, and how. Our score does not say that.
 # </details>
 #
@@ -425,11 +425,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With the page alone, 38<!--[[right["the page alone"]]]--> of 40 replies hold its fact. The model obeys the order in 6<!--[[taken["an order"]]]--> cases and still gives 33<!--[[right["an order"]]]--> right replies. The test does not show that the order costs any<!--[[? p["an order"] > 0.05]]-->.
-# - A false correction is in 26<!--[[taken["a false correction"]]]--> replies, and costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. A correction of a *different* fact leaves 31<!--[[right[different]]]-->, and its false answer is in 6<!--[[taken[different]]]--> replies to a question about something else. The test is undecided about the loss<!--[[? p["of a different fact"] > 0.05]]-->.
-# - Without the word *Correction*, the false statement is in 22<!--[[taken[last]]]--> replies if it comes last and in 20<!--[[taken[first]]]--> if it comes first. The test sees no difference, neither in false replies<!--[[? p_taken > 0.05]]--> nor in right ones<!--[[? p["the fact last"] > 0.05]]-->. But the position changes 18<!--[[moved]]--> single replies, so we would have seen only a difference of about 12<!--[[2.8 * moved**0.5:.0f]]--> facts or more.
-# - *Defences.* Told to trust the first statement, the model repeats 27<!--[[taken[trusting]]]--> false ones, and 28<!--[[taken[marked]]]--> if the correction is marked as a visitor's comment. Each defence changes whether the false answer appears in at most two replies<!--[[? max(sum(a != b for a, b in zip(arms[arm]["taken"], arms["a false correction"]["taken"], strict=True)) for arm in (trusting, marked)) == 2]]-->, and never for the better<!--[[? min(taken[trusting], taken[marked]) >= taken["a false correction"]]]-->.
-# - All facts are invented, so a reader who does not know the source cannot know which statement is right, either. A defence outside the model remains: do not show it pages that you do not trust.
+# - With the page alone, 38<!--[[right["the page alone"]]]--> of 40 replies hold its fact. The model obeys the order in 6<!--[[taken["an order"]]]--> cases and still gives 33<!--[[right["an order"]]]--> right replies. The test does not show that the order costs right replies<!--[[? p["an order"] > 0.05]]-->.
+# - The false correction is repeated in 26<!--[[taken["a false correction"]]]--> replies, and it costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. A correction of a *different* fact leaves 31<!--[[right[different]]]-->, and its false answer is in 6<!--[[taken[different]]]--> replies to a question about something else. The test cannot tell whether right replies are lost<!--[[? p["of a different fact"] > 0.05]]-->.
+# - Without the word *Correction*, the false statement is in 22<!--[[taken[last]]]--> replies if it comes last and in 20<!--[[taken[first]]]--> if it comes first. The test sees no difference, neither in false replies<!--[[? p_taken > 0.05]]--> nor in right ones<!--[[? p["the fact last"] > 0.05]]-->. But the position changes 18<!--[[moved]]--> single replies, so we would probably have missed a difference of fewer than 12<!--[[2.8 * moved**0.5:.0f]]--> facts.
+# - *Defences.* Told to trust the first statement, the model repeats 27<!--[[taken[trusting]]]--> false statements, and 28<!--[[taken[marked]]]--> if the correction is marked as a visitor's comment. Compared with no defence, at most two replies change<!--[[? max(sum(a != b for a, b in zip(arms[arm]["taken"], arms["a false correction"]["taken"], strict=True)) for arm in (trusting, marked)) == 2]]-->, and never for the better<!--[[? min(taken[trusting], taken[marked]) >= taken["a false correction"]]]-->.
+# - All facts are invented, so a reader who does not know the source cannot know which statement is right, either. You can still defend the model from outside: do not show it pages that you do not trust.
 # </details>
 #
 # **On these forty pages this small model seldom obeys an order. A false statement next to the true one costs it more than half of its right answers, first or last, and with or without our defences. Larger models and different wordings may differ.**
@@ -471,7 +471,7 @@ show.predict(
 #
 # - Asked plainly, the model declines 8<!--[[100 * declined["invented, asked"]:.0f]]--> % of the invented countries, and is right about 71<!--[[100 * known_right["asked"]:.0f]]--> % of the real ones.
 # - Allowed to decline, it is right about 0<!--[[100 * known_right["with leave to decline"]:.0f]]--> %. Our list of words (`false_pages.DECLINES`) counts 71<!--[[100 * declined["invented, with leave to decline"]:.0f]]--> % of the invented countries as declined and 46<!--[[100 * declined["real, with leave to decline"]:.0f]]--> % of the real ones. **But read the replies:** *I'm sorry for your loss, but as a chatbot …* The list finds *sorry*, and the model does not answer the question. So these fractions do not measure what it knows.
-# - The probability separates the two kinds with an AUC, the fraction of such pairs, of 0.997<!--[[lies["auc"]:.3f]]-->. It may only separate rare names from common ones; we did not test this.
+# - The probability is higher for the real country in a fraction of 0.997<!--[[lies["auc"]:.3f]]--> of the pairs. This fraction is called the AUC. It may only separate rare names from common ones. We did not test this.
 # </details>
 #
 # **In this test the model's words do not show what it does not know. A probability separates invented countries from real ones.**
@@ -519,8 +519,8 @@ print("\nlimits:", cards[0]["limits"])
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What can be read, and what went wrong
 #
-# - **Features.** A toy stores more features than dimensions, if they are sparse and it is not linear<!--[[? kept_live == 5]]-->. A dictionary that reconstructs well need not be readable.
-# - **Memory.** Greedy decoding wrote no secret<!--[[? sum(said.values()) == 0]]-->, and after thirty copies 7<!--[[ranks[30].count(1)]]--> of 10<!--[[len(ranks[30])]]--> had rank 1. Removing copies helped.
+# - **Features.** A toy stores more features than it has dimensions, if the features are sparse and the toy is not linear<!--[[? kept_live == 5]]-->. A dictionary that reconstructs well need not be readable.
+# - **Memory.** Greedy decoding wrote no secret<!--[[? sum(said.values()) == 0]]-->, and yet after thirty copies 7<!--[[ranks[30].count(1)]]--> of 10<!--[[len(ranks[30])]]--> secrets had rank 1. Removing copies helped.
 # - **Stereotypes.** The order of sixty occupations follows statistics, and the level changes with the wording.
 # - **Pages.** Most orders failed on this small model. A false statement cost more than half of the right answers<!--[[? max(right[arm] for arm in ("a false correction", first, last)) < 0.5 * right["the page alone"]]]-->, and neither its position nor our defences made a difference that we could see.
 #
