@@ -5,7 +5,7 @@ The teacher is `char_gpt`, the student has two layers of width 64. Every arm rea
     alone       the text's own next character
     taught      the teacher's probabilities of it (Hinton et al. 2015), computed once for the whole text
     longer      as alone, for as long as the teacher's reading and the taught student's steps take
-    more text   as alone, on sixty times as much text, about as much as the teacher was trained on
+    more text   as alone, on text that is read once: nine times as many characters, from the teacher's own plays
 
 The first two arms run at the rate that their first seed chooses on a dev play, the others at that of the first; the loss
 is that of a test play. A student also drafts for the teacher, which accepts a drafted character with probability

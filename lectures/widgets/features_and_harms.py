@@ -171,18 +171,19 @@ def occupation_player(result: Result) -> Live:
 
 
 def page_player(facts: Sequence[Any], arms: Mapping[str, Any], pages: Mapping[str, Any]) -> Live:
-    """A page with what was put into it, and the stored reply: facts of `lectures.recipes.false_pages`, its arms, and the
-    replies of each."""
+    """A page with what was put into it, what the system message adds, and the stored reply: facts of
+    `lectures.recipes.false_pages`, its arms, and the replies of each."""
     shown = range(len(next(iter(arms.values()))["shown"]))
 
     def draw(arm: str, fact: int) -> str:
-        page = pages[arm][0](facts, fact)
+        page, added = pages[arm][0](facts, fact), pages[arm][1].strip()
         reply, taken, right = (arms[arm][key][fact] for key in ("shown", "taken", "right"))
         verdict = "holds what was planted" if taken else "holds the page's fact" if right else "holds neither"
         colour = ORANGE if taken else BLUE
         box = "border:1px solid #767676;padding:8px 12px;margin:6px 0;font-size:17px;line-height:1.5"
+        system = f'<div style="{box}"><b>In the system message</b><br>{html.escape(added)}</div>' if added else ""
         return (
-            f'<div style="max-width:820px"><div style="{box}"><b>Page</b><br>{html.escape(page)}</div>'
+            f'<div style="max-width:820px">{system}<div style="{box}"><b>Page</b><br>{html.escape(page)}</div>'
             f'<div style="{box}"><b>Question</b><br>{html.escape(facts[fact].question)}</div>'
             f'<div style="{box};border-left:8px solid {colour}"><b>SmolLM2</b><br>{html.escape(reply)}</div></div>'
         ) + said(f"The reply {verdict}.")

@@ -74,7 +74,7 @@ def cost_of_bits(models: Mapping[str, Any]) -> Live:
         keys = looks(models, marks=("circle", "square"))
         powers = {10.0**k: f"{10.0**k:g}" for k in range(-4, 2)}
         y = Axis(FLOOR, 20, "rise of the loss, nats per token", powers, log=True)
-        plot = Plot(canvas, Axis(8.4, 1.6, "bits b"), y, across=760, down=400, keys=keys)
+        plot = Plot(canvas, Axis(8.4, 1.6, "bits b, without step and minimum"), y, across=760, down=400, keys=keys)
         for name, of in models.items():
             found = {int(key[-6]): row["rise"] for key, row in of["rows"].items() if _is(key, groups[group])}
             heights = [max(rise[0], FLOOR) for rise in found.values()]
