@@ -5,12 +5,15 @@ that a student has, and provisional while a mark is still to be given. `drop` le
 percentages, first of all what the student has not handed in; an assignment with a weight of its own is never dropped.
 """
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.grading.course import Course, NotACourse
 from autograder.instructor.rows import Row, report_rows
 from autograder.instructor.table import Table
+from autograder.launcher.say import count
+from autograder.question.find import exercises_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +83,21 @@ def _total(
         dropped=tuple(dropped),
         open=open_,
     )
+
+
+def twice(found: Sequence[Total]) -> Iterator[tuple[str, list[str]]]:
+    """Assignments with questions in common, as an assignment and its core sheet have, in words; and for whom those
+    questions count twice."""
+    names = found[0].parts if found else ()
+    for one, other in itertools.combinations(names, 2):
+        if both := exercises_of(one).keys() & exercises_of(other).keys():
+            asked = count(len(both), "question")
+            words = f"{one} and {other} have {asked} in common (--weight {other}=0 leaves one out)"
+            yield words, [each.student for each in found if {one, other} <= _with_a_mark(each)]
+
+
+def _with_a_mark(total: Total) -> set[str]:
+    return {name for name, part in total.parts.items() if part is not None or name in total.open}
 
 
 def as_table(found: Sequence[Total]) -> Table:

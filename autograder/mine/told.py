@@ -42,13 +42,15 @@ def rows(place: Path) -> list[Row]:
 
 def _length(path: Path) -> int:
     """The lines of the function itself: what it calls may be in several files."""
-    return max((len(s.lines) for s in statements_in([path.read_text("utf-8")]) if path.stem in s.binds), default=0)
+    found = statements_in([path.read_text("utf-8", "replace")])
+    return max((len(each.lines) for each in found if path.stem in each.binds), default=0)
 
 
 def shown(place: Path | None) -> str:
     """The library as text."""
     if place is None or not place.is_dir() or not (found := rows(place)):
-        return "Your library is empty. A function that passes its check is put into it."
+        where = "" if place is None else f", {os.path.relpath(place)},"
+        return f"Your library{where} is empty. A function that passes its check is put into it."
     functions, lines = sum(row.functions for row in found), sum(row.lines for row in found)
     said = [
         f"{os.path.relpath(place)}: {functions} function{'' if functions == 1 else 's'}, {lines} lines",
