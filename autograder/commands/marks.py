@@ -130,8 +130,9 @@ def _whole(course: "shared.Course", given: Given) -> int:
         "  Not final, because a mark is still to be given: {}.", [one.student for one in found if one.open], MOST
     )
     shared.names("  Without any final mark: {}.", [one.student for one in found if one.percent is None], MOST)
-    for words, students in twice(found):
-        shared.names(f"  {words}, which count twice for: {{}}.", students, MOST)
+    for one, other, number, students in twice(found):
+        words = f"  {one} and {other} have {count(number, 'question')} in common, counted twice for: {{}}."
+        shared.names(f"{words} Leave one out: --weight {other}=0.", students, MOST)
     if any(row.stale for row in rows):
         print("  Some marks were given before their assignment changed: see report ASSIGNMENT.")
     return 0

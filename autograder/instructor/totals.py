@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from autograder.grading.course import Course, NotACourse
 from autograder.instructor.rows import Row, report_rows
 from autograder.instructor.table import Table
-from autograder.launcher.say import count
 from autograder.question.find import exercises_of
 
 
@@ -85,15 +84,13 @@ def _total(
     )
 
 
-def twice(found: Sequence[Total]) -> Iterator[tuple[str, list[str]]]:
-    """Assignments with questions in common, as an assignment and its core sheet have, in words; and for whom those
-    questions count twice."""
+def twice(found: Sequence[Total]) -> Iterator[tuple[str, str, int, list[str]]]:
+    """Pairs of assignments with questions in common, as an assignment and its core sheet have; how many those are, and
+    for which students they count twice."""
     names = found[0].parts if found else ()
     for one, other in itertools.combinations(names, 2):
         if both := exercises_of(one).keys() & exercises_of(other).keys():
-            asked = count(len(both), "question")
-            words = f"{one} and {other} have {asked} in common (--weight {other}=0 leaves one out)"
-            yield words, [each.student for each in found if {one, other} <= _with_a_mark(each)]
+            yield one, other, len(both), [each.student for each in found if {one, other} <= _with_a_mark(each)]
 
 
 def _with_a_mark(total: Total) -> set[str]:
