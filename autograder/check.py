@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 from autograder.mine import keep, mine
 from autograder.mine import shell as _shell
+from autograder.mine.saving import in_an_empty_cell, still
 from autograder.mine.shelf import name_of, ran
 from autograder.question import alone
 from autograder.question.closed import absent_home
@@ -91,7 +92,8 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
             _failed[name] = smallest(exercise, verdict, function, watch) if looked_for else None
     tried = not (hidden or verdict.passed or verdict.unwritten or grading)
     hints = exercise.nearly if tried else ()
-    report = Report(verdict) if hidden else Report(verdict, _failed[name], _remarks(exercise, function), hints)
+    remarks = [] if hidden else [*_remarks(exercise, function), *(still(exercise) if tried else ())]
+    report = Report(verdict) if hidden else Report(verdict, _failed[name], remarks, hints)
     if hidden:
         _show(report)
         if not verdict.passed:
@@ -204,8 +206,7 @@ def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
         ),
         *(
             f"`{name}` comes from your library, and the grader has none: there `mine` gives None, and `@own` the"
-            f' function below it. In an empty cell, `bring("{theirs or "assignment.function"}")` makes the function'
-            " part of your notebook."
+            f" function below it. {in_an_empty_cell(theirs or 'assignment.function')}"
             for name in borrowed
         ),
     ]

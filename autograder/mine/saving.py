@@ -63,6 +63,18 @@ def _keep(text: str, exercise: Exercise, passes: Callable[[Callable[..., Any]], 
     return f"Put into your library: {shown}{earlier}"
 
 
+def still(exercise: Exercise) -> list[str]:
+    """What to say of a function that has failed, if the library has one that passed."""
+    place = folder() if shell() is not None else None
+    if place is None or not file_of(place, exercise.name).is_file():
+        return []
+    return [f"Your library keeps a {exercise.function} that passed. {in_an_empty_cell(exercise.name)}"]
+
+
+def in_an_empty_cell(name: str) -> str:
+    return f'In an empty cell, `bring("{name}")`, from `autograder.mine`, puts it into your notebook.'
+
+
 def _scope_of(function: object) -> dict[str, Any]:
     """The names that it sees; of a decorated function, those of the function itself."""
     with contextlib.suppress(ValueError):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autograder.mine.shelf import folder, kept, load, shell
-from autograder.mine.told import shown
+from autograder.mine.told import shown, where
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -18,7 +18,7 @@ def mine(name: str = "") -> Any:
         return None
     path = kept(name)
     if path is None and shell() is not None:
-        print(f"Your library has no {name} yet.")
+        print(f"Your library, {where()}, has no {name} yet.")
     return _loaded(name, path)
 
 
@@ -26,7 +26,7 @@ def _loaded(name: str, path: Path | None) -> Any:
     try:
         return None if path is None else load(path.read_text("utf-8"), str(path), name)
     except (Exception, SystemExit) as error:
-        print(f"{name} of your library stops with {type(error).__name__}: {error}")
+        print(f"{path} stops with {type(error).__name__}: {error}")
         return None
 
 
@@ -40,7 +40,8 @@ def own(name: str) -> Callable[[Function], Function]:
         if notebook is None or given.__globals__ is not notebook.user_ns:
             return given  # such as a reference, which is made of the same text
         found = _loaded(name, path)
-        told = f"the course's own, because your library has no {name} yet" if found is None else f"yours, {name}"
+        why = f"your library, {where()}, has no {name} yet" if path is None else "yours does not run"
+        told = f"the course's own, because {why}" if found is None else f"yours, {name}"
         print(f"{given.__name__}: {told}")
         return given if found is None else found  # type: ignore[no-any-return]
 
@@ -54,7 +55,7 @@ def bring(*names: str) -> None:
         mine()
     paths = {name: kept(name) for name in names}
     for name in [name for name, path in paths.items() if path is None]:
-        print(f"Your library has no {name} yet.")
+        print(f"Your library, {where()}, has no {name} yet.")
     if found := [path.read_text("utf-8", "replace").strip() for path in paths.values() if path]:
         shell().set_next_input("\n\n\n".join(found), replace=True)
         print("Here it is. Run the cell once more.")

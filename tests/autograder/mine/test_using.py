@@ -7,7 +7,7 @@ import pytest
 import torch
 from nbclient import NotebookClient
 
-from autograder.check import check, passes
+from autograder.check import CheckFailed, check, passes
 from autograder.mine import bring, keep, mine
 from autograder.question.find import find
 from autograder.question.questions import read_master
@@ -122,6 +122,8 @@ def test_the_check_says_that_the_grader_has_no_library(
     monkeypatch.setattr(sys.modules["autograder.check"], "_shell", lambda: notebook)
     monkeypatch.setattr(sys.modules["autograder.check"], "_in_notebook", lambda: False)
     capsys.readouterr()
+    with pytest.raises(CheckFailed, match="keeps a rotate that passed"):
+        check("self_attention.rotate", lambda x: x)
     for name in ("by_name", "inside", "taken", "decorated", "given", "taken_by_hand"):
         check("self_attention.rotate", notebook.user_ns[name])
         said = capsys.readouterr().out
