@@ -25,9 +25,12 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autograder.mine import keep
+from autograder.mine import keep, mine
 from autograder.mine import shell as _shell
+from autograder.mine.saving import in_an_empty_cell, still
+from autograder.mine.shelf import name_of, ran
 from autograder.question import alone
+from autograder.question.closed import absent_home
 from autograder.question.find import find, is_asked_for
 from autograder.question.interview import Watcher, heard_answers, questions, unwatched
 from autograder.question.missing import missing
@@ -89,7 +92,8 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
             _failed[name] = smallest(exercise, verdict, function, watch) if looked_for else None
     tried = not (hidden or verdict.passed or verdict.unwritten or grading)
     hints = exercise.nearly if tried else ()
-    report = Report(verdict) if hidden else Report(verdict, _failed[name], _remarks(exercise, function), hints)
+    remarks = [] if hidden else [*_remarks(exercise, function), *(still(exercise) if tried else ())]
+    report = Report(verdict) if hidden else Report(verdict, _failed[name], remarks, hints)
     if hidden:
         _show(report)
         if not verdict.passed:
@@ -188,12 +192,23 @@ def explain_missing(shell: Any, kind: type, error: NameError, trace: Any, tb_off
 def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
     """What the text of an answer says about it, beside its values."""
     shell = _shell()
-    ran = shell.user_ns.get("In") if exercise.numpy and shell is not None else None
-    cells = [cell for cell in ran if isinstance(cell, str)] if isinstance(ran, list) else []
+    cells = ran(shell) if shell is not None else []
+    without_torch = (
+        missing(function, cells, lambda value: absent_home(value, alone.is_absent)) if exercise.numpy else []
+    )
+    theirs = name_of(function)
+    borrowed = [exercise.function] if theirs else missing(function, cells, lambda value: value is mine, themselves=True)
     return [
-        f"Your function reads `{name}`, which your notebook makes with something that the grader does not have in"
-        " this question: only Python and NumPy are there. Make it with NumPy, or the grader will not find it."
-        for name in missing(function, cells, alone.is_absent)
+        *(
+            f"Your function reads `{name}`, which your notebook makes with something that the grader does not have in"
+            " this question: only Python and NumPy are there. Make it with NumPy, or the grader will not find it."
+            for name in without_torch
+        ),
+        *(
+            f"`{name}` comes from your library, and the grader has none: there `mine` gives None, and `@own` the"
+            f" function below it. {in_an_empty_cell(theirs or 'assignment.function')}"
+            for name in borrowed
+        ),
     ]
 
 

@@ -5,12 +5,14 @@ that a student has, and provisional while a mark is still to be given. `drop` le
 percentages, first of all what the student has not handed in; an assignment with a weight of its own is never dropped.
 """
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.grading.course import Course, NotACourse
 from autograder.instructor.rows import Row, report_rows
 from autograder.instructor.table import Table
+from autograder.question.find import exercises_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,19 @@ def _total(
         dropped=tuple(dropped),
         open=open_,
     )
+
+
+def twice(found: Sequence[Total]) -> Iterator[tuple[str, str, int, list[str]]]:
+    """Pairs of assignments with questions in common, as an assignment and its core sheet have; how many those are, and
+    for which students they count twice."""
+    names = found[0].parts if found else ()
+    for one, other in itertools.combinations(names, 2):
+        if both := exercises_of(one).keys() & exercises_of(other).keys():
+            yield one, other, len(both), [each.student for each in found if {one, other} <= _with_a_mark(each)]
+
+
+def _with_a_mark(total: Total) -> set[str]:
+    return {name for name, part in total.parts.items() if part is not None or name in total.open}
 
 
 def as_table(found: Sequence[Total]) -> Table:

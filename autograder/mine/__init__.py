@@ -8,8 +8,10 @@ of the notebook, with all that it needs of the notebook. Later notebooks use it:
     @own("transformer.rotate")      the same, but the function below if it is missing; a line says which it is
     bring("positions.rotary")       puts your function into this cell, to use it or to start from it
 
-- A file is written only if the function passes the check again when it is loaded from it, apart from the notebook.
-- Earlier versions go to `mine/.history`. A version that passed fewer cases does not replace one that passed more.
+- A file is written only if the function passes the check again when it is loaded from it, apart from the notebook and
+  without the library: a file needs no other.
+- Earlier versions, the latest 20, go to `mine/.history`. A version that passed fewer cases does not replace one that
+  passed more.
 - Nothing in `mine` can be imported by its name, so no file there hides a module of the course.
 - The grader has no library (`sandbox.inside.stub_mine`). There `@own` leaves the notebook's own function in place, and
   what `bring` has put into a cell is part of the submission. So every submission can be graded by itself.

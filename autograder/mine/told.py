@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from autograder.files import plain_files
 from autograder.mine.saving import statements_in
-from autograder.mine.shelf import file_of
+from autograder.mine.shelf import file_of, folder
 from autograder.question.find import exercises_of
 
 ABILITIES = {
@@ -42,16 +42,23 @@ def rows(place: Path) -> list[Row]:
 
 def _length(path: Path) -> int:
     """The lines of the function itself: what it calls may be in several files."""
-    return max((len(s.lines) for s in statements_in([path.read_text("utf-8")]) if path.stem in s.binds), default=0)
+    found = statements_in([path.read_text("utf-8", "replace")])
+    return max((len(each.lines) for each in found if path.stem in each.binds), default=0)
+
+
+def where(place: Path | None = None) -> str:
+    """The folder of a library, or of this notebook's, as seen from here."""
+    place = place or folder()
+    return "mine" if place is None else os.path.relpath(place)
 
 
 def shown(place: Path | None) -> str:
     """The library as text."""
     if place is None or not place.is_dir() or not (found := rows(place)):
-        return "Your library is empty. A function that passes its check is put into it."
+        return f"Your library, {where(place)}, is empty. A function that passes its check is put into it."
     functions, lines = sum(row.functions for row in found), sum(row.lines for row in found)
     said = [
-        f"{os.path.relpath(place)}: {functions} function{'' if functions == 1 else 's'}, {lines} lines",
+        f"{where(place)}: {functions} function{'' if functions == 1 else 's'}, {lines} lines",
         "",
     ]
     said += [f"  {r.assignment:20} {r.functions:2} of {r.asked:2} functions {r.lines:5} lines" for r in found]

@@ -13,21 +13,24 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from autograder.question.closed import Absent, absent_home, scope_of
+from autograder.question.closed import scope_of
 
 _OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)  # what is in their bodies does not run yet
 
 
-def missing(function: Callable[..., Any], cells: Iterable[str], absent: Absent) -> list[str]:
+def missing(
+    function: Callable[..., Any], cells: Iterable[str], absent: Callable[[object], object], themselves: bool = False
+) -> list[str]:
     """The names of those values that the function, or one of the notebook's that it calls, reads. cells: the texts of
-    all that have run, in order."""
+    all that have run, in order. absent: whether the grader lacks a value of the notebook. themselves: with the names of
+    such values."""
     scope = scope_of(function)
-    without = {name for name, value in scope.items() if absent_home(value, absent)}
+    without = {name for name, value in scope.items() if absent(value)}
     lost: set[str] = set()
     for statement in _statements(cells):
         binds, uses = _names(statement)
         lost = lost | binds if uses & (without | lost) else lost - binds
-    return sorted((lost - without) & _read(function, scope))
+    return sorted((lost | without if themselves else lost - without) & _read(function, scope))
 
 
 def _statements(cells: Iterable[str]) -> Iterator[ast.stmt]:

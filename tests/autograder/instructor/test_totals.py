@@ -73,6 +73,14 @@ def test_a_mark_that_is_still_to_come_is_no_zero_and_the_total_says_so(course):
     assert module.totals(None, {}, 0, True)[0][2].percent == 0
 
 
+def test_questions_that_two_sheets_share_count_twice_and_it_is_said(course, monkeypatch):
+    """As an assignment and its core sheet do, for whoever hands in both."""
+    asked = {"one": ["attention.attend"], "two": ["attention.attend", "attention.written"], "three": ["gates.leaky"]}
+    monkeypatch.setattr(module, "exercises_of", lambda name: dict.fromkeys(asked.get(name, ())))
+    assert list(module.twice(module.totals(None, {}, 0, False)[0])) == [("one", "two", 1, ["ada"])]
+    assert not list(module.twice(module.totals(None, {"two": 0}, 0, False)[0]))
+
+
 @pytest.mark.parametrize(("weights", "said"), [({"four": 1}, "nobody has handed in four"), ({"one": 0}, None)])
 def test_a_weight_is_of_something_that_was_handed_in(course, weights, said):
     if said is None:

@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ import pytest
 import torch
 from nbclient import NotebookClient
 
-from autograder.check import passes
+from autograder.check import CheckFailed, check, passes
 from autograder.mine import bring, keep, mine
 from autograder.question.find import find
 from autograder.question.questions import read_master
@@ -91,6 +92,43 @@ def test_what_is_brought_is_the_text_of_the_cell(open_notebook: Any, capsys: pyt
     assert capsys.readouterr().out.count("no positions.rotary") == 2
     notebook.run(notebook.replaced)
     assert passes("self_attention.rotate", notebook.user_ns["rotate"])
+
+
+def test_a_name_that_is_not_there_is_said_and_no_name_shows_what_is(
+    open_notebook: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(open_notebook, "self_attention", "rotate")
+    assert mine("self_attention.rotat") is None
+    assert "no self_attention.rotat yet" in capsys.readouterr().out
+    bring()
+    assert "1 function" in capsys.readouterr().out
+
+
+def test_the_check_says_that_the_grader_has_no_library(
+    open_notebook: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There `mine` gives None, and a right answer would earn nothing."""
+    written(open_notebook, "self_attention", "rotate")
+    notebook = open_notebook.of("self_attention").run(
+        "from autograder.mine import mine, own",
+        "f = mine('self_attention.rotate')",
+        "def by_name(*given):\n    return f(*given)",
+        "def inside(*given):\n    return mine('self_attention.rotate')(*given)",
+        "taken = f",
+        "@own('self_attention.rotate')\ndef decorated(x):\n    return x",
+        "@own('self_attention.rotat')\ndef given(*x):\n    return taken_by_hand(*x)",
+        *(cell.replace("def rotate(", "def taken_by_hand(") for cell in defining("self_attention", "rotate")),
+    )
+    monkeypatch.setattr(sys.modules["autograder.check"], "_shell", lambda: notebook)
+    monkeypatch.setattr(sys.modules["autograder.check"], "_in_notebook", lambda: False)
+    capsys.readouterr()
+    with pytest.raises(CheckFailed, match="keeps a rotate that passed"):
+        check("self_attention.rotate", lambda x: x)
+    for name in ("by_name", "inside", "taken", "decorated", "given", "taken_by_hand"):
+        check("self_attention.rotate", notebook.user_ns[name])
+        said = capsys.readouterr().out
+        assert "well done" in said
+        assert ("the grader has none" in said) == (name not in ("given", "taken_by_hand"))
 
 
 GIVEN_TO = [("efficient_attention", "rotate"), *(("scale_and_insight", f) for f in ("rms_norm", "rotate", "attend"))]

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.check import check
 from autograder.question import alone
+from autograder.question.closed import absent_home
 from autograder.question.missing import missing
 
 IMPORTS = "import numpy as np\nimport torch\nfrom torch import eye"
@@ -26,6 +27,10 @@ NOT_NAMED = {
 FUNCTION = "def helped(): return TABLE\ndef f(x): return x + np.sum([helped() for _ in x])"
 
 
+def absent(value: object) -> bool:
+    return bool(absent_home(value, alone.is_absent))
+
+
 def run(*cells: str) -> dict[str, Any]:
     scope: dict[str, Any] = {"__name__": "__main__"}
     for cell in cells:
@@ -37,7 +42,7 @@ def run(*cells: str) -> dict[str, Any]:
 def test_what_the_grader_does_not_find_is_named(source: str) -> None:
     cells = (IMPORTS, "this cell: has never run", source, FUNCTION)
     expected = ["TABLE"] if source in NAMED.values() else []
-    assert missing(run(IMPORTS, source, FUNCTION)["f"], cells, alone.is_absent) == expected
+    assert missing(run(IMPORTS, source, FUNCTION)["f"], cells, absent) == expected
 
 
 def test_the_check_says_it_and_the_answer_keeps_its_points(monkeypatch, capsys) -> None:
