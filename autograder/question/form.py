@@ -17,7 +17,7 @@ from autograder.question.specification import Exercise
 COURSE = (
     *("ngrams", "subwords", "vectors", "backpropagation", "convolutions", "training"),
     *("recurrence", "gates", "decoding", "sequences", "attention", "self_attention", "positions", "transformer"),
-    *("translation", "efficient_attention", "modifications", "scale_and_insight"),
+    *("translation", "efficient_attention", "modifications", "scale_and_insight", "rewards"),
 )
 """The course's own assignments, in the order in which they are met. To make yours one of them, add its name here."""
 ELECTIVE = ("convolutions", "positions", "translation", "efficient_attention", "modifications")
