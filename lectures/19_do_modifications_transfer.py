@@ -112,7 +112,7 @@ show.predict(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Switch Transformer (1,100 million parameters), mixture of experts (648) and product keys (421) are among the best, at 5, 3 and 2 times the parameters of vanilla.
-# - The row of product keys prints 386.6 · 10¹² operations per step, 35 times those of vanilla. The authors call it an artefact of their code: few of the products are needed.
+# - The row of product keys prints 386.6<!--[[THEIRS["Product key memory"]["operations"]:.1f]]--> · 10¹² operations per step, 35<!--[[THEIRS["Product key memory"]["operations"] / THEIRS[VANILLA]['operations']:.0f]]--> times those of vanilla. The authors call it an artefact of their code: few of the products are needed.
 # - Gated networks have vanilla's parameters and operations, because their hidden layer has 2/3 of the width.
 # - Most rows of the last third (convolutions, synthesizers without the usual scores, Universal, Weighted) are worse than vanilla.
 # - Where a choice of the paper could not be recovered, the row says so when you open it.
@@ -195,9 +195,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - These rows are left: GeGLU, ReGLU, SwiGLU, LiGLU, mixture of experts, Switch Transformer and product key memory. The first four change the feed-forward network, the other three add parameters.
-# - RMS Norm has p = 0.0099 alone and 0.13 after the correction. "No difference shown" is not "no difference". More runs may well show one, and later models did adopt RMS Norm.
-# - 32 rows differ from vanilla after the correction, 25 of them for the worse. With five runs and such small deviations the test has high power. A difference of 0.02 is usually found.
+# - These rows are left: GeGLU, ReGLU, SwiGLU, LiGLU, mixture of experts, Switch Transformer and product key memory. The first four change the feed-forward network, the other three add parameters<!--[[? {*real} == {"GeGLU", "ReGLU", "SwiGLU", "LiGLU", "Mixture of experts", "Switch Transformer", "Product key memory"}]]-->.
+# - RMS Norm has p = 0.0099<!--[[early_tests["RMS Norm"].p:.4f]]--> alone and 0.13<!--[[early_tests["RMS Norm"].corrected:.2f]]--> after the correction. "No difference shown" is not "no difference". More runs may well show one, and later models did adopt RMS Norm.
+# - 32<!--[[sum(t.corrected < 0.05 for t in early_tests.values())]]--> rows differ from vanilla after the correction, 25<!--[[sum(t.corrected < 0.05 and t.difference > 0 for t in early_tests.values())]]--> of them for the worse. With five runs and such small deviations the test has high power. A difference of 0.02 is usually found.
 # - This holds for the *early* loss. The final loss and all four tasks have one run, and no test can say anything about them.
 # </details>
 
@@ -308,13 +308,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 51 of the 52 values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have an error.
-# - Vanilla answers 87 of 378 questions correctly, GeLU 95 and Switch Transformer 99. GeLU has vanilla's final loss, so its 8 additional right answers may easily be luck.
-# - The spread of the column, 1.81 points, is even *smaller* than the 2.17 that chance alone would give. All rows answer the same questions. If some questions are easy for all rows, which the table does not say, the standard error of a fraction
+# - 51<!--[[fits(378)]]--> of the 52<!--[[len(THEIRS)]]--> values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have an error.
+# - Vanilla answers 87<!--[[round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> of 378<!--[[questions]]--> questions correctly, GeLU 95<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100)]]--> and Switch Transformer 99<!--[[round(THEIRS["Switch Transformer"]["webq"] * questions / 100)]]-->. GeLU has vanilla's final loss, so its 8<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100) - round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> additional right answers may easily be luck.
+# - The spread of the column, 1.81<!--[[stdev(of["webq"] for of in THEIRS.values()):.2f]]--> points, is even *smaller* than the 2.17<!--[[by_chance:.2f]]--> that chance alone would give. All rows answer the same questions. If some questions are easy for all rows, which the table does not say, the standard error of a fraction
 #   is too pessimistic for a comparison of two rows. If you have the individual answers, compare the rows question by question.
-# - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation is ρ = 0.73 over the 52 rows. Choose *within 0.05 of vanilla's loss*. Over these 29 rows it is 0.36 (95 % interval −0.03 to 0.66).
+# - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation is ρ = 0.73<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in THEIRS])["rho"]:.2f]]--> over the 52 rows. Choose *within 0.05 of vanilla's loss*. Over these 29<!--[[len(close)]]--> rows it is 0.36<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["rho"]:.2f]]--> (95 % interval −0.03<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["low"]:.2f]]--> to 0.66<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["high"]:.2f]]-->).
 #   The bad rows carry the correlation; among the good ones the column tells you nearly nothing.
-# - SuperGLUE holds up better: 0.87 over all rows, 0.74 among the 29. So the same table has columns of very different value, and none of them prints an interval.
+# - SuperGLUE holds up better: 0.87<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in THEIRS])["rho"]:.2f]]--> over all rows, 0.74<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in close])["rho"]:.2f]]--> among the 29. So the same table has columns of very different value, and none of them prints an interval.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -371,7 +371,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Between early and final loss ρ is 0.95 over all 52 rows, but only 0.75 over the 29 rows near vanilla. The ranks of clearly bad rows are settled early; close races are not.
+# - Between early and final loss ρ is 0.95<!--[[kept["rho"]:.2f]]--> over all 52 rows, but only 0.75<!--[[kept_close["rho"]:.2f]]--> over the 29 rows near vanilla. The ranks of clearly bad rows are settled early; close races are not.
 # - Transparent attention is at vanilla's level early (2.181) and clearly behind at the end (1.874). Softmax mixtures do the opposite: 2.227 early, 1.821 at the end.
 # - Choose *operations* and *steps per second* as axes. Universal and Weighted Transformer are slow because of their many operations; dynamic convolution is slow although it has hardly more than vanilla.
 # - Sharing blocks saves parameters but no operations; Funnel saves operations but no parameters. Which of them is the better bargain depends on what you are short of.

@@ -196,7 +196,7 @@ errors = {
 # |---|---|---|---|---|
 # | parameters | 0.039<!--[[slopes["parameters"][0]:.3f]]--> to 0.064<!--[[slopes["parameters"][2]:.3f]]--> | 5.4<!--[[100 * errors["parameters", "power law"]:.1f]]--> % | 0.7<!--[[100 * errors["parameters", "with irreducible loss"]:.1f]]--> % | 1.53<!--[[floors["parameters"][0]:.2f]]--> to 1.60<!--[[floors["parameters"][2]:.2f]]--> |
 # | characters | 0.119<!--[[slopes["characters"][0]:.3f]]--> to 0.133<!--[[slopes["characters"][2]:.3f]]--> | 1.9<!--[[100 * errors["characters", "power law"]:.1f]]--> % | 0.8<!--[[100 * errors["characters", "with irreducible loss"]:.1f]]--> % | 0.25<!--[[floors["characters"][0]:.2f]]--> to 1.24<!--[[floors["characters"][2]:.2f]]--> |
-# | operations | 0.055<!--[[slopes["operations"][0]:.3f]]--> to 0.084<!--[[slopes["operations"][2]:.3f]]--> | 10.6<!--[[100 * errors["operations", "power law"]:.1f]]--> % | 3.8<!--[[100 * errors["operations", "with irreducible loss"]:.1f]]--> % | 1.39<!--[[floors["operations"][0]:.2f]]--> to 1.69<!--[[floors["operations"][2]:.2f]]--> |
+# | operations | 0.055<!--[[slopes["operations"][0]:.3f]]--> to 0.084<!--[[slopes["operations"][2]:.3f]]--> | 10.6<!--[[100 * errors["operations", "power law"]:.1f]]--> % | 3.8<!--[[100 * errors["operations", "with irreducible loss"]:.1f]]--> % | 1.4<!--[[floors["operations"][0]:.1f]]--> to 1.7<!--[[floors["operations"][2]:.1f]]--> |
 #
 # <details><summary><b>What to notice</b></summary>
 #

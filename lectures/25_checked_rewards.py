@@ -529,6 +529,9 @@ print(found.texts[:3])
 # *10 minutes, or homework. Let everybody write down the expected accuracy and length first. What goes wrong: a reward that is the same for all answers of a group teaches nothing.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`rewards.ipynb`](../exercises/rewards/rewards.ipynb) you write four functions of this lecture, and train this model with them.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. All 8 answers to a sum are right. What is GRPO's step for this sum?

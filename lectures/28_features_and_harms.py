@@ -484,7 +484,7 @@ show.predict(
 #
 # A **model card** (Mitchell et al. 2019) is published with a model, so that its users know what it was made for and how it was measured. The paper proposes nine sections. We look for them in the cards of this course's own checkpoints, and count the last two as one.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 wanted = {
     "model details": ("model", "config", "parameters"),
     "intended use": ("use",),

@@ -264,3 +264,13 @@ def unchecked() -> Iterator[None]:
     """For what draws or trains a thousand times: the shapes are checked where it is looked at once."""
     with shapes_unchecked():
         yield
+
+
+@pytest.fixture(autouse=True)
+def gradients() -> Iterator[None]:
+    """A test that leaves gradients switched off is named, and spoils no other."""
+    yield
+    if torch := sys.modules.get("torch"):
+        left = torch.is_grad_enabled()
+        torch.set_grad_enabled(True)
+        assert left, "this test has left torch's gradients switched off"

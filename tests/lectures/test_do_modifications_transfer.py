@@ -1,7 +1,6 @@
 """What the lecture says of the paper's table is computed from it; what it says of ours holds for any seeds."""
 
 import math
-from statistics import stdev
 
 import pytest
 
@@ -36,24 +35,15 @@ def test_the_rows_that_buy_their_loss(prose: str) -> None:
     assert [round(value / THEIRS[VANILLA]["parameters"]) for value in bought.values()] == [5, 3, 2]
     assert "Switch Transformer (1,100 million parameters), mixture of experts (648) and product keys (421)" in prose
     assert list(bought.values()) == [1100, 648, 421]
-    keys = THEIRS["Product key memory"]["operations"]
-    assert f"print {keys} · 10¹² operations per step, {keys / THEIRS[VANILLA]['operations']:.0f} times" in prose
     for name in ("GLU", "GeGLU", "ReGLU", "SwiGLU", "LiGLU"):
         assert all(THEIRS[name][key] == THEIRS[VANILLA][key] for key in ("parameters", "operations"))
 
 
-def test_their_early_losses(ran: dict, prose: str) -> None:
+def test_their_early_losses(ran: dict) -> None:
     tests = ran["early_tests"]
     assert (len(ran["alone"]), len(ran["real"])) == (9, 7)
     assert set(ran["alone"]) - set(ran["real"]) == {"RMS Norm", "GLU"}
     assert max(tests[row].p for row in ran["real"]) < 0.0001
-    listed = [row if row != "Mixture of experts" else "mixture of experts" for row in ran["real"]]
-    for row in listed:
-        assert row.lower() in prose.split("What is left:")[1].split(".")[0].lower()
-    assert f"RMS Norm has p = {tests['RMS Norm'].p:.4f} alone and {tests['RMS Norm'].corrected:.2f} after" in prose
-    differ = [row for row, test in tests.items() if test.corrected < 0.05]
-    worse = [row for row in differ if tests[row].difference > 0]
-    assert f"{len(differ)} rows differ from vanilla after the correction, {len(worse)} of them for the worse" in prose
     assert ran["rms"] == pytest.approx(tests["RMS Norm"].p)
     assert ran["t_value"](ran["early"]["RMS Norm"], ran["early"][VANILLA]) == pytest.approx(-3.6, abs=0.06)
     p = {row: test.p for row, test in tests.items()}
@@ -74,44 +64,16 @@ def test_equal_rows_win_by_luck(ran: dict, prose: str) -> None:
         assert abs(p - 0.05) < 0.002 or bool(won) == (p < 0.05 and row.mean < base.mean)
 
 
-def test_webq(ran: dict, prose: str) -> None:
+def test_webq(ran: dict) -> None:
     webq = {row: of["webq"] for row, of in THEIRS.items()}
-    right = {row: round(webq[row] * ran["questions"] / 100) for row in (VANILLA, "GeLU", "Switch Transformer")}
-    assert (
-        f"Vanilla answers {right[VANILLA]} of {ran['questions']} questions, GeLU {right['GeLU']} and Switch Transformer"
-        f" {right['Switch Transformer']}" in prose
-    )
     odd = [value for value in webq.values() if abs(round(value * 3.78) / 3.78 - value) >= 0.01]
-    assert f"{ran['fits'](378)} of the 52 values are multiples of 1/378. Only {odd[0]} is not" in prose
-    assert f"where {round(odd[0] * 3.78)} questions would be {round(odd[0] * 3.78) / 3.78:.2f}" in prose
-    assert sorted(webq.values())[-2] == webq["GeLU"] or sorted(webq.values())[-3:-1] == [webq["GeLU"]] * 2
-    assert f"its {right['GeLU'] - right[VANILLA]} more right answers" in prose
-    assert (
-        f"{stdev(webq.values()):.2f} points, is even *smaller* than chance alone would give, {ran['by_chance']:.2f}"
-        in prose
-    )
+    assert odd == [19.56]
+    assert ran["questions"] == 378
     assert 100 * math.sqrt(0.2308 * 0.7692 / 378) == pytest.approx(ran["by_chance"], rel=1e-3)
     assert round(ran["by_chance"] / 100 * ran["questions"]) == 8
 
-    def rho(column: str, rows: list[str]) -> dict:
-        return significance.rank_correlation([(-THEIRS[row]["final"], THEIRS[row][column]) for row in rows])
-
-    near = rho("webq", ran["close"])
-    assert f"ρ = {rho('webq', list(THEIRS))['rho']:.2f} over the 52 rows" in prose
-    assert (
-        f"of these {near['pairs']} rows the correlation is {near['rho']:.2f}"
-        f" (95 % interval {near['low']:.2f} to {near['high']:.2f})".replace("-", "−")
-        in prose
-    )
-    glue = rho("superglue", list(THEIRS))["rho"], rho("superglue", ran["close"])["rho"]
-    assert "{:.2f} over all rows, {:.2f} among the 29".format(*glue) in prose
-
 
 def test_early_and_final(ran: dict, prose: str) -> None:
-    assert (
-        f"Of all 52 rows ρ is {ran['kept']['rho']:.2f} between early and final loss, but of the"
-        f" {len(ran['close'])} rows near vanilla only {ran['kept_close']['rho']:.2f}" in prose
-    )
     transparent, mixture = THEIRS["Transparent attention"], THEIRS["Mixture of softmaxes"]
     assert f"early ({transparent['early']}) and clearly behind at the end ({transparent['final']})" in prose
     assert f"{mixture['early']} early, {mixture['final']} at the end" in prose

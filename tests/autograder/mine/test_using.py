@@ -141,7 +141,8 @@ def test_the_function_that_a_notebook_gives_is_the_one_that_it_replaces(
     """On the inputs that the notebook has for it, whoever wrote it."""
     (cell,) = (cell for cell in cells_of(assignment) if f'@own("transformer.{function}")' in cell)
     imports = [c for c in cells_of(assignment) if c.startswith(("import", "from"))][:1]
-    given = open_notebook.of(assignment).run(*imports, cell).user_ns
+    with torch.enable_grad():  # the notebook switches gradients off
+        given = open_notebook.of(assignment).run(*imports, cell).user_ns
     theirs = open_notebook.of("transformer").run(*defining("transformer", function)).user_ns[function]
     torch.manual_seed(0)
     q, k, v, x = torch.randn(1, 6, 5, 8), torch.randn(1, 2, 5, 8), torch.randn(1, 2, 5, 8), torch.randn(1, 7, 8)

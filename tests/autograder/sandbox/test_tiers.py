@@ -254,7 +254,7 @@ def test_the_staged_package_holds_no_answers() -> None:
         names = sorted(
             p.relative_to(staging.root / "lib/python/autograder").as_posix() for p in staging.root.rglob("*.py")
         )
-        assert {n for n in names if "/" not in n} == {"__init__.py", "check.py"}
+        assert {n for n in names if "/" not in n} == {"__init__.py", "check.py", "mine.py"}
         assert {n for n in names if n.startswith("question/")} == {
             f"question/{n}.py" for n in ("__init__", "closed", "outcome")
         }
