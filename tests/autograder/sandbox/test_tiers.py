@@ -256,7 +256,7 @@ def test_the_staged_package_holds_no_answers() -> None:
         )
         assert {n for n in names if "/" not in n} == {"__init__.py", "check.py", "mine.py"}
         assert {n for n in names if n.startswith("question/")} == {
-            f"question/{n}.py" for n in ("__init__", "closed", "outcome")
+            f"question/{n}.py" for n in ("__init__", "closed", "outcome", "statements")
         }
         assert all(n.startswith("sandbox/inside/") for n in names if n.count("/") == 2)
         assert (staging.root / "lib/python/autograder/__init__.py").read_bytes() == b""
