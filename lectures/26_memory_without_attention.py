@@ -232,7 +232,7 @@ show.predict(
     else "both about the same"
     if gain > 1 / 1.3
     else "chunks of 1",
-    why=f"Chunks of 1 took {gain:.0f} times as long here. Chunks of 32 need 16 rounds of larger products, chunks of 1 need 512 rounds of small ones.",
+    why="Chunks of 32 need 16 rounds of larger products, chunks of 1 need 512 rounds of small ones.",
     reveals=[
         widgets.chunk_explorer(512, sizes, 32).opens(chunk=32),
         HTML(

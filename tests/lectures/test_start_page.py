@@ -66,7 +66,7 @@ def test_the_start_page_leads_back_to_where_the_reader_was(desk: Desk) -> None:
         page.evaluate("() => jupyterapp.commands.execute('nlm-slides:welcome')")
         start.get_by_role("link", name="Continue: Second, 50 % read").click()
         page.wait_for_function(
-            "() => jupyterapp.shell.currentWidget?.content.activeCellIndex === 2", timeout=20_000 * PATIENCE
+            "() => jupyterapp.shell.currentWidget?.content?.activeCellIndex === 2", timeout=20_000 * PATIENCE
         )
         assert not faults
     finally:
