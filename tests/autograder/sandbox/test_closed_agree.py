@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.question import alone
-from autograder.question.closed import ALONE
+from autograder.question.closed import ALONE, absent_home
 from autograder.question.interview import heard_answers, questions
 from autograder.question.missing import missing
 from autograder.question.specification import Property, case
@@ -77,7 +77,7 @@ def test_a_value_that_the_check_calls_missing_is_missing_in_the_sandbox(box: Box
     for source in sources:
         exec(source, scope)
     expected = ["TABLE"] if "torch" in made else []
-    assert missing(scope["f"], sources, alone.is_absent) == expected
+    assert missing(scope["f"], sources, lambda value: absent_home(value, alone.is_absent)) == expected
     ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), numpy=True)
     result = box.run(
         Job(name="made", cells=(*cells(*sources), Cell(id="test", source="", interviews=(ask,))), numpy=True)
