@@ -25,6 +25,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 KEPT = ("gradebook.db", "submitted", "autograded", "feedback", "grading", "solutions")
 """What a course with students keeps to itself."""
+WORK = "work"
+"""Where students work: the folder that no update changes."""
 
 
 def open_to_others(root: Path) -> list[str]:

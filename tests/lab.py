@@ -20,6 +20,8 @@ from autograder.launcher.upkeep import chromium
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
 """Every wait is this many times as long; waiting longer costs nothing where all goes well."""
+KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+"""The metadata of a notebook that opens without asking for a kernel."""
 LOOK_MS = 100
 """Between two looks at a notebook that runs: to look at every frame would cost the kernel half of its processor."""
 CHROMIUM_FLAGS = [

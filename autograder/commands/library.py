@@ -2,8 +2,8 @@
 
 from autograder.commands import shared
 from autograder.commands.shared import Given
+from autograder.files import WORK
 from autograder.launcher.environment import Environment
-from autograder.launcher.exercises import WORK
 
 
 @shared.command(

@@ -128,11 +128,11 @@ READING = {
     "beyond_text": ("Dosovitskiy", "Huang"),
     "scale": ("Kaplan", "Hoffmann", "Schaeffer"),
     "inside_a_real_model": ("Elhage", "Meng", "Hase"),
-    "smaller_and_faster": ("Hinton", "Frantar"),
     "assistant": ("Ouyang", "Rafailov"),
-    "features_and_harms": ("Elhage", "Carlini", "Mitchell"),
     "checked_rewards": ("Williams (1992)", "Shao"),
     "memory_without_attention": ("Schlag", "Yang, Kautz"),
+    "smaller_and_faster": ("Hinton", "Frantar"),
+    "features_and_harms": ("Elhage", "Carlini", "Mitchell"),
 }
 """One to three papers for each lecture, by how they begin among its sources."""
 
@@ -332,9 +332,9 @@ def plan(weeks: tuple[Week, ...]) -> Iterator[str]:
     if missing:
         others = ", ".join(map(str, sorted(missing)))
         said += f" Some lectures build on others that are not held, which students can read: {others}."
-    if len(weeks) >= 6:
-        left = [one.name for one in all_assignments() if one.name not in {due for _, _, due in weeks}]
-        said += f" Assignments left over: {_listed(left)}."
+    left = [one for one in all_assignments() if one.name not in {due for _, _, due in weeks}]
+    if any(held.intersection(one.lectures) for one in left):
+        said += f" Assignments left over: {_listed([one.name for one in left])}."
     yield said
 
 

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.files import plain_files, write_whole
+from autograder.files import WORK, plain_files, write_whole
 from autograder.launcher import notebooks
 from autograder.launcher.text import BUILT_FROM, digest
 from autograder.seal import SEAL, about, read, same_release, untouched
 
-RELEASED, WORK = "exercises", "work"
+RELEASED = "exercises"
 RECORD = f"{RELEASED}/.built.json"  # what was built here last: a digest of everything read, and one of every file
 BEGUN = f"{WORK}/.begun.json"  # of which release each file of `work/` is, or which one its student has been told of
 HANDED_OUT = "autograder/question/public/exercises"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from autograder.files import WORK
 from autograder.launcher import environment, exercises, glossary, install, lab, notebooks, say
 from autograder.launcher.environment import Environment
 
@@ -251,7 +252,7 @@ def _for_readers(place: Environment, *options: str) -> int:
 def _hand_out(place: Environment) -> int:
     new, notes = exercises.hand_out(place.root)
     if new:
-        say.line(f"To work in, under {exercises.WORK}/: {say.count(new, 'exercise')}.")
+        say.line(f"To work in, under {WORK}/: {say.count(new, 'exercise')}.")
     for note in notes:
         say.line(f"  ! {note}")
     return new

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignments import CHECKOUT
-from autograder.files import KEPT
+from autograder.files import KEPT, WORK
 
-FOLDER, WORK = "mine", "work"
+FOLDER = "mine"
 NAME = re.compile(r"[a-z]\w*\.[A-Za-z]\w*", re.ASCII)
 
 

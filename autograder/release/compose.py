@@ -21,6 +21,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.assignments import SOURCE, handed_out
 from autograder.files import write_whole
+from autograder.launcher.say import count
 from autograder.launcher.text import from_text, to_text
 from autograder.question.find import exercises_of
 from autograder.question.form import COURSE, mentioned
@@ -229,10 +230,10 @@ def _chosen(root: Path, assignment: str, functions: set[str]) -> tuple[Parts, se
 
 
 def _first(title: str, sheet: Mapping[str, tuple[Parts, set[str]]]) -> str:
-    count = sum(len(chosen) for _, chosen in sheet.values())
+    asked = sum(len(chosen) for _, chosen in sheet.values())
     names = " and ".join(f"*{assignment}*" for assignment in sheet)
     where = f"the assignment{'s' if len(sheet) > 1 else ''} {names}"
-    said = f"{count} question{'s' if count > 1 else ''} of {where}, with the numbers that they have there."
+    said = f"{count(asked, 'question')} of {where}, with the numbers that they have there."
     conventions = "".join(parts.conventions for parts, _ in sheet.values()) if len(sheet) == 1 else ""
     return f"# Assignment: {title}\n\n{said}\n\n{TABLE}\n\n{HOW}\n\n{CLOSED}\n{conventions}".strip()
 

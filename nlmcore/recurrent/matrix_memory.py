@@ -101,13 +101,8 @@ class MatrixMemory(nn.Module):
         super().__init__()
         if d_model % n_heads:
             raise ValueError(f"d_model must be a multiple of n_heads, got {d_model} and {n_heads}")
-        self.d_model, self.n_heads, self.d_key, self.d_value, self.rule = (
-            d_model,
-            n_heads,
-            d_key,
-            d_model // n_heads,
-            rule,
-        )
+        self.d_model, self.n_heads, self.rule = d_model, n_heads, rule
+        self.d_key, self.d_value = d_key, d_model // n_heads
         self.projection = Linear(d_model, n_heads * (2 * d_key + self.d_value), bias=False)  # W^Q, W^K, W^V
         self.output = Linear(d_model, d_model)
         self.norm = nn.RMSNorm(self.d_value)

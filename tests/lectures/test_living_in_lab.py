@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import PATIENCE, Desk, run_all_cells
+from tests.lab import KERNEL, PATIENCE, Desk, run_all_cells
 
 SOURCE = """\
 from lectures import widgets
@@ -19,8 +19,7 @@ TOKENS = "count => document.querySelectorAll('.nlm-living .token').length === co
 @pytest.mark.slow
 @pytest.mark.alone
 def test_the_kernel_answers_the_picture(desk: Desk) -> None:
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SOURCE)], metadata={"kernelspec": kernel})
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SOURCE)], metadata=KERNEL)
     nbformat.write(notebook, desk.work / "00_living.ipynb")
     with desk.notebook("00_living.ipynb", {"width": 1366, "height": 768}) as page:
 

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import LETTERS, NARROW, PATIENCE, Desk, run_all_cells
+from tests.lab import KERNEL, LETTERS, NARROW, PATIENCE, Desk, run_all_cells
 
 LAPTOP, ZOOMED = {"width": 1366, "height": 768}, {"width": 911, "height": 512}
 """At 100 % and at 150 %, where JupyterLab's list of files takes a third."""
@@ -38,8 +38,7 @@ def test_nothing_is_cut_or_too_small_to_read(desk: Desk) -> None:
     texts = [nbformat.v4.new_markdown_cell(f"A text.\n\n{wide}") for wide in (TABLE, EQUATION, FIGURE)]
     code = [nbformat.v4.new_code_cell(source) for source in (DRAWN, LIVE, ASKED, PLAIN)]
     code[0].metadata["jupyter"] = {"source_hidden": True}
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = nbformat.v4.new_notebook(cells=[*texts, *code], metadata={"kernelspec": kernel})
+    notebook = nbformat.v4.new_notebook(cells=[*texts, *code], metadata=KERNEL)
     nbformat.write(notebook, desk.work / "00_narrow.ipynb")
     with desk.notebook("00_narrow.ipynb", LAPTOP) as page:
         run_all_cells(page)

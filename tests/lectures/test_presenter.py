@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from autograder.launcher import text
-from tests.lab import CRAMPED, PATIENCE, TOO_WIDE, Desk
+from tests.lab import CRAMPED, KERNEL, PATIENCE, TOO_WIDE, Desk
 from tests.lectures.conftest import ROOT
 
 EXTENSION = ROOT / "autograder" / "present" / "labextensions" / "nlm-slides"
@@ -86,8 +86,7 @@ def notebook_of(cells: Sequence[tuple[str, str, str]]) -> nbformat.NotebookNode:
     """Its cells: (type, slide type, source)."""
     make = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
     built = [make[kind](source, metadata={"slideshow": {"slide_type": place}}) for kind, place, source in cells]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return nbformat.v4.new_notebook(cells=built, metadata={"kernelspec": kernel})
+    return nbformat.v4.new_notebook(cells=built, metadata=KERNEL)
 
 
 def a_lecture() -> nbformat.NotebookNode:

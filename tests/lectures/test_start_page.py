@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import PATIENCE, Desk
+from tests.lab import KERNEL, PATIENCE, Desk
 
 LIST = """\
 # Lectures
@@ -21,7 +21,6 @@ LIST = """\
 | 2 | [Second](82_second.py): reading |
 """
 TEXT = '# %% [markdown]\n# # A lecture\n# <img src="figures/a.svg">\n#\n# | minutes | 20 | 30 |\n'
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
 ASSIGNMENTS = "| `ngrams` | [1](../lectures/81_first.py) | six functions | 3½ hours |\n"
 
@@ -38,7 +37,7 @@ def test_the_start_page_leads_back_to_where_the_reader_was(desk: Desk) -> None:
         (desk.work / name).write_text(content)
     for name in ("81_first", "82_second"):
         nbformat.write(
-            nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),
+            nbformat.v4.new_notebook(cells=cells, metadata=KERNEL),
             desk.work / "lectures" / f"{name}.ipynb",
         )
     page = desk.context.new_page()

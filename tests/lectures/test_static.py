@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from lectures.show import live, predict, slider
-from tests.lab import PATIENCE, Desk
+from tests.lab import KERNEL, PATIENCE, Desk
 from tests.notebook_runner import LIVE
 
 FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
@@ -30,8 +30,7 @@ def stored(widget) -> nbformat.NotebookNode:
 def test_a_reopened_notebook_shows_what_is_stored(desk: Desk) -> None:
     asked = predict("How large is $x$?", within=0.1, answer=0.545, why="So.")
     picture = live(lambda n: f"<p>{n} words</p>", n=slider(3, 1, 10, 1, "n"))
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = nbformat.v4.new_notebook(cells=[stored(asked), stored(picture)], metadata={"kernelspec": kernel})
+    notebook = nbformat.v4.new_notebook(cells=[stored(asked), stored(picture)], metadata=KERNEL)
     nbformat.write(notebook, desk.work / "00_reopened.ipynb")
     with desk.notebook("00_reopened.ipynb", {"width": 1366, "height": 768}) as page:
         page.wait_for_function(TRUSTED, timeout=30_000 * PATIENCE)

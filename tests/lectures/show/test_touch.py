@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import PATIENCE, Desk, run_all_cells
+from tests.lab import KERNEL, PATIENCE, Desk, run_all_cells
 
 LINE = """
 import numpy as np
@@ -37,10 +37,7 @@ def test_a_line_is_dragged_and_a_node_is_pressed(desk: Desk) -> None:
 
     expect.set_options(timeout=10_000 * PATIENCE)
     cells = [nbformat.v4.new_code_cell(source.strip()) for source in (LINE, CIRCUIT)]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), desk.work / "00_touched.ipynb"
-    )
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), desk.work / "00_touched.ipynb")
     with desk.notebook("00_touched.ipynb", {"width": 1366, "height": 1600}) as page:
         run_all_cells(page)
 

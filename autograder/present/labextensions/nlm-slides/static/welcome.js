@@ -105,13 +105,23 @@ async function fill(app, host) {
   const begin = make('p', { class: 'nlm-start' });
   if (last) begin.append(link(app, last.path, read[last.path].at, { class: 'nlm-main' }, `Continue: ${last.title}, ${share(read[last.path])} % read`));
   if (lectures.length) begin.append(link(app, lectures[0].path, 0, { class: last ? '' : 'nlm-main' }, last ? `Lecture 1` : `Start with lecture 1: ${lectures[0].title}`));
+  // A lecture's text is read when its card comes near the window: the server has a kernel to start meanwhile.
+  const openings = new Map();
+  const show = ({ isIntersecting, target }) => {
+    if (!isIntersecting) return;
+    near.unobserve(target);
+    openings.get(target)();
+  };
+  const near = new IntersectionObserver(seen => seen.forEach(show), { root: host, rootMargin: '50%' });
   const card = one => {
     const picture = make('span', { class: 'nlm-drawing', 'aria-hidden': 'true' });
     const about = make('p', {}, one.about);
-    openingOf(app, one.text).then(({ minutes, drawing }) => {
-      if (drawing) picture.append(make('img', { src: drawing, alt: '' }));
-      if (minutes) about.append(`. ${minutes} minutes in class.`);
-    });
+    openings.set(picture, () =>
+      openingOf(app, one.text).then(({ minutes, drawing }) => {
+        if (drawing) picture.append(make('img', { src: drawing, alt: '' }));
+        if (minutes) about.append(`. ${minutes} minutes in class.`);
+      })
+    );
     const bar = make('progress', { max: 100, value: share(read[one.path]), 'aria-label': `${share(read[one.path])} % read` });
     const title = link(app, one.path, read[one.path]?.at || 0, {}, `${one.number}. ${one.title}`);
     return make('li', {}, picture, make('h3', {}, title), about, bar);
@@ -128,6 +138,7 @@ async function fill(app, host) {
     ...parts.flatMap(part => [make('h2', {}, part.name), make('ol', { class: 'nlm-cards' }, ...part.lectures.map(card))]),
     ...(rows.length ? [make('h2', {}, 'Assignments'), make('table', {}, make('thead', {}, head), make('tbody', {}, ...rows))] : [])
   );
+  [...openings.keys()].forEach(picture => near.observe(picture));
 }
 
 /* Adds the command that opens the page; `Widget`: Lumino's. */
