@@ -5,6 +5,7 @@
 (() => {
 if (window.nlmLiving) return;
 
+const VIEWS = { adds: 'How much each part adds', lens: 'What each layer would say next', direct: 'What each part writes for the next word' };
 const PACE = 60, PULSE = 380, SLOTS = 7, SEEN = 0.05, MOVES = 0.1; // PACE, PULSE: milliseconds; SEEN: a weight; MOVES: a probability
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 const shown = words => words.trim() || words.replaceAll(' ', '␣');
@@ -63,7 +64,7 @@ class Kernel {
 // --- the picture ----------------------------------------------------------------------------------------
 
 class Living {
-  constructor(host, backend, { sentences, at }, { sheet, next }) {
+  constructor(host, backend, { sentences, at, view }, { sheet, next }) {
     Object.assign(this, { host, backend, off: new Set(), turn: 0, tail: Promise.resolve(), resting: null, maps: new Map() });
     const id = `nlm-living-${made++}`, alone = backend.most === 1;
     this.board = make('div', { class: 'board', role: 'grid', 'aria-label': 'Parts of the model, the last layer on top. Enter switches a part off and on.',
@@ -85,14 +86,19 @@ class Living {
     this.on = button('All on again', () => this.set([]));
     this.wave = button('Try each part alone', () => (this.waving ? this.stop() : this.each()));
     this.first = make('input', { type: 'checkbox', onchange: () => this.look() });
+    this.view = make('select', { 'aria-label': 'What the picture shows', onchange: () => this.set([...this.off]) },
+      ...Object.entries(VIEWS).filter(([name]) => name !== 'direct' || sheet.direct).map(([name, words]) => make('option', { value: name }, words)));
+    this.view.value = view;
     const bar = make('div', { class: 'bar' }, make('label', { for: id }, 'Sentence'), this.choose, ...(alone ? [] : [this.typed, button('Write the next token', () => this.write())]),
-      this.on, this.wave, make('label', {}, this.first, ' without the first token'));
+      this.view, this.on, this.wave, make('label', {}, this.first, ' without the first token'));
     this.table = make('div');
     this.twin = make('details', { ontoggle: () => this.tell() }, make('summary', {}, 'Keys, what is drawn, and the same as a table'),
       make('p', {}, 'Keys in the picture: arrows move, Enter switches a part off and on, L its whole layer, ', alone ? '' : 'Space writes the next token, ', 'Escape switches all on.'),
       make('p', {}, 'Threads are tokens, going up through the layers; the last one ends in the next token, and what reaches it is red. A line between threads is what a head brings from an earlier token, ',
         'as wide as the vector that it adds, against the vector that it is added to. A knot is what a network adds. On the left each head is a dot and each network a square, as large as what it adds at the last token; ',
         'once you have tried one, as red as the share of the likeliest token that its absence moves. An arc is where the chosen head looks. Off means that a part adds nothing.'),
+      make('p', {}, `“${VIEWS.lens}” reads the last token's vector after each layer as if it were the last layer's (the logit lens): its first guess, where that changes, and as a bar the probability of the word that the whole model puts first. `,
+        'A dot on a thread: there the first guess is already that of the last layer.', sheet.direct ? ` “${VIEWS.direct}” splits the difference between the logits of the two likeliest tokens (direct logit attribution, with everything on): the larger a part, the more it writes; a ring works against the first.` : ''),
       alone ? make('p', {}, 'One part at a time is off on this page; in the notebook several, and you type your own sentence.') : '', this.table);
     host.replaceChildren(bar, make('div', { class: 'cloth' }, make('div', {}, this.names, this.board), this.svg), this.strip, this.says, this.reads, this.twin);
     host.addEventListener('keydown', event => this.key(event));
@@ -108,7 +114,7 @@ class Living {
 
   // A new sentence: all that does not change with what is off.
   show(sheet, next, at = this.at) {
-    Object.assign(this, { sheet, next, whole: sheet.next, tried: new Map(), at, bytes: Uint8Array.from(atob(sheet.weights), letter => letter.charCodeAt(0)) });
+    Object.assign(this, { sheet, next, whole: sheet.next, lens: sheet.lens, tried: new Map(), at, bytes: Uint8Array.from(atob(sheet.weights), letter => letter.charCodeAt(0)) });
     this.choose.value = sheet.text; // nothing, if it was typed or written
     const { layers, heads } = sheet, columns = ['', ...range(heads + 1).map(k => `.${k}`)];
     if (!this.cells) {
@@ -122,13 +128,31 @@ class Living {
           return cell;
         })));
     }
-    for (const [l, row] of sheet.adds.entries()) {
-      row.forEach((size, k) => this.cells.get(`${l}.${k}`).style.setProperty('--size', Math.min(1, 0.25 + 5 * size).toFixed(2)));
-      this.cells.get(`${l}.${heads}`).style.setProperty('--size', Math.min(1, 0.25 + sheet.networks[l].at(-1)).toFixed(2));
-    }
     this.lay();
     this.reach(at, false);
     this.told(next);
+  }
+
+  // How large a part is on the board: what it adds, or what it writes for the first word, a ring against it.
+  weigh() {
+    const { adds, networks, direct, heads } = this.sheet, shares = this.view.value === 'direct' && direct, most = shares && Math.max(...shares.flat().map(Math.abs));
+    for (const [l, row] of adds.entries()) for (const k of range(heads + 1)) {
+      const cell = this.cells.get(`${l}.${k}`), size = shares ? 0.12 + 0.88 * Math.sqrt(Math.abs(shares[l][k]) / most) : 0.25 + (k < heads ? 5 * row[k] : networks[l].at(-1));
+      cell.style.setProperty('--size', Math.min(1, size).toFixed(2));
+      cell.classList.toggle('minus', Boolean(shares) && shares[l][k] < 0);
+    }
+  }
+
+  // The lens: beside the last thread what each layer would say, and on all threads where that is already what the last one says.
+  read() {
+    const { over, X, Y, dy, em, top, lens: { last, same } } = this, end = X(this.sheet.tokens.length - 1), wide = Math.max(1.5 * em, this.fanWide - 10 * em), group = draw('g', { class: 'lens' });
+    last.forEach(([word, , p], l) => {
+      const y = l ? Y(l) : Y(0) - 0.2 * dy;
+      if (p >= 0.01) group.append(draw('rect', { x: end + 0.7 * em, y: y - 0.2 * dy, width: (wide * p).toFixed(1), height: 0.4 * dy }));
+      same[l].forEach((one, i) => { if (one) group.append(draw('circle', { cx: X(i), cy: y, r: 0.24 * dy, class: i === same[l].length - 1 ? 'last' : '' })); });
+      if (!l || word !== last[l - 1][0]) group.append(draw('text', { x: end + wide + 1.2 * em, y: Math.max(top + 0.5 * em, y + 0.3 * em) }, `${l ? `layer ${l - 1}` : 'embedding'}: ${shown(word)}`));
+    });
+    over.append(group);
   }
 
   // Where everything is. Rows are as high as those of the board, so that a layer's threads are beside its buttons.
@@ -224,6 +248,9 @@ class Living {
     this.set([...off]);
   }
 
+  // What is off, and the lens if it is looked through.
+  asking(off) { return this.view.value === 'lens' ? { off, lens: true } : { off }; }
+
   // Of quick presses only the last is computed.
   async set(off) {
     const changed = [...off, ...this.off].filter(part => off.includes(part) !== this.off.has(part)).map(part => parseInt(part, 10));
@@ -231,8 +258,9 @@ class Living {
     this.off = new Set(off);
     this.maps.clear();
     this.mark();
-    const turn = ++this.turn, told = await this.ask(() => turn === this.turn && { off });
+    const turn = ++this.turn, told = await this.ask(() => turn === this.turn && this.asking(off));
     if (!told || turn !== this.turn) return;
+    this.lens = told.lens || this.sheet.lens;
     this.rise(changed.length ? Math.min(...changed) : undefined);
     this.told(told.next);
     this.look();
@@ -342,7 +370,9 @@ class Living {
       if ((this.resting || this.at) !== name) return;
     }
     this.arcs(name);
-    this.reads.textContent = this.reading(name);
+    const lens = this.view.value === 'lens';
+    if (lens) this.read();
+    this.reads.textContent = this.reading(name) + (lens && this.off.size && this.backend.most === 1 ? ' What the layers would say is shown with everything on.' : '');
     this.name(this.at, this.cells.get(this.at));
   }
 
@@ -376,13 +406,15 @@ class Living {
   // What one part does, in a sentence.
   reading(name) {
     const { tokens, adds, networks, heads } = this.sheet, [l, k] = name.split('.').map(Number), last = shown(tokens.at(-1));
-    const share = size => `${size.toFixed(2)} of the length of the vector at “${last}”`;
+    const of = size => `${size.toFixed(2)} of the length of the vector at “${last}”`;
+    const [first, second] = this.whole.map(([, word]) => `“${shown(word)}”`), share = this.view.value === 'direct' && k !== undefined ? this.sheet.direct[l][k] : null;
+    if (share !== null) return `${k === heads ? `Network ${l}` : `Head ${name}`} writes ${share < 0 ? '−' : '+'}${Math.abs(share).toFixed(2)} to the logit of ${first} less that of ${second}.`;
     const p = this.tried.get(name), alone = p === undefined || this.isOff(name) ? '' : ` Alone off: ${shown(this.whole[0][1])} ${per(p)} instead of ${per(this.whole[0][2])}.`;
-    if (k === undefined) return `Layer ${l}: ${heads} heads, then a network, which adds ${share(networks[l].at(-1))}.${alone}`;
-    if (k === heads) return `Network ${l} adds ${share(networks[l].at(-1))}.${alone}`;
+    if (k === undefined) return `Layer ${l}: ${heads} heads, then a network, which adds ${of(networks[l].at(-1))}.${alone}`;
+    if (k === heads) return `Network ${l} adds ${of(networks[l].at(-1))}.${alone}`;
     const weights = this.weights(name, tokens.length - 1), best = range(weights.length).sort((a, b) => weights[b] - weights[a]).slice(0, 2).filter(j => weights[j] >= SEEN);
     const then = this.off.size && this.backend.most === 1 ? ' with everything on' : '';
-    return `Head ${name} adds ${share(adds[l][k])}. From there it looks${then} at ${best.map(j => `“${shown(tokens[j])}” ${weights[j].toFixed(2)}`).join(', ') || 'nothing in particular'}`
+    return `Head ${name} adds ${of(adds[l][k])}. From there it looks${then} at ${best.map(j => `“${shown(tokens[j])}” ${weights[j].toFixed(2)}`).join(', ') || 'nothing in particular'}`
       + `${this.first.checked ? ', without the first token' : ''}.${alone}`;
   }
 
@@ -402,6 +434,8 @@ class Living {
 
   // What is off, and what was tried, on the buttons and in the cloth.
   mark() {
+    this.host.dataset.view = this.view.value;
+    this.weigh();
     const p = this.whole[0][2];
     for (const [name, cell] of this.cells) {
       const fell = this.tried.has(name) ? Math.abs(this.tried.get(name) - p) : 0;
@@ -443,10 +477,10 @@ class Living {
       const parts = this.partsOf(`${l}`), off = parts.filter(part => this.off.has(part)).map(part => (this.isHead(part) ? `head ${part.split('.')[1]}` : 'network'));
       const k = adds[l].indexOf(Math.max(...adds[l])), weights = this.weights(`${l}.${k}`, last), j = weights.indexOf(Math.max(...weights)), p = this.tried.get(`${l}`);
       return [`${l}`, off.length === heads + 1 ? 'the whole layer' : off.join(', ') || 'nothing', `${k}, adds ${adds[l][k].toFixed(2)}, looks at “${shown(tokens[j])}” ${weights[j].toFixed(2)}`,
-        networks[l][last].toFixed(2), p === undefined ? 'not tried' : per(p)];
+        networks[l][last].toFixed(2), `${shown(this.lens.last[l + 1][0])} ${per(this.lens.last[l + 1][1])}`, ...(this.sheet.direct ? [this.sheet.direct[l].reduce((a, b) => a + b).toFixed(2)] : []), p === undefined ? 'not tried' : per(p)];
     });
     this.table.replaceChildren(table('The next token', ['token', 'now', 'with everything on'], words),
-      table(`The layers, as they act at “${shown(tokens[last])}”`, ['layer', 'off', 'the head that adds most', 'the network adds', `“${shown(this.whole[0][1])}” without this layer alone`], rows));
+      table(`The layers, as they act at “${shown(tokens[last])}”`, ['layer', 'off', 'the head that adds most', 'the network adds', 'it would say next', ...(this.sheet.direct ? [`it writes to “${shown(this.whole[0][1])}” less “${shown(this.whole[1][1])}”`] : []), `“${shown(this.whole[0][1])}” without this layer alone`], rows));
   }
 
   // --- keys -----------------------------------------------------------------------------------------------

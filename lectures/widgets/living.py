@@ -19,13 +19,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nlmcore.inspect import Part, Sizes, Switches, sizes
+from nlmcore.inspect import Part, Sizes, Switches, direct_logits, sizes
 
 __all__ = ["Living", "living"]
 
 SCRIPT = Path(__file__).with_suffix(".js")
 STYLE = Path(__file__).with_suffix(".css")
 LONGEST = 24
+VIEWS = ("adds", "lens", "direct")
 SHOWN, LINES = 10, 700
 """How many next words an answer has, and how many lines from word to word are drawn: the strongest."""
 
@@ -63,7 +64,32 @@ class Machine:
             "adds": [[round(float(x), 3) for x in row] for row in found.heads[..., -1]],
             "networks": [[round(float(x), 2) for x in row] for row in found.networks],
             "next": self.next(self.whole),
+            "lens": self.lens(),
+            "direct": self.direct(),
         }
+
+    def lens(self) -> dict[str, Any]:
+        """What every depth would say at the last token: [its first guess, p of it, p of the word that the whole model
+        puts first]; and the tokens at which its first guess is already the last layer's."""
+        read = self.switches.lens()
+        guesses, final = read.argmax(-1), self.whole.argmax()
+        rows = [
+            [self.name(int(guess[-1])), *(round(float(x.exp()), 4) for x in (log_p[-1].max(), log_p[-1, final]))]
+            for guess, log_p in zip(guesses, read, strict=True)
+        ]
+        return {"last": rows, "same": (guesses == guesses[-1]).int().tolist()}
+
+    def direct(self) -> list[list[float]] | None:
+        """What each head and each network of a layer writes to the logit of the likeliest word, less that of the second;
+        None where the pathway is no plain sum."""
+        first, second = self.whole.topk(2).indices
+        weight = self.model.output.weight
+        try:
+            parts = direct_logits(self.model, torch.tensor([self.ids]), weight[first] - weight[second])
+        except ValueError:
+            return None
+        of = [[f"attention.{k}" for k in range(self.heads)] + ["feed_forward"]] * self.layers
+        return [[round(float(parts[f"layers.{i}.{name}"][0, -1]), 2) for name in row] for i, row in enumerate(of)]
 
     def asked(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a message of the page. With a new text, or one more token, comes a new sheet."""
@@ -79,6 +105,8 @@ class Machine:
         if "look" in message:
             layer, head = map(int, message["look"].split("."))
             told["weights"] = _bytes(self.switches.weights(layer)[head])
+        if "lens" in message:
+            told["lens"] = self.lens()
         return told
 
     def part(self, name: str) -> Part:
@@ -122,8 +150,9 @@ def _stored(model: Any, tokenizer: Any, text: str) -> dict[str, Any]:
 class Living(ipywidgets.VBox):
     """The picture, the field in which the page asks, and the place where it is told."""
 
-    def __init__(self, model: Any, tokenizer: Any, sentences: Sequence[str], at: str = "") -> None:
-        self.model, self.tokenizer, self.sentences, self.at = model, tokenizer, list(sentences), at
+    def __init__(self, model: Any, tokenizer: Any, sentences: Sequence[str], at: str, view: str) -> None:
+        self.model, self.tokenizer, self.sentences = model, tokenizer, list(sentences)
+        self.at, self.view = at, view
         self.machine = Machine(model, tokenizer, self.sentences[0])
         self.first = self.machine.sheet()
         boot = (
@@ -161,7 +190,7 @@ class Living(ipywidgets.VBox):
             f"<tr><th>{html.escape(word)}</th><td>{p:.3f}</td></tr>" for _, word, p in self.first["next"][:5]
         )
         place = f' data-states="{states}"' if states else ""
-        told = {"sentences": self.sentences, "at": self.at}
+        told = {"sentences": self.sentences, "at": self.at, "view": self.view}
         style = f'<style onload="{html.escape(boot)}">{STYLE.read_text(encoding="utf-8")}</style>' if boot else ""
         return (
             f'{style}<div class="nlm-living"{place}'
@@ -184,12 +213,16 @@ def _hidden(message: Mapping[str, Any]) -> str:
     return f"<span hidden>{html.escape(json.dumps(message, ensure_ascii=False), quote=False)}</span>"
 
 
-def living(model: Any, tokenizer: Any, *sentences: str, at: str = "") -> Living:
+def living(model: Any, tokenizer: Any, *sentences: str, at: str = "", view: str = "adds") -> Living:
     """A decoder at work on a sentence: press a layer, a head or a network, and it is off.
 
     sentences: the first is shown, the others can be chosen, and any can be typed (2 to 24 tokens). at: the part that is
-    looked at first, "23" for a layer or "23.4" for a head. Raises ValueError if there is no sentence.
+    looked at first, "23" for a layer or "23.4" for a head. view: what the picture shows first, how much each part "adds",
+    what each layer would say ("lens", the logit lens), or what each part writes for the next word ("direct", direct logit
+    attribution). Raises ValueError if there is no sentence, or another view.
     """
     if not sentences:
         raise ValueError("living needs a sentence: living(model, tokenizer, 'The capital of France is')")
-    return Living(model, tokenizer, sentences, at)
+    if view not in VIEWS:
+        raise ValueError(f"view must be one of {', '.join(map(repr, VIEWS))}, got {view!r}")
+    return Living(model, tokenizer, sentences, at, view)

@@ -3,6 +3,7 @@
     switches = Switches(model, tokens)
     switches.off({(18, 6), (21, None)})     log-probabilities of the next token without head 18.6 and network 21
     switches.off({(18, 6)})                 ... and with the network on again
+    switches.lens()                         log-probabilities read after 0, 1, … layers, with what is off now
 
 Off means that the part adds zero, by `patch`. The pathway after every layer is kept as it is *now*, so that a switch
 computes only the layers from the lowest one that changed: what is below has not heard of it.
@@ -94,6 +95,11 @@ class Switches:
             self.model.layers[layer](self.depths[layer])
         return tape[f"layers.{layer}.attention"][0]
 
+    @torch.no_grad()
+    def lens(self) -> Float[Tensor, "depth time vocab"]:
+        """The logit lens (nostalgebraist 2020): the pathway after 0, 1, … layers, read as if it were the last."""
+        return torch.cat([self._next(x, slice(None)) for x in self.depths])
+
     def _from(self, first: int, x: Tensor, changes: dict[Any, Change]) -> list[Tensor]:
         """The pathway after this layer and each later one."""
         found = []
@@ -103,5 +109,5 @@ class Switches:
                 found.append(x)
         return found
 
-    def _next(self, x: Tensor) -> Tensor:
-        return self.model.output(self.model.final_norm(x[:, -1])).log_softmax(-1)
+    def _next(self, x: Tensor, position: int | slice = -1) -> Tensor:
+        return self.model.output(self.model.final_norm(x[:, position])).log_softmax(-1)  # type: ignore[no-any-return]

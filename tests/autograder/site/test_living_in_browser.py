@@ -1,9 +1,11 @@
 """The living model on a page without Python: by keyboard, in words, on a phone, with the answers that were stored."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from autograder.site import publish, tried
 from autograder.site.drawn import Gathered
@@ -114,3 +116,26 @@ def test_on_a_phone_a_layer_has_buttons_for_a_finger(site: Path, opened: Any) ->
     assert page.locator(".strip [data-part='2.1']").get_attribute("aria-pressed") == "true"
     unfold(page)
     assert not across(page)
+
+
+def test_through_the_lens_each_layer_says_what_it_would_say(page: Any, model: widgets.Living) -> None:
+    sheet = model.stored()[0]
+    page.get_by_label("What the picture shows").select_option("lens")
+    rows = [word for word, *_ in sheet["lens"]["last"]]
+    changes = [i for i, word in enumerate(rows) if not i or word != rows[i - 1]]
+    expect(page.locator(".lens text")).to_have_count(len(changes), timeout=20_000 * PATIENCE)
+    expect(page.locator(".lens text").last).to_have_text(f"layer {changes[-1] - 1}: {rows[-1].strip() or '␣'}")
+    expect(page.locator(".lens circle")).to_have_count(sum(map(sum, sheet["lens"]["same"])))
+    expect(page.locator(".fan")).to_be_hidden()
+    assert not violations(page)
+    assert not contrast(page)
+
+
+def test_what_the_parts_write_adds_up_and_is_read_aloud(page: Any, model: widgets.Living) -> None:
+    shares = model.stored()[0]["direct"]
+    page.get_by_label("What the picture shows").select_option("direct")
+    expect(page.locator(".board .minus")).to_have_count(sum(x < 0 for row in shares for x in row))
+    cell = page.locator(".board [data-part='2.3']")
+    cell.focus()
+    value = f"{shares[2][3]:+.2f}".replace("-", "−")
+    expect(cell).to_have_attribute("aria-label", re.compile(f"Head 2.3 writes {re.escape(value)} to the logit"))

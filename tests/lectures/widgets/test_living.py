@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import math
 import re
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 from lectures import widgets
 from lectures.trained import checkpoint
 from lectures.widgets.living import LONGEST
-from nlmcore.inspect import capture, head, patch
+from nlmcore.inspect import capture, direct_logits, head, patch
 from nlmcore.pretrained import smollm2
 from tests.pictures import nameless_in_html
 
@@ -84,6 +85,27 @@ def test_what_is_stored_is_what_would_be_told(small: widgets.Living) -> None:
     assert ask(small, n=3, text="my lord")["sheet"]["next"] == lord["next"]
 
 
+def test_the_views_end_in_the_models_own_answer(small: widgets.Living) -> None:
+    (_, first, p), second = small.first["next"][0], small.first["next"][1]
+    assert small.first["lens"]["last"][-1] == [first, p, p]
+    assert all(small.first["lens"]["same"][-1])
+    parts = direct_logits(
+        small.model,
+        torch.tensor([small.machine.ids]),
+        small.model.output.weight[small.first["next"][0][0]] - small.model.output.weight[second[0]],
+    )
+    rest = sum(float(x[0, -1]) for name, x in parts.items() if name.endswith(("bias", "embedding")))
+    shares = sum(map(sum, small.first["direct"]))
+    biases = small.model.output.bias
+    odds = math.log(p / second[2]) - (
+        float(biases[small.first["next"][0][0]] - biases[second[0]]) if biases is not None else 0
+    )
+    assert shares + rest == pytest.approx(odds, abs=0.1), "rounded to two digits, part by part"
+    told = ask(small, n=1, off=["1.0"], lens=True)
+    assert told["lens"]["last"][-1][1] == pytest.approx(max(q for *_, q in told["next"]), abs=1e-4)
+    assert told["lens"] != small.first["lens"]
+
+
 def test_it_writes_on_with_what_is_off(small: widgets.Living) -> None:
     token = ask(small, n=1, off=["0.0"])["next"][0][0]
     told = ask(small, n=2, write=token, off=["0.0"])
@@ -103,3 +125,5 @@ def test_without_a_script_there_are_words(small: widgets.Living) -> None:
     assert not nameless_in_html(small.picture.value)
     with pytest.raises(ValueError, match="needs a sentence"):
         widgets.living(small.model, small.tokenizer)
+    with pytest.raises(ValueError, match="view must be one of 'adds', 'lens', 'direct', got 'heads'"):
+        widgets.living(small.model, small.tokenizer, "my lord", view="heads")

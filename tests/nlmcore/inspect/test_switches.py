@@ -66,6 +66,18 @@ def test_heads_look_elsewhere_when_something_below_is_off(model: TransformerLM) 
         switches.off({(1, 99)})
 
 
+def test_the_lens_ends_in_what_the_model_says_with_what_is_off(model: TransformerLM) -> None:
+    switches, off = Switches(model, TEXT), {(1, None)}
+    with torch.no_grad():
+        first = model.output(model.final_norm(switches.depths[0]))[0].log_softmax(-1)
+    for parts in (off, set[Part]()):
+        told = switches.off(parts)
+        read = switches.lens()
+        assert read.shape == (len(model.layers) + 1, TEXT.shape[1], told.shape[-1])
+        assert torch.allclose(read[-1, -1], told, atol=1e-9)
+        assert torch.allclose(read[0], first, atol=1e-9), "no part is below the embedding"
+
+
 def test_what_a_head_brings_adds_up_to_what_it_adds(model: TransformerLM) -> None:
     found, place = sizes(model, TEXT), head(model, "layers.1.attention", 1)
     with torch.no_grad(), outputs(model, place) as z, outputs(model, "layers.1") as after:
