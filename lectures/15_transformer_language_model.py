@@ -370,15 +370,15 @@ show.predict(
     why="The earlier layers may already hold the answer, in a form that this lens does not read as *Paris*.",
     reveals=[
         at_depths,
-        widgets.lens_player(
-            {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)},
-            [
-                "The capital of France is Paris.",
-                "I think, therefore I am.",
-                "To be, or not to be",
-                "What light through yonder window breaks?",
-            ],
-        ).opens(place=4),
+        widgets.living(
+            writer,
+            bytepairs,
+            "The capital of France is",
+            "I think, therefore I",
+            "To be, or not to",
+            "What light through yonder window",
+            view="lens",
+        ),
     ],
 )
 
@@ -387,7 +387,6 @@ show.predict(
 #
 # - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the top hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
 # - Layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
-#   (The right-hand picture of the widget has a logarithmic axis.)
 # - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
 # - Our GPT has four layers. After *or not* it expects a comma, and one layer is enough to predict it<!--[[? comma == [","] * 4]]-->.
 # - The lens uses a norm and a matrix that were trained for the *last* layer. Where an early row makes no sense, the vector may still contain the

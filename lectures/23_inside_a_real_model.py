@@ -75,6 +75,7 @@ def told(row, form="z.2f"):
 #
 # SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines show what heads bring from
 # earlier tokens, knots what networks add. Press a layer to switch it off, so that it adds nothing. What happens to *Paris*? Then press single heads, the dots on the left.
+# The second menu shows the same model through the lens of section 1 and by the shares of section 2.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sentences = (

@@ -1,8 +1,7 @@
 """Widgets that answer every key press: one module per lecture, over `lectures.show` and `nlmcore`.
 
-A module has the lecture's widgets, and above or below each the picture that only it draws. `transformers` has those
-that several lectures on Transformers share. `living` is one drawn model for any notebook; what it draws is in `living.js`
-and `living.css`, also for pages without Python.
+A module has the lecture's widgets, and above or below each the picture that only it draws. `living` is one drawn model
+for any notebook; what it draws is in `living.js` and `living.css`, also for pages without Python.
 """
 
 # ruff: noqa: F403
@@ -34,7 +33,6 @@ from lectures.widgets.tokens_and_vectors import *
 from lectures.widgets.training_a_generator import *
 from lectures.widgets.training_well import *
 from lectures.widgets.transformer_language_model import *
-from lectures.widgets.transformers import *
 from lectures.widgets.vanishing_gradients import *
 from lectures.widgets.what_if import *
 from lectures.widgets.windows_and_convolutions import *

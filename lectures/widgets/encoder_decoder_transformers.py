@@ -1,23 +1,30 @@
-"""Widgets: one training step of an encoder-decoder, its decoding, two attentions on one source, and what they cost."""
+"""Widgets: the three attentions of an encoder-decoder, one training step, its decoding, and what its pairs cost."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
+from torch import Tensor, nn
 
 from lectures.show import Canvas, Live, bar_list_svg, beside, choice, heatmap_svg, live, menu, said, slider, stops
 from lectures.show.svg import BLUE, DARK_GREEN, DARK_ORANGE, ORANGE, blue, label_width
+from nlmcore.inspect import capture
+from nlmcore.language_model import evaluation_mode
 
 __all__ = [
     "Aligned",
     "Decoding",
     "Network",
+    "Pair",
     "TrainingRow",
     "alignment_player",
     "decoding_playback",
     "pair_cost_playground",
+    "source_and_target_player",
     "training_step_player",
 ]
 
@@ -390,3 +397,85 @@ def pair_cost_playground(networks: Mapping[str, Network]) -> Live:
         n=stops(lengths, 16, "n, source words"),
         m=stops(lengths, 16, "m, target words"),
     )
+
+
+# --- the three attentions ----------------------------------------------------------------------------------
+
+_USES = {
+    "encoder.layers.{}.attention": ("encoder", "every source word reads every other"),
+    "decoder.layers.{}.attention": ("decoder, masked", "a target word reads what is written"),
+    "decoder.layers.{}.cross_attention": ("decoder at source", "q = z Q, k = h K, v = h V"),
+}
+
+
+class Pair(NamedTuple):
+    """A source and its target as the model knows them: a word for each token, the target from `<bos>` on."""
+
+    source: Sequence[str]
+    source_tokens: Tensor
+    target: Sequence[str]
+    target_tokens: Tensor
+
+
+def source_and_target_player(model: nn.Module, pairs: Sequence[Pair], *, layer: int = 0, head: int = 0) -> Live:
+    """The three uses of attention in the Transformer (Vaswani et al. 2017, section 3.2.3), one layer and head at a time.
+
+    The encoder's reads the source both ways; the decoder's reads the target up to where it is written; the decoder
+    reads the source with its own queries. The target is read shifted by one: what a row reads is left of the arrow,
+    what it must say next is right of it. The slider frames one row and tells how probable the model found its next word.
+
+    model: has `encode(source)` and `model(tokens, state)`, and attention under the names of
+    nlmcore.transformer.EncoderDecoder.
+
+    Raises ValueError if there is no pair, words and tokens of one differ in number, or the model has no such attention.
+    """
+    if not pairs:
+        raise ValueError("source_and_target_player needs at least one pair")
+    reading = lru_cache(maxsize=None)(lambda which: _read_pair(model, pairs[which]))
+    weights, _ = reading(0)
+
+    def draw(pair: int, layer: int, head: int, row: int) -> str:
+        every, chances = reading(pair)
+        source, target = pairs[pair].source, pairs[pair].target
+        row = min(row, len(target) - 2)
+        reads = [f"{word} → {following}" for word, following in pairwise(target)]
+        future = np.triu(np.ones((len(reads), len(reads)), dtype=bool), 1)
+        labels = ((source, source), (reads, target[:-1]), (reads, source))
+        pictures = []
+        for (use, note), of_layers, (rows, columns) in zip(_USES.values(), every, labels, strict=True):
+            matrix = of_layers[layer][head]
+            matrix = np.where(future, np.nan, matrix) if use == "decoder, masked" else matrix
+            best = [columns[int(i)] for i in np.nan_to_num(matrix).argmax(-1)]
+            reading_most = "; ".join(f"{name} reads {word} most" for name, word in zip(rows, best, strict=True))
+            alt = f"{use}, layer {layer}, head {head}: {reading_most}"
+            framed = None if rows is source else row
+            pictures.append(heatmap_svg(matrix, rows, columns, alt=alt, title=use, note=note, highlight=framed))
+        sure = f"having read {' '.join(target[: row + 1])}, it says {target[row + 1]!r} with {chances[row]:.2f}"
+        return beside(*pictures) + said(sure)
+
+    names = [(f"{i + 1}. {' '.join(pair.source)}", i) for i, pair in enumerate(pairs)]
+    return live(
+        draw,
+        rows=[["pair"], ["layer", "head", "row"]],
+        pair=menu(names, "source"),
+        layer=slider(layer, 0, len(weights[0]) - 1, 1, "layer", "260px"),
+        head=slider(head, 0, len(weights[0][0]) - 1, 1, "head", "260px"),
+        row=slider(0, 0, max(len(pair.target) for pair in pairs) - 2, 1, "target word", "320px"),
+    )
+
+
+def _read_pair(model: Any, pair: Pair) -> tuple[list[list[np.ndarray]], list[float]]:
+    """Weights of each use and layer, (head, query, key), and the probability of each next word."""
+    for name, words, tokens in (("source", *pair[:2]), ("target", *pair[2:])):
+        if tokens.ndim != 1 or len(tokens) != len(words) or len(words) < (2 if name == "target" else 1):
+            raise ValueError(
+                f"a pair needs a word for each token, and a target from <bos> on of two or more, got {len(words)} words"
+                f" and tokens {tuple(tokens.shape)} for the {name}"
+            )
+    with torch.no_grad(), evaluation_mode(model), capture(model) as tape:
+        logits, _ = model(pair.target_tokens[None, :-1], model.encode(pair.source_tokens[None]))
+    layers = [[name.format(n) for n in range(len(tape)) if name.format(n) in tape] for name in _USES]
+    if not all(layers) or len({*map(len, layers)}) != 1:
+        raise ValueError(f"{type(model).__name__} has no encoder and decoder of one depth, it has {list(tape)}")
+    chances = logits[0].softmax(-1).gather(1, pair.target_tokens[1:, None].to(logits.device))[:, 0]
+    return [[tape[name][0].float().numpy() for name in names] for names in layers], chances.tolist()

@@ -1,8 +1,5 @@
 """The widgets of the lecture `transformer_language_model`: what layers add, norms, sizes, depth, the
-cache, a live training, runs.
-
-`lens_player` (`lectures.widgets.transformers`) is its too.
-"""
+cache, a live training, runs."""
 
 from lectures.widgets.transformer_language_model.cache import cache_player
 from lectures.widgets.transformer_language_model.parts import depth_playground, norm_playground, size_playground
