@@ -466,7 +466,7 @@ HTML(widgets.checks_svg(known, floor, "our vanilla, and what must be worse"))
 #
 # $$e_{rs} = x_{rs} - \bar x_r - \bar x_s + \bar x, \qquad v = \frac{\sum_{rs} e_{rs}^2}{(R-1)(S-1)}, \qquad t = \frac{\bar x_r - \bar x_{\mathrm{vanilla}}}{\sqrt{2 v/S}} .$$
 #
-# Here $R$ rows, vanilla among them, have $S$ seeds. A row that spreads more than three times as much as the median row keeps its own deviation. So far we have trained vanilla and seven<!--[[words(len(names))]]--> of the nine<!--[[words(planned)]]--> rows that we plan:
+# Here $R$ rows, vanilla among them, have $S$ seeds. A row that spreads more than three times as much as the median row keeps its own deviation. We trained vanilla and nine<!--[[words(len(names))]]--> rows:
 
 # %% slideshow={"slide_type": "fragment"}
 names = [row for row in runs if row != VANILLA]
@@ -488,7 +488,6 @@ signs = {
     for row in names
 }
 agree = [row for row in names if signs[row] == {math.copysign(1, final[row] - final[VANILLA])}]
-planned = len(FEW) - 1  # without vanilla
 passed = [row for row in names if tests[row].corrected < 0.05]
 by_task = {
     row: {
@@ -502,10 +501,10 @@ widgets.forest_playground(columns, "final loss, ours")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In every seed all seven<!--[[words(len(names))]]--> rows differ from vanilla in the paper's direction<!--[[? agree == names]]-->. Rezero is furthest behind, by 0.015<!--[[tests["Rezero"].difference:.3f]]--> nats<!--[[? max(tests, key=lambda row: tests[row].difference) == "Rezero"]]-->; GeGLU is furthest ahead, by 0.007<!--[[-tests["GeGLU"].difference:.3f]]--><!--[[? min(tests, key=lambda row: tests[row].difference) == "GeGLU"]]-->.
-# - Corrected for these tests, four<!--[[words(len(passed))]]--> rows pass: ELU, GeGLU, Rezero and dynamic convolution<!--[[? passed == ["ELU", "GeGLU", "Rezero", "Dynamic convolution"]]]-->. The other three, SwiGLU, RMS Norm and Synthesizer (random), do not; the smallest of their p is 0.11<!--[[min(tests[row].corrected for row in tests if row not in passed):.2f]]-->. Their differences are below two thirds of the smallest difference that three seeds find<!--[[? all(abs(tests[row].difference) < 2 / 3 * smallest for row in tests if row not in passed)]]-->, so this is no sign that they are equal.
+# - In every seed eight<!--[[words(len(agree))]]--> of the nine rows differ from vanilla in the paper's direction; Funnel does in two seeds of three<!--[[? {*names} - {*agree} == {"Funnel Transformer"}]]-->. Rezero is furthest behind, by 0.015<!--[[tests["Rezero"].difference:.3f]]--> nats<!--[[? max(tests, key=lambda row: tests[row].difference) == "Rezero"]]-->; GeGLU is furthest ahead, by 0.007<!--[[-tests["GeGLU"].difference:.3f]]--><!--[[? min(tests, key=lambda row: tests[row].difference) == "GeGLU"]]-->.
+# - Corrected for nine tests, four<!--[[words(len(passed))]]--> rows pass: ELU, GeGLU, Rezero and dynamic convolution<!--[[? {*passed} == {"ELU", "GeGLU", "Rezero", "Dynamic convolution"}]]-->, the last barely (p = 0.04<!--[[tests["Dynamic convolution"].corrected:.2f]]-->). The other five do not. Their differences are below two thirds of the smallest difference that three seeds find<!--[[? all(abs(tests[row].difference) < 2 / 3 * smallest for row in tests if row not in passed)]]-->, so this is no sign that they are equal.
+# - The size of a difference does not transfer. Switch Transformer, with five times the parameters, is 0.08<!--[[final[VANILLA] - final["Switch Transformer"]:.2f]]--> ahead in the paper and 0.004<!--[[-tests["Switch Transformer"].difference:.3f]]--> here. Funnel is 0.08<!--[[final["Funnel Transformer"] - final[VANILLA]:.2f]]--> behind there and 0.002<!--[[tests["Funnel Transformer"].difference:.3f]]--> here.
 # - Synthesizer (random), whose attention never sees the words, is 0.17<!--[[final["Synthesizer (random)"] - final[VANILLA]:.2f]]--> behind in the paper's units and 0.002<!--[[tests["Synthesizer (random)"].difference:.3f]]--> here. Here only self-attention is replaced, not cross-attention; whether that is why it loses so little on our tasks, we have not tested.
-# - Corrected for all nine<!--[[words(planned)]]--> rows that are planned, dynamic convolution no longer passes<!--[[? planned * tests["Dynamic convolution"].p > 0.05 > planned * tests["GeGLU"].p]]-->. Only more seeds can decide.
 # - A mean hides its parts. Dynamic convolution pronounces as well as vanilla (0.300<!--[[by_task["Dynamic convolution"]["sounds"]:.3f]]--> nats), so its disadvantage comes from spelling: 0.284<!--[[by_task["Dynamic convolution"]["spelling"]:.3f]]--> nats against 0.264<!--[[by_task[VANILLA]["spelling"]:.3f]]-->. We have not tested why.
 # - Pairing helps if a seed moves all rows alike. Here it gains nothing. The deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
 # </details>
