@@ -574,7 +574,7 @@ for name, value in five.items():
 # > the others, and in $x \cdot x + x$ the value $x$ gets only the last of the three gradients instead of their sum. Values that are
 # > used once are still correct, so small examples pass.
 #
-# Frameworks also accumulate gradients across calls. PyTorch, for example, adds to `.grad` at every call of `backward`.
+# Inside one backward pass gradients add up. And what happens if PyTorch goes backward through the same formula a second time?
 
 # %% slideshow={"slide_type": "fragment"}
 x, seen = torch.tensor(3.0, requires_grad=True), []
@@ -587,7 +587,7 @@ show.predict(
     "`backward` is called twice. After the first call `x.grad` is 7. What is it after the second?",
     choices={"0": 0, "7": 7, "14": 14},
     answer=seen[1],
-    why="PyTorch adds the second gradient to the first.",
+    why="Frameworks also accumulate gradients across calls: PyTorch adds the second gradient to the first.",
     reveals=lambda: print(
         *(f"after call {n} of backward: {g}" for n, g in enumerate(seen, 1)), sep="\n"
     ),

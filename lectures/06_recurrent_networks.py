@@ -831,7 +831,7 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # - The question mark is easiest, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high
 #   only if most marks are found *and* most predicted marks are right.)
 # - The score of capitals gains almost nothing from the words that follow: it is 77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> without them and 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]--> with them.
-# - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->.
+# - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]--> (one network of each kind).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -571,9 +571,10 @@ show.predict(
 #   has 69<!--[[evenly["15-17"]:.0f]]-->, about as much as one vector<!--[[? abs(evenly["15-17"] - mean(one_vector["15-17"])) < 3]]-->. (One run, 3,000 steps; `python -m lectures.recipes even_attention`.)
 # </details>
 #
-# **Attention helps most beyond the lengths of training. It is not enough that the decoder can read all states; it has to choose.**
-# (The two networks with five seeds also differ in size, encoder and output layer. The control differs from attention in the score,
-# the learning rate and the number of steps.)
+# **Attention helps most beyond the lengths of training. In our one run with even weights it was not enough that the decoder could read
+# all states; it had to choose.** (The two networks with five seeds also differ in size, encoder and output layer. The control does not:
+# its 203,933<!--[[even["parameters"]:,]]--> parameters lack only those of the score<!--[[? sizes_of["attention"] - even["parameters"] == 2 * 128**2 + 128]]-->. But it was trained at twice the learning rate
+# and for 500<!--[[even["training"]["steps"] - checkpoint("numbers_attention")[2]["training"]["steps"]]]--> steps more.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And where does a translator with attention look? (This one was trained on up to 20 words.) Move the slider. The left column has the words that the decoder writes, the right column the words
@@ -727,8 +728,8 @@ show.curves(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **On the same words, errors double with length for one vector and hardly grow with attention**. Errors rise from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
-# without attention and never exceed 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (One run each; every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
+# **On the same words, in one run of each, errors double with length for one vector and hardly grow with attention.** Errors rise from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
+# without attention and never exceed 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (Every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
 # as many parameters. `python -m lectures.recipes one_vector` counts.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
