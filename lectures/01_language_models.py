@@ -320,7 +320,7 @@ show.predict(
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
 #   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence could
 #   never be more probable than its own beginning, because every further word multiplies its probability by a factor of at most 1.
-# - With $p = 0.5$ the lengths 0, 1, 2, … get probabilities of 0.500<!--[[of_length(0, 0.5):.3f]]-->, 0.250<!--[[of_length(1, 0.5):.3f]]-->, 0.125<!--[[of_length(2, 0.5):.3f]]-->, … They sum to $\sum_n p\,(1-p)^n = 1$.
+# - With $p = 0.5$ every length has half the probability of the one before<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. The probabilities sum to $\sum_n p\,(1-p)^n = 1$.
 # - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
 # </details>
 #
@@ -678,7 +678,8 @@ print(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With one word of context instead of none, the perplexity of Kneser–Ney falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context
-#   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->. Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->, but gains little beyond order 3.
+#   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
+# - Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->, but gains little beyond order 3.
 # - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. With $k = 1$, the counts of a context that
 #   was seen once decide one part in 5,001. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
 #   tried saves the longer contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
@@ -906,7 +907,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits. If you know only how frequent each key is,
+# - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits.
+# - If you know only how frequent each key is,
 #   it costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
 # - Each bar bounds an ideal player with *that* context and says nothing about longer contexts. The bar of the 1-gram, for example,
 #   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. A model with good

@@ -98,7 +98,8 @@ show.predict(
 # - **Characters** give a vocabulary of 82<!--[[cut["characters"][0]]]-->, and no token is unknown<!--[[? cut["characters"][2] == 0]]-->. But a text takes 5.55<!--[[cut["characters"][1]:.2f]]--> tokens per word, 3.7<!--[[cut["characters"][1] / cut["all words"][1]:.1f]]--> times as many as
 #   with the word tokenizer. Sequences become long, and the model has to learn spelling as well.
 # - **Words** give short sequences. But the vocabulary has an entry for each of 29,970<!--[[cut["all words"][0]:,]]--> words, and even so 4.1<!--[[100 * cut["all words"][2]:.1f]]--> % of the tokens of a
-#   new play are unknown. With only the 5,000 most frequent words, 9.2<!--[[100 * cut["5,000 words"][2]:.1f]]--> % are unknown.
+#   new play are unknown.
+# - With only the 5,000 most frequent words, 9.2<!--[[100 * cut["5,000 words"][2]:.1f]]--> % are unknown.
 # - Punctuation marks and line breaks also count as tokens, so even word tokenizers need more than one token per word.
 # </details>
 #
@@ -475,7 +476,8 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With plain counts every word is near every other: two random words have a mean cosine of 0.44<!--[[alike["counts"]:.2f]]-->. Without the columns of the 50 most
+# - With plain counts every word is near every other: two random words have a mean cosine of 0.44<!--[[alike["counts"]:.2f]]-->.
+# - Without the columns of the 50 most
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
 #   For "love", PPMI finds only function words<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
@@ -763,7 +765,7 @@ widgets.word_map(project, groups)
 # </details>
 
 
-# %% slideshow={"slide_type": "subslide"} tags=["lesson"]
+# %% slideshow={"slide_type": "subslide"}
 def parallel(first, second, points):
     """The mean cosine between the arrows from the words of `first` to those of `second`: 1 if all are parallel."""
     arrows = torch.nn.functional.normalize(points[second] - points[first], dim=1)
@@ -771,6 +773,7 @@ def parallel(first, second, points):
     return float((cosines.sum() - n) / (n * n - n))
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def better_pairings(first, second, points):
     """How many other ways of pairing the words have arrows at least as parallel, and how many ways there are."""
     right = parallel(first, second, points)
@@ -801,9 +804,9 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # <details><summary><b>What to notice</b></summary>
 #
 # - In the plane the mean cosines of the three groups are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
-# - In all 64<!--[[E.shape[1]]]--> dimensions they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->.
+# - In the full space they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->.
 # - If we pair each word with the wrong partner (he with queen, father with woman …), the mean cosines drop to 0.07<!--[[agree["he and she"][2]:.2f]]-->, 0.25<!--[[agree["forms of verbs"][2]:.2f]]--> and 0.08<!--[[agree["I and thou"][2]:.2f]]-->.
-#   Is that just one unlucky pairing? We tried all 720<!--[[ranked["he and she"][1]]]--> ways of pairing six words with six. In none
+# - Is that just one unlucky pairing? We tried all 720<!--[[ranked["he and she"][1]]]--> ways of pairing six words with six. In none
 #   of the three groups does any other pairing have arrows as parallel as the right one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->.
 # </details>
 #
@@ -946,7 +949,8 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #   carry information.
 # - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
 #   rank our three methods<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
-# - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->. None of them was tuned, and Levy, Goldberg &
+# - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
+# - None of them was tuned, and Levy, Goldberg &
 #   Dagan (2015) found that tuning matters more than whether you count or learn.
 # - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
@@ -977,7 +981,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # for (a, a*) and (b, b*). We can compute it from the counts of section 4:
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 def cs_pmi(x, y):
     together = joint[ids[x], ids[y]]
     if together == 0:

@@ -108,7 +108,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Weights 1 and 1 solve AND with a bias of −1.5 and OR with a bias of −0.5<!--[[? all((perceptron(corners, np.ones(2), b) == tasks[task]).all() for task, b in (("AND", -1.5), ("OR", -0.5)))]]-->. Both tasks are linearly separable.
+# - With both weights 1, a bias of −1.5 solves AND and a bias of −0.5 solves OR<!--[[? all((perceptron(corners, np.ones(2), b) == tasks[task]).all() for task, b in (("AND", -1.5), ("OR", -0.5)))]]-->. Both tasks are linearly separable.
 # - For XOR you get at most three<!--[[words(most_right)]]--> of the four points right. Suppose that some $w, b$ solved it. The four points require $b \le 0$,
 #   $\;w_1 + b > 0$, $\;w_2 + b > 0$, $\;w_1 + w_2 + b \le 0$. Add the second and the third: $w_1 + w_2 + 2b > 0$. Subtract the
 #   fourth: $b > 0$, which contradicts the first.
@@ -375,8 +375,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Rounded to one decimal place, the gradients are $w_0$: −0.2<!--[[gradients["w0"]:.1f]]-->, $x_0$: 0.4<!--[[gradients["x0"]:.1f]]-->, $w_1$: −0.4<!--[[gradients["w1"]:.1f]]-->, $x_1$: −0.6<!--[[gradients["x1"]:.1f]]-->, $w_2$: 0.2<!--[[gradients["w2"]:.1f]]-->. The gradient of
-#   $x_1$ has the largest magnitude<!--[[? max(gradients, key=lambda name: abs(gradients[name])) == "x1"]]-->, because it has the factor of the largest magnitude, $w_1 = -3$.
+# - Rounded to one decimal place, the gradients of the weights are $w_0$: −0.2<!--[[gradients["w0"]:.1f]]-->, $w_1$: −0.4<!--[[gradients["w1"]:.1f]]-->, $w_2$: 0.2<!--[[gradients["w2"]:.1f]]-->.
+# - The inputs get $x_0$: 0.4<!--[[gradients["x0"]:.1f]]--> and $x_1$: −0.6<!--[[gradients["x1"]:.1f]]-->. The gradient of $x_1$ has the largest magnitude<!--[[? max(gradients, key=lambda name: abs(gradients[name])) == "x1"]]-->, because it has the factor of the largest magnitude, $w_1 = -3$.
 # - The sigmoid sends $0.2$ back, and each operation before it multiplies this by its own local gradient: $w_0$ gets
 #   $0.2 \times x_0 = 0.2 \times (-1)$, and $x_0$ gets $0.2 \times w_0 = 0.2 \times 2$.
 # </details>
@@ -574,7 +574,7 @@ for name, value in five.items():
 # > the others, and in $x \cdot x + x$ the value $x$ gets only the last of the three gradients instead of their sum. Values that are
 # > used once are still correct, so small examples pass.
 #
-# Frameworks also accumulate gradients across calls. PyTorch, for example, adds to `.grad` at every call of `backward`.
+# Inside one backward pass gradients add up. And what happens if PyTorch goes backward through the same formula a second time?
 
 # %% slideshow={"slide_type": "fragment"}
 x, seen = torch.tensor(3.0, requires_grad=True), []
@@ -587,7 +587,7 @@ show.predict(
     "`backward` is called twice. After the first call `x.grad` is 7. What is it after the second?",
     choices={"0": 0, "7": 7, "14": 14},
     answer=seen[1],
-    why="PyTorch adds the second gradient to the first.",
+    why="Frameworks also accumulate gradients across calls: PyTorch adds the second gradient to the first.",
     reveals=lambda: print(
         *(f"after call {n} of backward: {g}" for n, g in enumerate(seen, 1)), sep="\n"
     ),
@@ -633,6 +633,7 @@ one_sided_error = [abs(one_sided(10.0**-k) - true) for k in powers]
 central_error = [
     abs(numerical_gradient(logistic_neuron, [2], 10.0**-k)[0] - true) for k in powers
 ]
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
     "We try $h = 0.1, 0.01, \\dots, 10^{-15}$ for $w_0$ of the logistic neuron. Which $h$ is best for the central quotient?",
@@ -937,8 +938,10 @@ def after(name, rate, steps):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ gradient descent lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->. At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
-#   after ten steps, in the right direction, but slowly. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
+# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ gradient descent lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->.
+# - At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
+#   after ten steps, in the right direction, but slowly.
+# - Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
 #   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
 # - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
 # - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
@@ -1046,11 +1049,14 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 #
 # - They find a different solution: a band in which the output is 0, at right angles to ours<!--[[? (runs["8 hidden"][2000](np.array([[0.5, 0.5], [0, 1], [2, 2]])) < 0.5).tolist() == [True, False, True]]]-->. At the four corners both solutions are
 #   right; the data say nothing about the rest of the plane.
-# - The stuck network is confident at two corners and outputs 0.50 at the other two<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->. Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
-#   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because it still flips a coin at two of the four corners. The next cell shows its hidden neurons. At those two
+# - The stuck network is confident at two corners and outputs 0.50 at the other two<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->.
+# - Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
+#   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because it still flips a coin at two of the four corners.
+# - The next cell shows its hidden neurons. At those two
 #   corners both hidden neurons output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron sees a single point. Their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any
 #   gradient arrives that could separate the two corners.
-# - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner. After 400 steps its
+# - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner.
+# - After 400 steps its
 #   loss is 0.081<!--[[loss_at("2 hidden", 400):.3f]]-->. A flat loss is not always the end, but the loss by itself does not tell you whether it is.
 # - The network with one hidden neuron is still at 0.693<!--[[loss_at("1 hidden", 2000):.3f]]--> after 2,000 steps.
 # </details>

@@ -123,7 +123,7 @@ show.predict(
 # > Will it beat a 4-gram, which sees the same three letters?
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def windows(names):
     """Every window of three symbols, and the symbol that follows it."""
     rows = [[0] * WINDOW + [ord(letter) - 96 for letter in name.lower()] + [0] for name in names]
@@ -135,6 +135,8 @@ names = {
     part: [d.text for d in load("names", kind="first").splits[part]] for part in ("train", "test")
 }
 inputs, following = windows(names["train"])
+
+# %% slideshow={"slide_type": "fragment"}
 optimizer = torch.optim.Adam([C, V, b1, W, b2], lr=0.01)  # gradient descent with adaptive rates
 for step in range(1500):
     rows = torch.randint(0, len(inputs), (128,), generator=draw)
@@ -149,7 +151,7 @@ with torch.no_grad():
     reached = F.cross_entropy(scores(test_inputs), test_following).exp().item()
 print(f"on held-out names: {reached:.1f}")
 
-# %% slideshow={"slide_type": "subslide"} tags=["lesson"]
+# %% slideshow={"slide_type": "subslide"}
 BOS, EOS = 1, 2
 letters = {
     part: [[BOS, *(ord(letter) - 94 for letter in name.lower()), EOS] for name in of]
@@ -165,6 +167,7 @@ for order in (2, 3, 4):
     print(f"{order}-gram, Kneser–Ney: {counted[order]:.1f}")
 
 
+# %% slideshow={"slide_type": "fragment"}
 def invent():
     window = [0, 0, 0]
     while len(window) == 3 or window[-1]:
@@ -174,6 +177,8 @@ def invent():
 
 
 print("invented names:", *[invent() for _ in range(12)])
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 _, longer, wider = (row["test"] for row in stored("names_window")["network"].values())
 occurs = Counter(map(tuple, inputs.tolist()))
 how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist()])
@@ -248,6 +253,7 @@ seen = {
     for n in (1, 2, 3, 4)
     for play_part in zip(*(play[i:] for i in range(n)), strict=False)
 }
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 directions = F.normalize(network.embedding.weight.detach(), dim=1)
 
@@ -313,7 +319,8 @@ widgets.neighbour_playground(continued, contexts)
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - "O [my] most gracious" occurs in the plays<!--[[? continued(gracious, 0).seen == "seen in training"]]-->, and both models expect *lord*<!--[[? first(gracious, 0) == ["lord", "lord"]]]-->, the 5-gram with a probability of 0.59<!--[[lord(gracious, 0)[0]:.2f]]-->, the network
-#   with 0.17<!--[[lord(gracious, 0)[1]:.2f]]-->. With the slider at 2, "our<!--[[neighbour("my", 2)]]-->" replaces "my", and these four words never occur together<!--[[? continued(gracious, 2).seen != "seen in training"]]-->. The 5-gram backs off to fewer
+#   with 0.17<!--[[lord(gracious, 0)[1]:.2f]]-->.
+# - With the slider at 2, "our<!--[[neighbour("my", 2)]]-->" replaces "my", and these four words never occur together<!--[[? continued(gracious, 2).seen != "seen in training"]]-->. The 5-gram backs off to fewer
 #   words, gives *lord* 0.05<!--[[lord(gracious, 2)[0]:.2f]]--> and prefers *mistress*<!--[[? first(gracious, 2)[0] == "mistress"]]-->. The network stays at 0.14<!--[[lord(gracious, 2)[1]:.2f]]-->.
 # - If "our" replaces "my" in "How fares [my] gracious", the 5-gram's probability of *lord* falls from 0.32<!--[[lord(fares, 0)[0]:.2f]]--> to 0.04<!--[[lord(fares, 2)[0]:.2f]]-->, and it now expects
 #   *lady*<!--[[? first(fares, 2) == ["lady", "lord"]]]-->. *Lord* is still the network's first choice, with 0.12<!--[[lord(fares, 2)[1]:.2f]]-->.
@@ -778,7 +785,7 @@ def number_pairs(numbers):
 shuffled = (torch.randperm(999, generator=torch.Generator().manual_seed(0)) + 1).tolist()
 source, target = number_pairs(shuffled[:799])
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 with torch.random.fork_rng():
     torch.manual_seed(0)
     translator = ConvSeq2Seq(len(NUMBER_WORDS), 13, 32, 2, 2, kernel_size=3)
@@ -793,6 +800,7 @@ with torch.random.fork_rng():
         optimizer.step()
 
 
+# %% slideshow={"slide_type": "fragment"}
 @torch.no_grad()
 def translate(numbers):
     source, _ = number_pairs(numbers)
@@ -808,6 +816,7 @@ def translate(numbers):
     return [w.partition("·")[0] for w in written]
 
 
+# %% slideshow={"slide_type": "fragment"}
 held_out = shuffled[799:]
 translated = translate(held_out)
 for n, digits in list(zip(held_out, translated, strict=True))[:4]:
@@ -913,8 +922,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last word. 3 layers of kernel 3 with dilations 1, 2, 4 see exactly the 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words from "cat" to the
-#   last; without dilations, even 4 layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
+# - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last word. With dilations that double from 1 to 4, three layers of kernel 3 see exactly the 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words from "cat" to the
+#   last.
+# - Without dilations, even four layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
 # - The drawing and the measurement agree for every setting.
 # - With attention, all words except the last have about equally strong gradients<!--[[? max(others) < 2.5 * min(others)]]-->, however distant. The gradient of the last word is
 #   a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times stronger; the vector of this word also reaches the top directly, past the attention.

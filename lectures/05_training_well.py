@@ -152,7 +152,8 @@ show.predict(
 # - The gradient of a single example often points *backwards*: a step that helps this example raises the loss on the whole text.
 # - The measured error lies on the line of $1/\sqrt{B}$. This law has nothing to do with networks; it only requires that the
 #   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle.
-# - As the network improves, the full gradient gets shorter, and the relative error grows. For these biases, the error of 64 examples is
+# - As the network improves, the full gradient gets shorter, and the relative error grows.
+# - For these biases, the error of 64 examples is
 #   0.6<!--[[noise[0]:.1f]]--> times the full gradient before training and 3.9<!--[[noise[1]:.1f]]--> times after 200 steps. (McCandlish et al. 2018 predict from this ratio
 #   how large a minibatch is worth using.)
 # </details>
@@ -206,7 +207,8 @@ compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With minibatches of 1,024 the loss ends 0.18<!--[[paired(large, small)[0]:.2f]]--> ± 0.03<!--[[paired(large, small)[1]:.2f]]--> nats higher than with 16<!--[[? paired(large, small)[0] > paired(large, small)[1]]]-->. The same examples make only a 64th of the steps.
+# - With minibatches of 1,024 the loss ends 0.18<!--[[paired(large, small)[0]:.2f]]--> ± 0.03<!--[[paired(large, small)[1]:.2f]]--> nats higher than with 16<!--[[? paired(large, small)[0] > paired(large, small)[1]]]-->.
+# - The same examples make only a 64th of the steps.
 # - With 128 it ends 0.018<!--[[paired(middle, small)[0]:.3f]]--> ± 0.016<!--[[paired(middle, small)[1]:.3f]]--> nats higher than with 16, and takes an eighth of the steps. The intervals in the picture overlap;
 #   compared *seed by seed*, the difference is just visible (section 7).
 # </details>
@@ -505,7 +507,8 @@ show.predict(
 # - With ReLU the signal keeps its size at He's gain, $\sqrt 2 \approx 1.41$<!--[[? 0.5 < left(2**0.5) < 1.5]]-->. At Glorot's gain, 1, it shrinks to a thousandth<!--[[? 3e-4 < left(1.0) < 3e-3]]--> over
 #   20 layers; at $1/\sqrt3 \approx 0.58$, PyTorch's default for `nn.Linear`, it shrinks to about $10^{-8}$<!--[[? 1e-9 < left(3**-0.5) < 1e-7]]-->.
 # - With tanh the signal cannot explode, but the gradient can (try a gain of 2.5)<!--[[? signal(2.5, "tanh", False)[1][0] > 10]]-->.
-# - Without an activation function a gain of 1 is right; with a gain of 1.1 the signal is 7<!--[[1.1**20:.0f]]--> times too large after 20 layers<!--[[? abs(left(1.1, "none") / 1.1**20 - 1) < 0.3]]-->.
+# - Without an activation function a gain of 1 is right.
+# - With a gain of 1.1 the signal is 7<!--[[1.1**20:.0f]]--> times too large after 20 layers<!--[[? abs(left(1.1, "none") / 1.1**20 - 1) < 0.3]]-->.
 # - If you tick `LayerNorm`, the gain no longer matters to the signal<!--[[? abs(left(0.3, norm=True) / left(2.0, norm=True) - 1) < 0.01]]-->. Section 5 explains why.
 # </details>
 
@@ -539,8 +542,9 @@ compared(short_runs | after, 2.5, 3.5, "Test loss of 20 layers by initialisation
 # - With weights of 0.01 no signal arrives at the top. The network learns only how frequent each character is, and 2,000<!--[[deep["longer"]["steps"]:,]]--> steps do not
 #   help: it ends at 3.379<!--[[mean_interval(longer["0.01"])[0]:.3f]]--> ± 0.003<!--[[mean_interval(longer["0.01"])[1]:.3f]]-->.
 # - With He's rule the same steps lead to a loss of 2.65<!--[[mean_interval(longer["He"])[0]:.2f]]--> ± 0.05<!--[[mean_interval(longer["He"])[1]:.2f]]--><!--[[? mean_interval(longer["0.01"])[0] - mean_interval(longer["He"])[0] > 0.5]]-->.
-# - After 300 steps the difference is small, and five seeds do not rank the other three initialisations. A short run would have
-#   taught that initial weights hardly matter.
+# - After 300 steps the difference is small, and five seeds do not rank the other three initialisations at these two rates. The larger
+#   rate was better for all three<!--[[? all(deep["by"]["no norm"][name]["best"] == "0.003" for name in ("PyTorch", "Glorot", "He"))]]-->, so a still larger one may separate them.
+# - A short run at a small rate would have taught that initial weights hardly matter.
 # </details>
 #
 # In this plain stack a signal of the right size is necessary. It is not sufficient: a network with one hidden layer is at 2.6<!--[[sum(seed[2] for seed in adams["0.003"]["curve"]["dev"]) / 5:.1f]]--> after

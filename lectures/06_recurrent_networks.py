@@ -338,7 +338,7 @@ print(f"mean over real letters: {right:.3f}   mean over all positions: {diluted:
 # > **Ask yourself.** There are 71<!--[[own_chars.vocab_size]]--> different characters. What is the loss before training? And what will the network write after 300
 # > updates: words, letters in a plausible order, or noise?
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 plays = [play.text for play in load("shakespeare").train if play.title in ("Hamlet", "King Lear")]
 own_chars = CharTokenizer.fit(plays)
 stream = StreamBatches(own_chars.encode("".join(plays)), 32, 32)
@@ -353,6 +353,7 @@ def written(model, letters_to_write=150):
     return own_chars.decode(tokens[0].tolist())
 
 
+# %% slideshow={"slide_type": "fragment"}
 before = written(rnn, 60)
 curve = widgets.TrainingCurve("loss in nats per character")
 display(curve)
@@ -448,7 +449,7 @@ print(f"autograd: {u_leaf.grad:.4f}")
 # The bracket adds up the effects of $h_t$ on its own prediction and on all later ones. The shapes check
 # the formula: a column $h_{t-1}^\top$ times a row $\delta_t$ is a matrix like $U$.
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 T, d_small = 5, 3
 draw = torch.Generator().manual_seed(0)
 U_matrix = torch.randn(d_small, d_small, generator=draw, requires_grad=True)
@@ -516,7 +517,9 @@ show.predict(
 #   shown below the chain. All of them are below 0.5, so the product shrinks.
 # - The distant pairs add most at a $u$ of about 0.8<!--[[min(range(-15, 31), key=lambda tenth: distant(tenth / 10)) / 10]]-->. A smaller $u$ shrinks the product; a larger one makes the states large, where
 #   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away<!--[[? abs(distant(2)) < 1e-3]]-->, although nothing was truncated.
-# - The whole sum is −1.98<!--[[every:.2f]]-->. Without the pairs that are 2 or more steps apart it is −1.55<!--[[near_ones:.2f]]-->, so a fifth<!--[[? 0.18 < 1 - near_ones / every < 0.22]]--> is lost. Without those that are
+# - The whole sum is −1.98<!--[[every:.2f]]-->.
+# - Without the pairs that are 2 or more steps apart it is −1.55<!--[[near_ones:.2f]]-->, so a fifth<!--[[? 0.18 < 1 - near_ones / every < 0.22]]--> is lost.
+# - Without those that are
 #   4 or more steps apart it is −1.94<!--[[near(0.5, 4):.2f]]-->.
 # </details>
 
@@ -578,8 +581,8 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For our RNN the error is 0.64<!--[[errors["our RNN"][0]:.2f]]--> with pieces of 1, 0.27<!--[[errors["our RNN"][2]:.2f]]--> with 5, and 0.11<!--[[errors["our RNN"][4]:.2f]]--> with 20.
-# - The trained LSTM, `char_lstm`, loses more: its error is 0.23<!--[[errors["char_lstm"][4]:.2f]]--> at 20 and 0.06<!--[[errors["char_lstm"][6]:.2f]]--> at 100.
+# - For our RNN the error is 0.64<!--[[errors["our RNN"][0]:.2f]]--> with pieces of a single character. With pieces of 20 it is 0.11<!--[[errors["our RNN"][4]:.2f]]-->.
+# - The trained LSTM, `char_lstm`, loses more: at 20 its error is 0.23<!--[[errors["char_lstm"][4]:.2f]]-->.
 # </details>
 #
 # The cost of truncation depends on the network. And these errors are for the mean loss over all predictions. What if one prediction
@@ -828,7 +831,7 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # - The question mark is easiest, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high
 #   only if most marks are found *and* most predicted marks are right.)
 # - The score of capitals gains almost nothing from the words that follow: it is 77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> without them and 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]--> with them.
-# - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]-->.
+# - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]--> (one network of each kind).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -918,7 +921,7 @@ show.curves(
 # Here we train the first head on first names from the census. Is a name listed for women or for men?
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def spelled(part):
     """Names as rows of letters, the last ten of each, with the padding in front; 1 for a woman's."""
     found = load("names", kind="first").splits[part]
@@ -927,6 +930,7 @@ def spelled(part):
     return tokens, torch.tensor([float(d.label == "female") for d in found])
 
 
+# %% slideshow={"slide_type": "fragment"}
 torch.manual_seed(0)
 reader = RecurrentLM(27, "gru", 16, 48)  # we use its states, and put our own head on the last one
 head = torch.nn.Linear(48, 1)

@@ -182,7 +182,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214<!--[[max(chain):.0f]]-->, at $t$ = 24<!--[[chain.index(max(chain))]]-->, and only then dies out.
-#   A text of 30 words never sees the end. Only a **non-normal matrix** can grow first, that is, a matrix without a full set of
+# - A text of 30 words never sees the end. Only a **non-normal matrix** can grow first, that is, a matrix without a full set of
 #   perpendicular eigenvectors ($U U^\top \ne U^\top U$). The chain has a single eigenvector.
 # - **Rotation**: at a radius of exactly 1, the norm of its powers is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->. All three lines coincide, because $\rho = s$.
 # - **Random**: this matrix is in between. Its $s$ is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
@@ -218,7 +218,7 @@ show.predict(
 # with u = 1.5 takes three of them.*
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 def rnn_jacobians(U, inputs):
     """∂h_t/∂h_{t-1} at every time of h_t = tanh(x_t + h_{t-1} U), (time, n, n)."""
     h, found = torch.zeros(len(U), dtype=U.dtype), []
@@ -232,9 +232,9 @@ n, T = 16, 40
 U = rescale(torch.randn(n, n, generator=draw), 1.0)
 x = torch.randn(T, n, generator=draw)
 
-cell = RNNCell(
-    n, n
-)  # the course's own cell with the same weights; autograd computes its Jacobians
+# %% slideshow={"slide_type": "fragment"}
+# the course's own cell with the same weights; autograd computes its Jacobians
+cell = RNNCell(n, n)
 cell.load_state_dict({**cell.state_dict(), "weight_hh": 1.5 * U.T, "weight_ih": torch.eye(n)})
 ours = torch.linalg.matrix_norm(rnn_jacobians(1.5 * U, x)[1:], ord=2)
 theirs = jacobian_norms(cell, x.unsqueeze(0)).steps[0]
@@ -260,7 +260,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With inputs of size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]--> after ten steps, although the spectral radius of $U$ is still 1.5. Large inputs drive units
+# - With inputs of size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]--> after ten steps, although the spectral radius of $U$ is still 1.5.
+# - Large inputs drive units
 #   towards $\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**.
 # - With inputs of size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
 #   flattens, and each flat unit shrinks the gradient.
@@ -724,7 +725,8 @@ show.predict(
 #
 # - The loss starts at 4.35<!--[[wild[0]:.2f]]-->, a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers in
 #   time, may differ on your machine. The gradient's norm jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
-# - Clipped at 0.3, the run at the same rate ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->. The best of the nine
+# - Clipped at 0.3, the run at the same rate ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
+# - The best of the nine
 #   runs has a rate of 1 and $n_{\max} = 1$<!--[[? min(end, key=end.get) == ("1", 1.0)]]-->, and ends at about 3.3<!--[[? abs(end["1", 1.0] - 3.3) < 0.04]]-->.
 # - What about a smaller rate? At 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.
 # - Watch how often clipping acts. At 0.3 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is descent with steps of nearly fixed length. No

@@ -157,7 +157,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $R$ = 0.905<!--[[by_ugrnn["R"]:.3f]]--> and $G$ = 0.378<!--[[by_ugrnn["G"]:.3f]]-->, so the new state is 0.189<!--[[by_ugrnn["kept"]:.3f]]--> + 0.563<!--[[by_ugrnn["written"]:.3f]]--> = 0.752<!--[[by_ugrnn["new"]:.3f]]-->, nearer to $R$. With $x = -1$ the gate is 0.971<!--[[ugrnn_step(-1.0, 0.5)["G"]:.3f]]-->, so
+# - $R$ = 0.905<!--[[by_ugrnn["R"]:.3f]]--> and $G$ = 0.378<!--[[by_ugrnn["G"]:.3f]]-->.
+# - So the new state is 0.189<!--[[by_ugrnn["kept"]:.3f]]--> + 0.563<!--[[by_ugrnn["written"]:.3f]]--> = 0.752<!--[[by_ugrnn["new"]:.3f]]-->, nearer to $R$.
+# - With $x = -1$ the gate is 0.971<!--[[ugrnn_step(-1.0, 0.5)["G"]:.3f]]-->, so
 #   that input says "keep".
 # - $B = -1$ in the gate means $+1$ inside the $\sigma$. If the input and the state are 0, the gate is $\sigma(1)$ = 0.73<!--[[sigmoid(1):.2f]]-->, rather
 #   open. Some slides write $-B$, as we do here; most programs write $+b$. Mind the sign.
@@ -247,7 +249,7 @@ show.predict(
 # > **Ask yourself.** With *one* unit and no bias $d^n$, do the two forms give different results? And with three units?
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 def reset_before(cell, x, h):
     """One step of Cho et al.'s form with the weights of one of our cells (its biases are 0)."""
     Wr, Wz, Wn = (W.T for W in cell.weight_ih.chunk(3))
@@ -257,6 +259,7 @@ def reset_before(cell, x, h):
     return z * h + (1 - z) * n
 
 
+# %% slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(0)
 for units in (1, 3):
     with torch.random.fork_rng(), torch.no_grad():
@@ -546,7 +549,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A memory fades slowly: 70<!--[[memory_left(10):.0f]]--> % are left after 10 characters, 38<!--[[memory_left(50):.0f]]--> % after 50. More than half<!--[[? (here["forget"] > 0.99).float().mean() > 0.5]]--> of all forget gates are above 0.99.
+# - A memory fades slowly: 70<!--[[memory_left(10):.0f]]--> % are left after 10 characters, 38<!--[[memory_left(50):.0f]]--> % after 50.
+# - More than half<!--[[? (here["forget"] > 0.99).float().mean() > 0.5]]--> of all forget gates are above 0.99.
 # - The network also writes nearly all the time: 84<!--[[100 * switched["input"][1]:.0f]]--> % of the input gates are above 0.9.
 # - Output gates behave differently: half<!--[[? 0.45 < switched["output"][0] < 0.55]]--> of them are closed, a third<!--[[? 0.3 < switched["output"][1] < 0.36]]--> are open.
 # - Karpathy, Johnson & Fei-Fei (2015, section 4.2) plotted such fractions for trained LSTMs and GRUs.
@@ -904,7 +908,7 @@ bits = [
 # everything before it agrees.*
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 def my_lstm_step(x, h, c):
     """Every value in one step, by the names of the boxes. Change this."""
     input_gate = sigmoid(1 * x + 0 * h)
@@ -912,16 +916,9 @@ def my_lstm_step(x, h, c):
     candidate = math.tanh(2 * x - 1 * h)
     output_gate = sigmoid(1 * x + 1 * h)
     new_c = forget_gate * c + input_gate * candidate
-    return {
-        "f": forget_gate,
-        "i": input_gate,
-        "g": candidate,
-        "o": output_gate,
-        "kept": forget_gate * c,
-        "written": input_gate * candidate,
-        "new c": new_c,
-        "new h": output_gate * math.tanh(new_c),
-    }
+    gates = {"f": forget_gate, "i": input_gate, "g": candidate, "o": output_gate}
+    sums = {"kept": forget_gate * c, "written": input_gate * candidate, "new c": new_c}
+    return gates | sums | {"new h": output_gate * math.tanh(new_c)}
 
 
 widgets.cell_player(

@@ -299,7 +299,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The search may not stop after step 2, because "without any" still has a probability of 0.27<!--[[best_open(2):.2f]]--> and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->. In step 3
+# - The search may not stop after step 2, because "without any" still has a probability of 0.27<!--[[best_open(2):.2f]]--> and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->.
+# - In step 3
 #   the best open text has 0.189<!--[[best_open(3):.3f]]-->, so nothing else can win.
 # - With $b = 2$ "penniless" was pruned at step 1, as the third of three. Nothing can bring it back later.
 # - With $b = 1$ beam search is greedy search; with a beam so wide that nothing is ever pruned it is exhaustive search.
@@ -343,7 +344,7 @@ for b in (1, 2, 3):
 # stop serves as `<eos>`. We search with $\alpha = 1.5$, to find long texts as well, and keep all finished ones.
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 def score(log_prob, length, alpha):
     return log_prob / length**alpha
 
@@ -351,15 +352,8 @@ def score(log_prob, length, alpha):
 llm, tokenizer = smollm2()
 stop = tokenizer.encode(".")[0]
 rain = "When the rain stopped, the children"
-_, tree = beam_search(
-    llm,
-    torch.tensor([tokenizer.encode(rain)]),
-    14,
-    eos=stop,
-    beam_size=6,
-    length_penalty=1.5,
-    trace=True,
-)
+begun = torch.tensor([tokenizer.encode(rain)])
+_, tree = beam_search(llm, begun, 14, eos=stop, beam_size=6, length_penalty=1.5, trace=True)
 ended = [node for node in tree.nodes if node.status == "finished" and node.token == stop]
 sentences = [tokenizer.decode(tree.path(node)).strip() for node in ended]
 
@@ -429,7 +423,8 @@ for part in measured["wide_beams"].values():
 # <details><summary><b>What to notice</b></summary>
 #
 # - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is usual, but not guaranteed. Beams above 64 find nothing more probable<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
-# - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4, and to 66.6<!--[[german["64"]["quality"]:.1f]]--> with 64. This
+# - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4.
+# - With a beam of 64 it is 66.6<!--[[german["64"]["quality"]:.1f]]-->. This
 #   is not an easy task for this model, and yet wide beams do no harm.
 # - For phonemes a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it.
 # - No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->.
@@ -525,7 +520,8 @@ for model, rows in measured["rows"].items():
 #
 # - The beam's tokens have a mean probability of 0.72<!--[[big["beam 4"]["probability"]:.2f]]-->, Shakespeare's of 0.03<!--[[big["Shakespeare"]["probability"]:.2f]]-->. Holtzman et al. offer an explanation: people do not say what
 #   their readers already know.
-# - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %. And the probability of the beam's tokens *climbs* along the
+# - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %.
+# - And the probability of the beam's tokens *climbs* along the
 #   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
 # - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under the small
 #   model, which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
@@ -928,7 +924,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for
-#   $\gamma$ drafted ones (Leviathan et al., equation 1). Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
+#   $\gamma$ drafted ones (Leviathan et al., equation 1).
+# - Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
 #   gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, and we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
 # - So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the small model's work.
 # - Letters per call are not letters per second. Here both models are small, and we save no time. Leviathan et al., whose target is much

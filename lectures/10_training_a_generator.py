@@ -216,7 +216,8 @@ for way in ("teacher forcing", "free running"):
 # <details><summary><b>What to notice</b></summary>
 #
 # - Teacher forcing ends at 1.96<!--[[mean(end["teacher forcing"]):.2f]]--> nats. Most of its names could be real, though "Macholee" and "Tiamabe" hardly are.
-# - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats, a table of letter frequencies by position at 2.55<!--[[by_position:.2f]]-->. The two agree to 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->. All five
+# - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats, a table of letter frequencies by position at 2.55<!--[[by_position:.2f]]-->. The two agree to 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->.
+# - All five
 #   seeds lie within 0.02 nats of their mean<!--[[? all(abs(nats - mean(end[way])) < 0.02 for way in ("teacher forcing", "free running") for nats in end[way])]]-->.
 # - Free running is also slower: about 15<!--[[ms["free running"]:.0f]]--> ms per update instead of 9<!--[[ms["teacher forcing"]:.0f]]-->. Each step waits for the letter sampled at the previous
 #   one; teacher forcing reads all positions in one call.
@@ -513,6 +514,7 @@ def read_own(is_true):
     return own[:-1]
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 schedules = {"linear": linear, "exponential": exponential, "inverse sigmoid": inverse_sigmoid}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -532,7 +534,8 @@ show.predict(
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The inverse sigmoid is highest, at 0.97<!--[[inverse_sigmoid(100, 400):.2f]]-->. The linear schedule is at 0.88<!--[[linear(100, 400):.2f]]-->, the exponential one at 0.84<!--[[exponential(100, 400):.2f]]-->. Only the linear one ever
+# - The inverse sigmoid is highest, at 0.97<!--[[inverse_sigmoid(100, 400):.2f]]-->. The linear schedule is at 0.88<!--[[linear(100, 400):.2f]]-->, the exponential one at 0.84<!--[[exponential(100, 400):.2f]]-->.
+# - Only the linear one ever
 #   reaches 0, at step 800<!--[[? exponential(800, 400) > inverse_sigmoid(800, 400) > linear(800, 400) == 0]]-->.
 # - One sampled word does not decide the next one, because the coin is tossed again for every word. (Bengio et al. also tried
 #   one coin per sentence, and found it much worse.)
@@ -598,9 +601,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - After scheduled sampling to 75 %, 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % of the triples are known instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %. If the network reads nearly only its own letters,
+# - After scheduled sampling to 75 %, 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % of the triples are known instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %.
+# - If the network reads nearly only its own letters,
 #   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % are. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
-# - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods. The
+# - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods.
+# - The
 #   percentages of wrong sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).
 # </details>
 #
@@ -807,7 +812,7 @@ def retrieved(play, name):
     return "{}: {}, {}.\n".format(*people[best])
 
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 def cost_of(answer, prompt):
     """Nats per token of an answer after a prompt."""
     read, said = llm_tokens.encode(prompt), llm_tokens.encode(" " + answer)
@@ -816,6 +821,7 @@ def cost_of(answer, prompt):
     return -ln_p[len(read) - 1 : -1].gather(1, torch.tensor(said)[:, None]).mean().item()
 
 
+# %% slideshow={"slide_type": "fragment"}
 llm, llm_tokens = smollm2()
 asked_about = people[7 :: len(people) // 8]
 unrelated = retrieved(*people[0][:2])  # a control: one document, for all questions
@@ -826,6 +832,8 @@ costs = [
     ]
     for play, name, who in asked_about
 ]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 alone, control, with_document = (mean(column) for column in zip(*costs, strict=True))
 chances = [  # P(the whole answer), with the retrieved document
     math.exp(-row[2] * len(llm_tokens.encode(" " + who)))

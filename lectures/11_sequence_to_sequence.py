@@ -148,7 +148,7 @@ HTML(
 # Here is a trained translator, small enough to open. Its two GRUs are 128 wide, and we trained it on numbers of up to twelve English
 # words. (`python -m lectures.recipes thought_vector` trains it again.)
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% slideshow={"slide_type": "fragment"}
 translator, (english_words, german_words), card = checkpoint("numbers_thought_vector")
 
 
@@ -161,6 +161,7 @@ def encode_by_hand(words):
     return h
 
 
+# %% slideshow={"slide_type": "fragment"}
 @torch.no_grad()
 def decode_by_hand(c, longest=40):
     """Greedy search: h = g(previous word, h), then the most probable word."""
@@ -174,8 +175,8 @@ def decode_by_hand(c, longest=40):
     return german_words.decode(written)
 
 
+# %% slideshow={"slide_type": "fragment"}
 c = encode_by_hand("twenty one")
-
 print("c begins", [round(number, 2) for number in c[0, :6].tolist()])
 print(decode_by_hand(c))
 
@@ -544,8 +545,10 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 # <details><summary><b>What to notice</b></summary>
 #
 # - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by 1.3<!--[[apart:.1f]]-->. Two random numbers are 8.9<!--[[usual:.1f]]--> apart on average.
-# - This small step is spread over 41<!--[[many]]--> of the 128 cells, but not every one of them is needed. A single cell, chosen on half of 400<!--[[len(endings)]]-->
-#   numbers, tells "… one" from "… two" in 86<!--[[100 * one_cell:.0f]]--> % of the other half. A linear classifier on all cells is right in 97<!--[[100 * all_cells:.0f]]--> %.
+# - This small step is spread over 41<!--[[many]]--> of the 128 cells, but not every one of them is needed.
+# - A single cell, chosen on half of 400<!--[[len(endings)]]-->
+#   numbers, tells "… one" from "… two" in 86<!--[[100 * one_cell:.0f]]--> % of the other half.
+# - A linear classifier on all cells is right in 97<!--[[100 * all_cells:.0f]]--> %.
 # - The vector of 72 is nearer to that of 72,000<!--[[? numbers[nearest[numbers.index(72_000)]] == 72]]-->. The map is not sorted by size.
 # - The two directions of the map show a fifth<!--[[? abs(scatter[:2].sum() / scatter.sum() - 0.2) < 0.03]]--> of the variance in all 128 dimensions. Points that are close on the map may be far apart.
 # </details>
@@ -583,7 +586,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Training turns recency upside down.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
+# **In this network, training turned recency upside down.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
 # word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
 # network; `python -m lectures.recipes one_vector`.)
 #
@@ -657,7 +660,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 11 words BLEU is above 97<!--[[? min(bleu[at] for at in ("3-5", "6-8", "9-11")) > 97]]-->. It is 85<!--[[bleu["12-14"]:.0f]]--> at 12 to 14 words, 59<!--[[bleu["15-17"]:.0f]]--> at 15 to 17, and falls with every length<!--[[? list(bleu.values()) == sorted(bleu.values(), reverse=True)]]-->.
+# - Up to 11 words BLEU is above 97<!--[[? min(bleu[at] for at in ("3-5", "6-8", "9-11")) > 97]]-->.
+# - It is 85<!--[[bleu["12-14"]:.0f]]--> at 12 to 14 words, 59<!--[[bleu["15-17"]:.0f]]--> at 15 to 17, and falls with every length<!--[[? list(bleu.values()) == sorted(bleu.values(), reverse=True)]]-->.
 # - Was the training only too short? With three times the steps BLEU is 91<!--[[longer["12-14"]:.0f]]--> at 12 to 14 words and 68<!--[[longer["15-17"]:.0f]]--> at 15 to 17 (one run). More
 #   training helps, but the curve falls as before.
 # - Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) also saw quality fall with length. Bahdanau et al. suspected the one vector.
@@ -763,7 +767,9 @@ show.predict(
 #   had expected better beginnings as well, and found better long sentences. They speak of a better use of memory, which is a name and not an explanation.
 #   We do not have an explanation either.
 # - Errors go up and down from position to position<!--[[? zigzag]]-->. Odd positions hold digits, even ones mostly "hundert" or "und".
-# - Beyond the trained lengths all four break down. At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right. Reversing even lowers BLEU there,
+# - Beyond the trained lengths all four break down.
+# - At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right.
+# - Reversing even lowers BLEU there,
 #   to 51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> from 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 #

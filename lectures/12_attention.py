@@ -371,7 +371,9 @@ widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 # <details><summary><b>What to notice</b></summary>
 #
 # - Adding 1 changes nothing, because $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
-# - At a factor of 3 the first state gets a weight of 0.78<!--[[torch.softmax(3 * torch.tensor(other_scores), -1)[0]:.2f]]-->, and at a factor of 8 it gets 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->: softmax becomes a choice of one state. At 0 all
+# - At a factor of 3 the first state gets a weight of 0.78<!--[[torch.softmax(3 * torch.tensor(other_scores), -1)[0]:.2f]]-->.
+# - At a factor of 8 it gets 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->: softmax becomes a choice of one state.
+# - At 0 all
 #   get 0.25, and the context is an average.
 # - Between these extremes softmax is a *soft* choice, with a derivative that gradients can use. A hard choice of
 #   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
@@ -563,14 +565,16 @@ show.predict(
 # - Up to 11 words both translators are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in (one_vector, with_attention) for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
 # - A little beyond, the two curves part. At 12 to 14 words one vector has a BLEU of 90<!--[[mean(one_vector["12-14"]):.0f]]--> and attention 100<!--[[mean(with_attention["12-14"]):.0f]]-->; at 15 to 17 words they have 68<!--[[mean(one_vector["15-17"]):.0f]]--> and
 #   90<!--[[mean(with_attention["15-17"]):.0f]]-->. The ranges of the five seeds do not overlap from 9 to 26 words<!--[[? all(min(with_attention[at]) > max(one_vector[at]) for at in lengths_of_numbers[2:-1])]]-->.
-# - Attention falls as well, to 71<!--[[mean(with_attention["18-20"]):.0f]]--> at 18 to 20 words. If it is trained on up to 20 words, it has 100<!--[[longer:.0f]]--> there (one run).
+# - Attention falls as well, to 71<!--[[mean(with_attention["18-20"]):.0f]]--> at 18 to 20 words.
+# - If it is trained on up to 20 words, it has 100<!--[[longer:.0f]]--> there (one run).
 # - The control has attention without a score: every weight is $1/n$, so the decoder reads the mean of *all* states at every step. At 15 to 17 words it
 #   has 69<!--[[evenly["15-17"]:.0f]]-->, about as much as one vector<!--[[? abs(evenly["15-17"] - mean(one_vector["15-17"])) < 3]]-->. (One run, 3,000 steps; `python -m lectures.recipes even_attention`.)
 # </details>
 #
-# **Attention helps most beyond the lengths of training. It is not enough that the decoder can read all states; it has to choose.**
-# (The two networks with five seeds also differ in size, encoder and output layer. The control differs from attention in the score,
-# the learning rate and the number of steps.)
+# **Attention helps most beyond the lengths of training. In our one run with even weights it was not enough that the decoder could read
+# all states; it had to choose.** (The two networks with five seeds also differ in size, encoder and output layer. The control does not:
+# its 203,933<!--[[even["parameters"]:,]]--> parameters lack only those of the score<!--[[? sizes_of["attention"] - even["parameters"] == 2 * 128**2 + 128]]-->. But it was trained at twice the learning rate
+# and for 500<!--[[even["training"]["steps"] - checkpoint("numbers_attention")[2]["training"]["steps"]]]--> steps more.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And where does a translator with attention look? (This one was trained on up to 20 words.) Move the slider. The left column has the words that the decoder writes, the right column the words
@@ -724,8 +728,8 @@ show.curves(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **On the same words, errors double with length for one vector and hardly grow with attention**. Errors rise from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
-# without attention and never exceed 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (One run each; every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
+# **On the same words, in one run of each, errors double with length for one vector and hardly grow with attention.** Errors rise from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
+# without attention and never exceed 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (Every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
 # as many parameters. `python -m lectures.recipes one_vector` counts.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -1235,20 +1239,18 @@ class Captioner(nn.Module):
     def __init__(self, d=64):
         super().__init__()
         self.see, self.place = nn.Linear(64, d), nn.Parameter(torch.randn(9, d) / 2)
-        self.score = AdditiveScore(d)
-        self.word = nn.Embedding(11, 16)  # word 10: the caption begins
+        self.score, self.word = AdditiveScore(d), nn.Embedding(11, 16)  # word 10 begins
         self.step, self.name = GRUCell(d + 16, d), nn.Linear(d, 10)
 
     def forward(self, scene, words):
         h = torch.tanh(self.see(scene) + self.place)  # (scene, place, d): the memory
         keys, s = self.score.project_source(h), torch.zeros(len(h), h.shape[-1])
-        said, looked = [], []
+        steps = []
         for last in (torch.full_like(words[:, 0], 10), words[:, 0]):  # the previous word
             c, alpha = attend(self.score(s, keys).unsqueeze(1), h)
             s = self.step(torch.cat([c.squeeze(1), self.word(last)], dim=-1), s)
-            said.append(self.name(s))
-            looked.append(alpha.squeeze(1))
-        return torch.stack(said, 1), torch.stack(looked, 1)
+            steps.append((self.name(s), alpha.squeeze(1)))
+        return tuple(torch.stack(each, 1) for each in zip(*steps, strict=True))
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
