@@ -68,35 +68,30 @@ def find_chromium() -> str:
 
 @contextmanager
 def running_chromium(*flags: str) -> Iterator[Any]:
-    """A Chromium, whose pages have a processor that is NLM_SLOWER times slower."""
-    chromium = find_chromium()
-    from playwright.sync_api import sync_playwright
+    """A Chromium, whose pages wait with the suite's patience and have a processor that is NLM_SLOWER times slower."""
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*CHROMIUM_FLAGS, *flags])
+        context_of = browser.new_context
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_FLAGS, *flags])
-        if SLOWER > 1:
-            _slow_down(browser)
+        def new_context(**options: Any) -> Any:
+            context = context_of(**options)
+            context.set_default_timeout(30_000 * PATIENCE)
+            page_of = context.new_page
+
+            def new_page() -> Any:
+                page = page_of()
+                if SLOWER > 1:
+                    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+                return page
+
+            context.new_page = new_page
+            return context
+
+        browser.new_context = new_context
+        browser.new_page = lambda **options: new_context(**options).new_page()
         yield browser
         browser.close()
-
-
-def _slow_down(browser: Any) -> None:
-    context_of = browser.new_context
-
-    def new_context(**options: Any) -> Any:
-        context = context_of(**options)
-        page_of = context.new_page
-
-        def new_page() -> Any:
-            page = page_of()
-            context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-            return page
-
-        context.new_page = new_page
-        return context
-
-    browser.new_context = new_context
-    browser.new_page = lambda **options: new_context(**options).new_page()
 
 
 def expect(what: Any) -> Any:

@@ -14,8 +14,6 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 MS = 5_000 * PATIENCE
 """How long a key may take to change a picture before it counts as a key that changes nothing."""
-WAIT = 30_000 * PATIENCE
-"""What everything else waits for at most: until a page is there, or its main thread has heard a key."""
 KEYS = {"radio": ["ArrowRight", "ArrowLeft"], "checkbox": ["Space"], "range": ["ArrowRight", "ArrowLeft"]}
 BACK = {"ArrowRight": "ArrowLeft", "ArrowLeft": "ArrowRight", "ArrowDown": "ArrowUp", "ArrowUp": "ArrowDown"}
 SETTLED = """() => new Promise(done => {
@@ -27,7 +25,6 @@ WEIGHT = 1_500_000
 
 def started() -> AbstractContextManager[Any]:
     """A Chromium that knows no other computer."""
-    pytest.importorskip("playwright.sync_api")
     return running_chromium("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1")
 
 
@@ -38,7 +35,6 @@ def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
 
     def visit(address: str | Path, width: int = 1366, height: int = 768, scheme: str = "light") -> Any:
         page = context.new_page()
-        page.set_default_timeout(WAIT)
         page.on("console", lambda said: heard.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: heard.append(str(error)))
         own = ("file:", "data:", "blob:", "http://127.0.0.1:")

@@ -9,7 +9,7 @@ from autograder.site import publish, tried
 from autograder.site.drawn import Gathered, Plan
 from autograder.site.sheet import LIVE
 from lectures.show import Canvas, live, predict, slider
-from tests.autograder.site.browsing import WAIT, uncovered, violations
+from tests.autograder.site.browsing import uncovered, violations
 from tests.autograder.site.conftest import ROOT
 from tests.lab import expect
 
@@ -146,7 +146,6 @@ def test_a_photograph_is_no_negative_in_the_dark(site: Path, opened: Any) -> Non
 def test_a_widget_says_that_it_loads_and_can_be_asked_again(site: Path, chromium: Any) -> None:
     context = chromium.new_context()
     page = context.new_page()
-    page.set_default_timeout(WAIT)
     waiting: list[Any] = []
     page.route("**/small/0.js", lambda route: waiting.append(route))
     with page.expect_request("**/small/0.js"):
