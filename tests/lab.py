@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,8 @@ from autograder.launcher.upkeep import chromium
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
 """Every wait is this many times as long; waiting longer costs nothing where all goes well."""
+SLOWER = float(os.environ.get("NLM_SLOWER", "1"))
+"""How many times slower a page computes: with 6, a test that reads a page before it has answered fails."""
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 """The metadata of a notebook that opens without asking for a kernel."""
 LOOK_MS = 100
@@ -61,6 +64,50 @@ def find_chromium() -> str:
     if os.environ.get("CI"):
         pytest.fail(advice)
     pytest.skip(advice)
+
+
+@contextmanager
+def running_chromium(*flags: str) -> Iterator[Any]:
+    """A Chromium, whose pages wait with the suite's patience and have a processor that is NLM_SLOWER times slower."""
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*CHROMIUM_FLAGS, *flags])
+        context_of = browser.new_context
+
+        def new_context(**options: Any) -> Any:
+            context = context_of(**options)
+            context.set_default_timeout(30_000 * PATIENCE)
+            page_of = context.new_page
+
+            def new_page() -> Any:
+                page = page_of()
+                if SLOWER > 1:
+                    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+                return page
+
+            context.new_page = new_page
+            return context
+
+        browser.new_context = new_context
+        browser.new_page = lambda **options: new_context(**options).new_page()
+        yield browser
+        browser.close()
+
+
+def expect(what: Any) -> Any:
+    """Playwright's `expect`, which waits until what it asserts is so."""
+    from playwright import sync_api
+
+    sync_api.expect.set_options(timeout=20_000 * PATIENCE)
+    return sync_api.expect(what)
+
+
+def at_rest(page: Any, finder: str, arg: Any = None) -> list[str]:
+    """What this function of the page still finds when the page has had the time to come to rest."""
+    with suppress(Exception):
+        page.wait_for_function(f"arg => !({finder})(arg).length", arg=arg, timeout=5_000 * PATIENCE)
+    found: list[str] = page.evaluate(finder, arg)
+    return found
 
 
 @contextmanager
@@ -210,13 +257,8 @@ class Desk:
 @contextmanager
 def running_desk(work: Path, private: Path) -> Iterator[Desk]:
     """JupyterLab over the folder `work`, and a Chromium."""
-    chromium = find_chromium()
-    from playwright.sync_api import sync_playwright
-
-    with running_lab(work, private) as (url, token), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
+    with running_chromium() as browser, running_lab(work, private) as (url, token):
         yield Desk(browser.new_context(), url, token, work)
-        browser.close()
 
 
 def save(page) -> None:
@@ -333,6 +375,7 @@ ASK_AGAIN = """async () => {
 UNANSWERED = """() => {
   // Mark the first question on the screen that has no answer; false if there is none.
   const seen = e => e.getClientRects().length > 0;
+  document.querySelector('[data-pressed]')?.removeAttribute('data-pressed');
   const button = [...document.querySelectorAll('.nlm-shown .nlm-show-me')].find(seen);
   button?.closest('.nlm-predict').setAttribute('data-pressed', 'yes');
   return Boolean(button);
@@ -345,7 +388,6 @@ OUT_OF_VIEW = """() => {
   // What is folded, in a row of a table for example, waits for whoever opens it.
   const revealed = [...box.lastElementChild.querySelectorAll('svg:not([aria-hidden]), img, pre')].find(
     one => !one.closest('details:not([open])'));
-  box.removeAttribute('data-pressed');
   const parts = { question: box.firstElementChild, answer: box.querySelector('.nlm-told'), picture: revealed };
   return Object.entries(parts).filter(([, part]) => part).filter(([, part]) => {
     const { top, bottom, height } = part.getBoundingClientRect();

@@ -58,6 +58,7 @@ class Live {
     this.host = box.querySelector('.widget-html-content');
     this.controls = this.told.controls.map((control, index) => this.control(control, index));
     this.moved = []; // the controls that are away from the start, the last moved last
+    this.back = new Set(); // those that have gone back there, and nobody has said so yet
     const panel = box.querySelector('.nlm-controls');
     for (const row of this.told.rows)
       panel.append(make('div', { class: 'row' }, ...row.map(i => this.controls[i].node).filter(Boolean)));
@@ -190,7 +191,7 @@ class Live {
     };
     let kept = [...this.moved], seen;
     while (!(seen = path(kept)) && kept.length) kept.shift();
-    const back = this.moved.filter(i => !kept.includes(i)).map(i => this.told.controls[i].label);
+    for (const i of this.moved) if (kept.includes(i)) this.back.delete(i); else this.back.add(i);
     this.moved = kept.filter(i => seen.found[i].at !== seen.found[i].begin);
     seen.found.forEach(({ options, at }, i) => {
       const { state, show } = this.controls[i];
@@ -199,7 +200,7 @@ class Live {
     this.host.innerHTML = pictures[seen.picture].map(piece => table[piece]).join('');
     fit(this.host);
     clearTimeout(this.later);
-    this.later = setTimeout(() => this.announce(back), 250); // a held key is not read out at every step
+    this.later = setTimeout(() => this.announce(), 250); // a held key is not read out at every step
   }
 
   // What the picture says of itself: its lines, then the description of each part.
@@ -208,7 +209,9 @@ class Live {
     return [lines, ...[...this.host.querySelectorAll('[aria-label]')].map(part => part.getAttribute('aria-label'))].filter(Boolean);
   }
 
-  announce(back) {
+  announce() {
+    const back = [...this.back].map(i => this.told.controls[i].label);
+    this.back.clear();
     const told = this.described(), changed = told.filter(line => !this.before.includes(line));
     this.before = told;
     const { state } = this.controls[this.last];
@@ -406,6 +409,7 @@ function score() {
 
 async function search(form) {
   const input = form.querySelector('input'), list = document.querySelector('#found'), says = document.querySelector('#count');
+  input.value = new URLSearchParams(location.search).get('q') || ''; // before a reader types
   const sections = await nlm.load('search-index');
   const look = () => {
     const typed = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -419,7 +423,6 @@ async function search(form) {
     list.replaceChildren(...scored.slice(0, 40).map(one => make('li', {}, make('a', { href: one.to }, `${one.page}: ${one.heading}`),
       make('div', {}, `… ${one.text.slice(Math.max(0, one.first - 80), Math.max(0, one.first - 80) + 220)} …`))));
   };
-  input.value = new URLSearchParams(location.search).get('q') || '';
   form.addEventListener('submit', event => { event.preventDefault(); look(); });
   input.addEventListener('input', look);
   look();

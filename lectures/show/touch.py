@@ -43,10 +43,15 @@ const move = e => {{
   const u = long * (x - cx) / far, v = long * (y - cy) / far;
   set('w1', u); set('w2', v); set('b', -(u * cx + v * cy));
 }};
+const end = e => {{
+  if (last) {{ last = 0; move(e); }}
+  window.removeEventListener('pointermove', move);
+}};
 window.addEventListener('pointermove', move);
-window.addEventListener('pointerup', () => window.removeEventListener('pointermove', move), {{ once: true }});
+window.addEventListener('pointerup', end, {{ once: true }});
 """
-"""data-drag="line" moves the line and keeps its direction: it sets b. data-drag="arrow" turns it about its middle."""
+"""data-drag="line" moves the line and keeps its direction: it sets b. data-drag="arrow" turns it about its middle. Of
+moves that come faster than a picture only some are drawn, but always the last one."""
 
 
 def pressable() -> str:

@@ -13,7 +13,7 @@ from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import copy
 from tests.autograder.pages import dangers, unfit
 from tests.autograder.synthetic import fill
-from tests.lab import CHROMIUM_FLAGS, find_chromium
+from tests.lab import running_chromium
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -88,12 +88,9 @@ def test_the_overview_names_copies_and_attempts(graded):
 
 @pytest.mark.browser
 def test_in_a_real_browser_nothing_is_fetched_or_run_and_nothing_scrolls_sideways(graded):
-    from playwright.sync_api import sync_playwright
-
     _, pages, overview = graded
     happened: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS)
+    with running_chromium() as browser:
         for width, height in ((390, 844), (1366, 768)):
             page = browser.new_page(viewport={"width": width, "height": height})
             page.on("dialog", lambda dialog: (happened.append(dialog.message), dialog.dismiss()))
@@ -104,5 +101,4 @@ def test_in_a_real_browser_nothing_is_fetched_or_run_and_nothing_scrolls_sideway
                 page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, path
                 assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") >= 16
-        browser.close()
     assert [one for one in happened if not one.startswith(("file:", "data:image/"))] == []

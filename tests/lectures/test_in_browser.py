@@ -26,6 +26,7 @@ from tests.lab import (
     TOO_WIDE,
     UNANSWERED,
     Desk,
+    at_rest,
     run_all_cells,
     save,
 )
@@ -213,7 +214,7 @@ def _present(page, folder: Path) -> list[str]:
             page.locator("[data-pressed] .nlm-told").wait_for(state="attached", timeout=20_000 * PATIENCE)
             page.wait_for_timeout(400)  # the screen is cut anew when it has come to rest
             page.evaluate(SETTLED)
-            faults += [f"slide {where}: {what}" for what in page.evaluate(OUT_OF_VIEW)]
+            faults += [f"slide {where}: {what}" for what in at_rest(page, OUT_OF_VIEW)]
     if not tried:
         faults.append("no widget is on a slide")
     page.keyboard.press("Escape")

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import KERNEL, LETTERS, NARROW, PATIENCE, Desk, run_all_cells
+from tests.lab import KERNEL, LETTERS, NARROW, PATIENCE, Desk, at_rest, run_all_cells
 
 LAPTOP, ZOOMED = {"width": 1366, "height": 768}, {"width": 911, "height": 512}
 """At 100 % and at 150 %, where JupyterLab's list of files takes a third."""
@@ -52,7 +52,7 @@ def test_nothing_is_cut_or_too_small_to_read(desk: Desk) -> None:
         own_boxes = drawing.locator("xpath=ancestor::*[contains(@class, 'widget-html-content')]")
         for box in (*map(text.locator, ("table", "mjx-container[display]", "p:has(img)")), own_boxes.last):
             page.wait_for_function(SCROLLS, arg=box.element_handle(), timeout=30_000 * PATIENCE)  # in its own box
-        assert page.evaluate(NARROW) == []
-        assert page.evaluate(LETTERS) == []
+        assert at_rest(page, NARROW) == []
+        assert at_rest(page, LETTERS) == []
         end, begin = (drawing.nth(i).evaluate(f"e => e.getBoundingClientRect().{side}") for i, side in ENDS)
         assert begin > end, "two that are too wide together: one below the other"

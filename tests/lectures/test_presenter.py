@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from autograder.launcher import text
-from tests.lab import CRAMPED, KERNEL, PATIENCE, TOO_WIDE, Desk
+from tests.lab import CRAMPED, KERNEL, PATIENCE, TOO_WIDE, Desk, at_rest, expect
 from tests.lectures.conftest import ROOT
 
 EXTENSION = ROOT / "autograder" / "present" / "labextensions" / "nlm-slides"
@@ -143,9 +143,6 @@ def a_question() -> nbformat.NotebookNode:
 @pytest.mark.slow
 @pytest.mark.alone
 def test_a_clicker_asks_and_answers(desk: Desk) -> None:
-    from playwright.sync_api import expect
-
-    expect.set_options(timeout=10_000 * PATIENCE)
     nbformat.write(a_question(), desk.work / "00_asked.ipynb")
     with desk.notebook("00_asked.ipynb", {"width": 1920, "height": 1080}) as page:
         page.evaluate("() => jupyterapp.shell.expandLeft()")
@@ -157,6 +154,7 @@ def test_a_clicker_asks_and_answers(desk: Desk) -> None:
         expect(question).to_be_visible(timeout=30_000 * PATIENCE)  # what a kernel of yesterday has run runs again
         expect(page.get_by_text("from yesterday")).to_have_count(0)
         expect(page.locator(".nlm-shown summary")).to_be_in_viewport()
+        expect(question.get_by_text("show me")).to_be_visible()
         page.keyboard.press("PageDown")
         for part in (
             question.get_by_text("How tall?"),
@@ -166,11 +164,14 @@ def test_a_clicker_asks_and_answers(desk: Desk) -> None:
             expect(part).to_be_in_viewport(ratio=1)
         expect(question.get_by_text("show me")).to_be_hidden()
         assert "0 of" not in question.inner_text(), "nobody has guessed"
-        assert page.evaluate(CRAMPED) == []
-        heading = page.locator(".nlm-shown h2")
+        assert at_rest(page, CRAMPED) == []
+        heading, place = page.locator(".nlm-shown h2"), page.locator("#nlm-place")
         for _ in range(3):  # what else it reveals, and what was folded
-            if not heading.count():
-                page.keyboard.press("PageDown")
+            if heading.is_visible():
+                break
+            part = place.get_attribute("data-part")
+            page.keyboard.press("PageDown")
+            expect(place).not_to_have_attribute("data-part", part)
         expect(heading).to_be_visible()
         page.keyboard.press("Shift+Enter")
         expect(page.get_by_text("ValueError: this is wrong")).to_be_in_viewport(timeout=30_000 * PATIENCE)
@@ -182,9 +183,6 @@ def test_a_clicker_asks_and_answers(desk: Desk) -> None:
 @pytest.mark.slow
 @pytest.mark.alone
 def test_a_lecture_is_presented(desk: Desk) -> None:
-    from playwright.sync_api import expect
-
-    expect.set_options(timeout=10_000 * PATIENCE)
     nbformat.write(a_lecture(), desk.work / "00_presented.ipynb")
     page = desk.context.new_page()
     page.set_viewport_size({"width": 1920, "height": 1080})
@@ -195,8 +193,8 @@ def test_a_lecture_is_presented(desk: Desk) -> None:
     prose = page.locator(".jp-RenderedMarkdown")
 
     def look() -> None:
-        assert page.evaluate(CRAMPED) == []
-        assert page.evaluate(TOO_WIDE) == []
+        assert at_rest(page, CRAMPED) == []
+        assert at_rest(page, TOO_WIDE) == []
 
     expect(place).to_have_text("1 / 4", timeout=60_000 * PATIENCE)
     expect(page.locator("#jp-menu-panel")).to_be_hidden()
@@ -244,7 +242,9 @@ def test_a_lecture_is_presented(desk: Desk) -> None:
     for _ in range(12):
         if place.inner_text() == "4 / 4":
             break
+        part = place.get_attribute("data-part")
         page.keyboard.press("PageDown")
+        expect(place).not_to_have_attribute("data-part", part)
         read |= set(re.findall(r"Paragraph \d+", " ".join(page.locator(".nlm-shown").all_inner_texts())))
         look()
         if place.get_attribute("data-part") == "5.2":
@@ -257,7 +257,7 @@ def test_a_lecture_is_presented(desk: Desk) -> None:
     expect(page.locator(".nlm-running")).to_have_count(0)
     expect(place).to_have_attribute("data-running", "0")
     expect(page.locator(".nlm-shown .nlm-live svg")).to_have_count(2)
-    assert place.get_attribute("data-whole") == "true"
+    expect(place).to_have_attribute("data-whole", "true")
 
     page.keyboard.press("o")
     cards = page.get_by_role("option")

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import KERNEL, PATIENCE, Desk
+from tests.lab import KERNEL, PATIENCE, Desk, expect
 
 LIST = """\
 # Lectures
@@ -47,13 +47,9 @@ def test_the_start_page_leads_back_to_where_the_reader_was(desk: Desk) -> None:
         page.goto(desk.address("lab/tree/lectures/81_first.ipynb", "welcome&"))
         start = page.get_by_role("tabpanel", name="Start")
         start.get_by_role("link", name="Start with").wait_for(timeout=60_000 * PATIENCE)
-        assert start.get_by_role("heading", level=2).all_inner_texts() == [
-            "Part one: words",
-            "Part two: more",
-            "Assignments",
-        ]
+        expect(start.get_by_role("heading", level=2)).to_have_text(["Part one: words", "Part two: more", "Assignments"])
         start.get_by_text("Counting. 50 minutes in class.").wait_for(timeout=20_000 * PATIENCE)
-        assert start.get_by_role("cell", name="3½ hours").is_visible()
+        expect(start.get_by_role("cell", name="3½ hours")).to_be_visible()
 
         start.get_by_role("link", name="2. Second").click()
         page.wait_for_function(

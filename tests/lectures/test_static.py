@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from lectures.show import live, predict, slider
-from tests.lab import KERNEL, PATIENCE, Desk
+from tests.lab import KERNEL, PATIENCE, Desk, expect
 from tests.notebook_runner import LIVE
 
 FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
@@ -35,13 +35,13 @@ def test_a_reopened_notebook_shows_what_is_stored(desk: Desk) -> None:
     with desk.notebook("00_reopened.ipynb", {"width": 1366, "height": 768}) as page:
         page.wait_for_function(TRUSTED, timeout=30_000 * PATIENCE)
         page.locator(".nlm-static", has_text="3 words").wait_for(timeout=30_000 * PATIENCE)
-        assert page.locator(".nlm-static details[open]").count() == 0
+        expect(page.locator(".nlm-static details[open]")).to_have_count(0)
         page.locator(".nlm-static mjx-container").wait_for(timeout=30_000 * PATIENCE)
         page.locator(".nlm-static summary").click()
-        assert page.get_by_text("The answer:").is_visible()
+        expect(page.get_by_text("The answer:")).to_be_visible()
         assert "Error displaying widget" not in page.inner_text("body")
         asleep = {"path": "00_asleep.ipynb", "kernelPreference": {"shouldStart": False}}  # without a kernel
         shutil.copy(desk.work / "00_reopened.ipynb", desk.work / asleep["path"])
         page.evaluate("async file => { await jupyterapp.commands.execute('docmanager:open', file); }", asleep)
         page.wait_for_function(TRUSTED, timeout=30_000 * PATIENCE)
-        assert page.locator(f"{FRONT} .jp-KernelName").inner_text() == "No Kernel"
+        expect(page.locator(f"{FRONT} .jp-KernelName")).to_have_text("No Kernel")

@@ -29,7 +29,7 @@ from autograder.preflight.read import read_notebook
 from tests.autograder.courses import CONFIG
 from tests.autograder.pages import Page, dangers
 from tests.autograder.small_course import small_course
-from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium, running_lab
+from tests.lab import PATIENCE, running_chromium, running_lab
 
 PAYLOADS = Path(__file__).with_name("payloads.txt")
 
@@ -189,13 +189,8 @@ def looking(browser: Any, home: str, without_policies: bool) -> Iterator[tuple[A
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    chromium = find_chromium()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
+    with running_chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.mark.browser

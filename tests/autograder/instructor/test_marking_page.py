@@ -19,7 +19,7 @@ from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
 from tests.autograder.grading import fake
 from tests.autograder.instructor.visitor import Visitor, running
 from tests.autograder.pages import dangers, unfit
-from tests.lab import CHROMIUM_FLAGS, find_chromium
+from tests.lab import expect, running_chromium
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 HOSTILE = "My reason: $\\alpha^2$ <script>alert(1)</script><img src=x onerror=alert(2)> [me](javascript:alert(3))"
@@ -264,12 +264,9 @@ def test_a_gradebook_that_somebody_keeps_locked_is_said_in_words(visitor, course
 
 @pytest.mark.browser
 def test_one_pass_by_keyboard_alone(course):
-    from playwright.sync_api import expect, sync_playwright
-
     asked: list[str] = []
     wrong: list[str] = []
-    with running(course, "plain") as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS)
+    with running(course, "plain") as address, running_chromium() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: wrong.append(message.text))
@@ -304,6 +301,5 @@ def test_one_pass_by_keyboard_alone(course):
         expect(page.locator("#said")).to_contain_text("Not saved")
         page.keyboard.press("ArrowLeft")
         page.wait_for_url(first)
-        browser.close()
     assert wrong == []
     assert {url.split("/")[2] for url in asked} == {address.split("/")[2]}

@@ -15,7 +15,7 @@ import pytest
 
 from autograder.launcher import environment, exercises, lab, notebooks
 from autograder.launcher.environment import Environment
-from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
+from tests.lab import PATIENCE, expect, running_chromium
 
 ROOT = Path(__file__).resolve().parents[3]
 NBGRADER = re.compile("Validate|Nbgrader|Create Assignment|Assignment List")
@@ -210,12 +210,8 @@ def test_saving_in_the_lab_writes_the_text_and_nothing_but_the_change(server: tu
 def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
     server: tuple[str, str, Path], artefacts: Path
 ) -> None:
-    chromium = find_chromium()
-    from playwright.sync_api import expect, sync_playwright
-
     base, token, _ = server
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
+    with running_chromium() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         page.goto(f"{base}/lab?reset&token={token}")
         listing = page.locator(".jp-DirListing-content")
@@ -238,4 +234,3 @@ def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
         expect(page.locator("#jp-main-dock-panel .lm-TabBar-tab[title*='work/one/one.ipynb']")).to_have_count(1)
         expect(page.locator(".jp-KernelName")).to_have_count(2, timeout=60_000 * PATIENCE)
         expect(page.locator("[data-status=idle]")).to_have_count(2, timeout=60_000 * PATIENCE)
-        browser.close()

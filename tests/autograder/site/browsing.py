@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
+from tests.lab import PATIENCE, running_chromium
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 MS = 5_000 * PATIENCE
+"""How long a key may take to change a picture before it counts as a key that changes nothing."""
 KEYS = {"radio": ["ArrowRight", "ArrowLeft"], "checkbox": ["Space"], "range": ["ArrowRight", "ArrowLeft"]}
 BACK = {"ArrowRight": "ArrowLeft", "ArrowLeft": "ArrowRight", "ArrowDown": "ArrowUp", "ArrowUp": "ArrowDown"}
 SETTLED = """() => new Promise(done => {
@@ -22,15 +23,9 @@ WEIGHT = 1_500_000
 """Bytes that a page may have before a widget is touched, with all that it shows."""
 
 
-@contextmanager
-def started() -> Iterator[Any]:
+def started() -> AbstractContextManager[Any]:
     """A Chromium that knows no other computer."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as one:
-        flags = [*CHROMIUM_FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
-        browser = one.chromium.launch(executable_path=find_chromium(), args=flags)
-        yield browser
-        browser.close()
+    return running_chromium("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1")
 
 
 @contextmanager
@@ -40,7 +35,6 @@ def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
 
     def visit(address: str | Path, width: int = 1366, height: int = 768, scheme: str = "light") -> Any:
         page = context.new_page()
-        page.set_default_timeout(MS)
         page.on("console", lambda said: heard.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: heard.append(str(error)))
         own = ("file:", "data:", "blob:", "http://127.0.0.1:")
@@ -83,10 +77,18 @@ def uncover(page: Any) -> None:
     page.evaluate("() => { for (let one; (one = document.querySelector('.veil button')); ) one.click(); }")
 
 
+UNFOLD = """async () => {
+  const all = [...document.querySelectorAll('details')], closed = all.filter(part => !part.open);
+  const told = closed.map(part => new Promise(done => part.addEventListener('toggle', done, { once: true })));
+  all.forEach(part => { part.hidden = false; part.open = true; });
+  await Promise.all(told); // a table may be made when its place is opened
+}"""
+
+
 def unfold(page: Any) -> None:
     """Open all that is folded or covered, the answers to predictions too."""
     uncover(page)
-    page.evaluate("document.querySelectorAll('details').forEach(part => { part.hidden = false; part.open = true; })")
+    page.evaluate(UNFOLD)
 
 
 def violations(page: Any) -> list[str]:
@@ -139,6 +141,7 @@ def across(page: Any, widths: tuple[int, ...] = (390, 320)) -> list[str]:
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 640})
+        page.wait_for_function("width => innerWidth === width", arg=width)
         wide = page.evaluate(SETTLED)
         if wide > width:
             found.append(f"{wide} px at {width}")

@@ -9,6 +9,7 @@ import pytest
 from autograder.site import publish, reference
 from tests.autograder.site.browsing import WEIGHT, assert_for_everyone, weight
 from tests.autograder.site.conftest import BUILT, ROOT
+from tests.lab import expect
 
 
 @pytest.mark.everything
@@ -26,3 +27,16 @@ def test_lists_and_assignments_are_for_everyone(unexecuted: Path, opened: Any) -
             page.locator("#found a").first.wait_for()
         assert_for_everyone(page)
         page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_what_is_typed_while_the_index_is_loaded_is_looked_for(unexecuted: Path, opened: Any) -> None:
+    page = opened(unexecuted / "search.html")
+    waiting: list[Any] = []
+    page.route("**/search-index.js", waiting.append)
+    with page.expect_request("**/search-index.js"):
+        page.reload(wait_until="domcontentloaded")
+    page.get_by_label("Words").fill("softmax")
+    waiting.pop().continue_()
+    expect(page.locator("#found a").first).to_be_visible()

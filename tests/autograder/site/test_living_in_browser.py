@@ -14,7 +14,7 @@ from lectures import widgets
 from lectures.trained import checkpoint
 from tests.autograder.site.browsing import across, contrast, unfold, violations
 from tests.autograder.site.conftest import ROOT
-from tests.lab import PATIENCE
+from tests.lab import PATIENCE, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -65,19 +65,20 @@ def test_by_keyboard_alone_a_part_is_off_and_on_again(page: Any, model: widgets.
     (top, word, p), every = model.first["next"][0], model.stored()[0]["every"]
     says(page, f"Next comes “{word.strip() or '␣'}”, {p:.3f}")
     cell = page.locator(".board [tabindex='0']")
-    assert cell.get_attribute("data-part") == "2.3"
-    assert "looks at" in cell.get_attribute("aria-label")
+    expect(cell).to_have_attribute("data-part", "2.3")
+    expect(cell).to_have_attribute("aria-label", re.compile("looks at"))
     cell.focus()
     page.keyboard.press("Enter")
     now = next(q for i, q in every["2.3"] if i == top)
     says(page, f"Without head 2.3: “{word.strip() or '␣'}” from {p:.3f} to {now:.3f}")
-    assert "off" in page.evaluate("document.activeElement.getAttribute('aria-label')")
+    expect(cell).to_be_focused()
+    expect(cell).to_have_attribute("aria-label", re.compile("^Layer 2, head 3, off"))
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowLeft")
-    assert page.evaluate("document.activeElement.dataset.part") == "3.2"
+    expect(page.locator(".board [data-part='3.2']")).to_be_focused()
     page.keyboard.press("l")
     says(page, "Without layer 3")
-    assert page.locator(".wefts path.off").count() > 0
+    expect(page.locator(".wefts path.off").first).to_be_attached()
     page.keyboard.press("Escape")
     says(page, "Everything is on")
     page.keyboard.press("End")
@@ -94,8 +95,8 @@ def test_its_table_and_the_trial_of_each_part_say_the_same(page: Any, model: wid
     says(page, f"Each alone: {moved} of {sheet['layers']} layers")
     page.locator(".nlm-living summary").press("Enter")
     rows = page.locator(".nlm-living details table").last.locator("tbody tr")
-    assert rows.count() == sheet["layers"]
-    assert rows.last.locator("td").last.inner_text() == f"{alone['0']:.3f}"
+    expect(rows).to_have_count(sheet["layers"])
+    expect(rows.last.locator("td").last).to_have_text(f"{alone['0']:.3f}")
     assert not violations(page)
     assert not contrast(page)
 
@@ -103,7 +104,7 @@ def test_its_table_and_the_trial_of_each_part_say_the_same(page: Any, model: wid
 def test_another_sentence_has_its_own_threads(page: Any, model: widgets.Living) -> None:
     page.get_by_label("Sentence").select_option("my lord")
     says(page, f"{model.stored()[1]['next'][0][2]:.3f}")
-    assert page.locator(".nlm-living .token").count() == len("my lord")
+    expect(page.locator(".nlm-living .token")).to_have_count(len("my lord"))
 
 
 def test_on_a_phone_a_layer_has_buttons_for_a_finger(site: Path, opened: Any) -> None:
@@ -113,8 +114,9 @@ def test_on_a_phone_a_layer_has_buttons_for_a_finger(site: Path, opened: Any) ->
     assert min(box["height"] for box in boxes) >= 44
     page.locator(".strip [data-part='2.1']").click()
     says(page, "Without head 2.1")
-    assert page.locator(".strip [data-part='2.1']").get_attribute("aria-pressed") == "true"
+    expect(page.locator(".strip [data-part='2.1']")).to_have_attribute("aria-pressed", "true")
     unfold(page)
+    assert not violations(page)
     assert not across(page)
 
 

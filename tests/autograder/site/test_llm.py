@@ -14,8 +14,8 @@ import torch
 
 from autograder.launcher.say import SetupError
 from autograder.site import llm, publish
-from tests.autograder.site.browsing import contrast, unfold, violations
-from tests.lab import PATIENCE, ROOT
+from tests.autograder.site.browsing import across, contrast, unfold, violations
+from tests.lab import PATIENCE, ROOT, expect
 
 in_browser = [
     pytest.mark.everything,
@@ -91,8 +91,9 @@ def says(page: Any, pattern: str) -> str:
 
 def load(page: Any) -> None:
     page.get_by_role("button", name="Load the model").press("Enter")
-    says(page, "^Most probable next|could not be loaded")
-    assert page.get_by_role("heading", name="The next token").is_visible(), page.locator("#llm-state").inner_text()
+    told = says(page, "^Most probable next|could not be loaded")
+    assert told.startswith("Most probable next"), told
+    expect(page.get_by_role("heading", name="The next token")).to_be_visible()
 
 
 def listed(page: Any) -> dict[str, float]:
@@ -121,16 +122,14 @@ class TestInBrowser:
 
         page.locator("#llm-next button").first.press("Enter")
         assert says(page, "^Appended ␣Paris").startswith("Appended ␣Paris. Most probable next: .")
-        assert page.locator("#llm-text").inner_text() == "The capital of France is Paris"
-        assert page.evaluate("() => document.activeElement.closest('#llm-next') !== null")
+        expect(page.locator("#llm-text")).to_have_text("The capital of France is Paris")
+        expect(page.locator("#llm-next :focus")).to_have_count(1)
         agree(listed(page), course.top("The capital of France is Paris"))
 
         unfold(page)
         assert not violations(page)
         assert not contrast(page)
-        for width in (390, 320):
-            page.set_viewport_size({"width": width, "height": 844})
-            assert page.evaluate("() => document.documentElement.scrollWidth") == width
+        assert not across(page)
 
         page.get_by_label("What the model continues").fill(PRINTER)
         page.get_by_label("tokens to write").fill("8")

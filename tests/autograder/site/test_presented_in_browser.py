@@ -11,7 +11,7 @@ from autograder.launcher import text
 from autograder.site import presented
 from tests.autograder.site import test_site_in_browser as shared
 from tests.autograder.site.browsing import press, violations
-from tests.lab import ROOT
+from tests.lab import ROOT, at_rest, expect
 
 pytestmark = shared.pytestmark
 site = shared.site
@@ -76,8 +76,7 @@ def test_everything_is_shown_and_every_step_fits(site: Path, opened: Any, width:
     steps: list[str] = []
     while part(page) not in steps:
         steps.append(part(page))
-        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        assert page.evaluate(CRAMPED, 28 * min(width / 1920, height / 1080) - 0.1) == [], steps[-1]
+        assert at_rest(page, CRAMPED, 28 * min(width / 1920, height / 1080) - 0.1) == [], steps[-1]
         page.evaluate(SHOWN)
         page.keyboard.press("ArrowRight")  # Page Down would answer the questions, too
     assert len(steps) > 60
@@ -107,26 +106,25 @@ def test_fragments_come_one_by_one_and_a_reload_stays(site: Path, opened: Any) -
     shown = page.locator("main > .nlm-shown")
     before = shown.count()
     page.keyboard.press("PageDown")
+    expect(shown).not_to_have_count(before)
     assert shown.count() > before  # one part at a time, with what belongs to it
-    assert re.search(r"\?present#slide-3\.\d$", page.url)
+    expect(page).to_have_url(re.compile(r"\?present#slide-3\.\d$"))
     says = page.locator("body > [role=status]")
-    assert says.inner_text() == f"Slide 3 of {last_slide(page)}, part 2. 1. One vector is not enough"
+    expect(says).to_have_text(f"Slide 3 of {last_slide(page)}, part 2. 1. One vector is not enough")
     at = part(page)
     page.reload()
-    page.locator("#nlm-place[data-part]").wait_for()
-    assert part(page) == at
+    expect(page.locator("#nlm-place")).to_have_attribute("data-part", at)
     page.keyboard.press("PageUp")
-    assert shown.count() == before
+    expect(shown).to_have_count(before)
 
 
 def test_widgets_and_predictions_answer_on_their_slides(site: Path, opened: Any) -> None:
     page = present(opened, site / shared.LECTURE, width=1920, height=1080)
     box = go_to(page, ".nlm-predict")
-    assert not box.locator("img").is_visible()
+    expect(box.locator("img")).to_be_hidden()
     page.keyboard.press("PageDown")  # as from a clicker
     page.locator(".nlm-shown .nlm-predict details").get_by_text("The answer:").wait_for()
-    page.wait_for_timeout(400)  # the answer makes the step longer than the screen
-    assert page.evaluate(CRAMPED, 27.9) == []
+    assert at_rest(page, CRAMPED, 27.9) == []  # the answer makes the step longer than the screen
     live = go_to(page, ".nlm-live")
     at = part(page)
     live = live.element_handle()
@@ -135,7 +133,7 @@ def test_widgets_and_predictions_answer_on_their_slides(site: Path, opened: Any)
     assert control.evaluate("node => node.contains(document.activeElement)"), "a picture that changes takes no focus"
     assert part(page) == at
     page.keyboard.press("PageDown")
-    assert part(page) != at
+    expect(page.locator("#nlm-place")).not_to_have_attribute("data-part", at)
 
 
 def test_d_opens_answers_c_shows_code_and_o_all_screens(site: Path, opened: Any) -> None:
@@ -145,18 +143,18 @@ def test_d_opens_answers_c_shows_code_and_o_all_screens(site: Path, opened: Any)
         page.keyboard.press("ArrowRight")
         go_to(page, "details:not(.fold):not(.nlm-predict details)")
     page.keyboard.press("d")
-    assert page.locator(".nlm-shown details[open]").count() > 0
+    expect(page.locator(".nlm-shown details[open]")).not_to_have_count(0)
     page.keyboard.press("d")
-    assert page.locator(".nlm-shown details[open]").count() == 0
+    expect(page.locator(".nlm-shown details[open]")).to_have_count(0)
     go_to(page, ".nlm-live")
-    assert not page.locator(".nlm-shown pre.code").first.is_visible()
+    expect(page.locator(".nlm-shown pre.code").first).to_be_hidden()
     page.keyboard.press("c")
-    assert page.locator(".nlm-shown pre.code").first.is_visible()
+    expect(page.locator(".nlm-shown pre.code").first).to_be_visible()
     page.keyboard.press("o")
     cards = page.locator("#nlm-overview [role=option]")
-    assert cards.count() == int(last_slide(page))
+    expect(cards).to_have_count(int(last_slide(page)))
     cards.nth(3).click()
-    assert page.locator("#nlm-place").inner_text().startswith("4 / ")
+    expect(page.locator("#nlm-place")).to_have_text(re.compile("^4 / "))
 
 
 def test_n_opens_the_notes_which_a_reader_does_not_meet(site: Path, opened: Any) -> None:
@@ -164,17 +162,17 @@ def test_n_opens_the_notes_which_a_reader_does_not_meet(site: Path, opened: Any)
     with page.expect_popup() as popup:
         page.keyboard.press("n")
     notes = popup.value
-    words = notes.locator("#notes").inner_text()
-    assert words == "No notes for this screen."
-    assert notes.locator("#next").inner_text() == "1. One vector is not enough"
-    assert re.search(r"2 / \d+ · \d min", notes.locator("body").inner_text())
+    expect(notes.locator("#notes")).to_have_text("No notes for this screen.")
+    expect(notes.locator("#next")).to_have_text("1. One vector is not enough")
+    expect(notes.locator("body")).to_contain_text(re.compile(r"2 / \d+ · \d min"))
     for _ in range(20):
-        if not words.startswith("No notes"):
+        if not (words := notes.locator("#notes").inner_text()).startswith("No notes"):
             break
-        notes.keyboard.press("PageDown")  # with the focus there
-        words = notes.locator("#notes").inner_text()
+        at = part(page)
+        notes.keyboard.press("ArrowRight")  # with the focus there
+        expect(page.locator("#nlm-place")).not_to_have_attribute("data-part", at)
     assert len(words) > 40
-    assert int(page.url.partition("#slide-")[2].partition(".")[0]) > 2
+    assert int(page.locator("#nlm-place").inner_text().partition(" / ")[0]) > 2
     with notes.expect_event("close"):
         page.keyboard.press("Escape")
     assert words.split("\n")[0] not in page.locator("body").inner_text()
@@ -185,31 +183,33 @@ def test_escape_leads_back_to_the_same_section(site: Path, opened: Any) -> None:
     page.evaluate("document.querySelector('#does-it-help-measured').scrollIntoView()")
     page.keyboard.press("Control+Alt+P")
     page.locator("#nlm-place[data-part]").wait_for()
-    assert page.locator(".nlm-shown h3, .nlm-shown h2").inner_text() == "Does it help? Measured"
-    assert not page.locator("footer").is_visible()
-    assert page.evaluate("document.activeElement.id") == "content"
+    expect(page.locator(".nlm-shown h3, .nlm-shown h2")).to_have_text("Does it help? Measured")
+    expect(page.locator("footer")).to_be_hidden()
+    expect(page.locator("#content")).to_be_focused()
     page.evaluate(SWIPE, [900, 300])
     swiped = part(page)
+    place = page.locator("#nlm-place")
     page.evaluate(SWIPE, [300, 900])
-    assert part(page) != swiped
+    expect(place).not_to_have_attribute("data-part", swiped)
     page.get_by_role("button", name="next", exact=True).click()
-    assert part(page) == swiped
+    expect(place).to_have_attribute("data-part", swiped)
     page.keyboard.press("Escape")
-    assert page.url.endswith("12_attention.html#does-it-help-measured")
-    assert page.locator("footer").is_visible()
-    assert page.locator("#nlm-bar, #nlm-title, .nlm-off").count() == 0
-    top = page.evaluate("document.activeElement.getBoundingClientRect().top")
-    assert 0 <= top < 200
+    expect(page).to_have_url(re.compile("12_attention.html#does-it-help-measured$"))
+    expect(page.locator("footer")).to_be_visible()
+    expect(page.locator("#nlm-bar, #nlm-title, .nlm-off")).to_have_count(0)
+    page.wait_for_function(
+        "() => { const { top } = document.activeElement.getBoundingClientRect(); return 0 <= top && top < 200; }"
+    )
     page.get_by_role("button", name="Present").press("Enter")
     page.locator("#nlm-place[data-part]").wait_for()
 
 
 def test_the_german_page_presents_in_german(site: Path, opened: Any) -> None:
     page = present(opened, site / "de" / shared.LECTURE, "#slide-2")
-    assert page.locator("body > [role=status]").inner_text().startswith(f"Folie 2 von {last_slide(page)}")
+    expect(page.locator("body > [role=status]")).to_have_text(re.compile(f"^Folie 2 von {last_slide(page)}"))
     with page.expect_popup() as popup:
         page.keyboard.press("n")
-    assert "Als Nächstes:" in popup.value.locator("body").inner_text()
+    expect(popup.value.locator("body")).to_contain_text("Als Nächstes:")
 
 
 def test_only_lectures_have_a_presenter_view(site: Path, opened: Any) -> None:

@@ -11,6 +11,7 @@ from autograder.site.kept import executed
 from tests.autograder.site.browsing import press, uncover, uncovered
 from tests.autograder.site.conftest import ROOT
 from tests.autograder.site.serving import served
+from tests.lab import expect
 
 pytestmark = [
     pytest.mark.everything,
@@ -38,7 +39,6 @@ def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, o
     for slider in box.query_selector_all("input[type=range]")[:3]:
         slider.focus()
         slider.press("End")
-        page.wait_for_timeout(50)
     says = box.query_selector(":scope > [role=status]")
     page.wait_for_function("says => says.textContent.includes('Back at the start: score of h1.')", arg=says)
     readouts = [output.inner_text() for output in box.query_selector_all(".readout")]
@@ -51,7 +51,7 @@ def test_a_prediction_is_judged_and_kept_in_this_browser(site: Path, opened: Any
     page = opened(site / LECTURE)
     assert not uncovered(page)
     first = page.locator(".nlm-predict").first
-    assert not first.locator("img").is_visible()
+    expect(first.locator("img")).to_be_hidden()
     first.get_by_role("button", name="about 256").press("Enter")
     first.get_by_text("Not quite. Your guess: about 256.").wait_for()
     first.locator("img").wait_for()
@@ -90,8 +90,10 @@ def test_on_paper_all_answers_are_there_and_nothing_to_press(site: Path, opened:
     page = opened(site / LECTURE)
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator(".nlm-predict details[open]").count() == page.locator(".nlm-predict").count() > 0
-    assert not page.locator("button:visible, input:visible, select:visible").count()
+    questions = page.locator(".nlm-predict").count()
+    assert questions > 0
+    expect(page.locator(".nlm-predict details[open]")).to_have_count(questions)
+    expect(page.locator("button:visible, input:visible, select:visible")).to_have_count(0)
 
 
 def test_forced_colours_show_which_option_is_chosen(site: Path, opened: Any) -> None:
@@ -106,8 +108,7 @@ def test_forced_colours_show_which_option_is_chosen(site: Path, opened: Any) -> 
 def test_search_finds_a_section(site: Path, opened: Any) -> None:
     page = opened(site / "search.html")
     page.get_by_label("Words").fill("bottleneck translate")
-    page.locator("#found a").first.wait_for()
-    assert "Attention" in page.locator("#found a").first.inner_text()
+    expect(page.locator("#found a").first).to_contain_text("Attention")
     page.locator("#found a").first.press("Enter")
     page.wait_for_url("**/lectures/12_attention.html#*")
 

@@ -3,6 +3,7 @@
 Texts have only characters that Unicode had before 2023: the browser's tables and those of `regex` differ in newer ones.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from autograder.site import publish, tried
 from lectures.trained import checkpoint
 from nlmcore.decoding import reshape
 from nlmcore.inspect import capture
-from tests.autograder.site.browsing import contrast, violations
-from tests.lab import PATIENCE, ROOT
+from tests.autograder.site.browsing import contrast, unfold, violations
+from tests.lab import PATIENCE, ROOT, expect
 
 pytestmark = [
     pytest.mark.everything,
@@ -257,9 +258,9 @@ def test_tokens_by_keyboard(site: Path, opened: Any) -> None:
     page.keyboard.type("My lord é")
     said(page, host, "Tokens: characters 9, words 3, pieces 5.")
     lists = host.locator(".pieces")
-    assert lists.nth(0).inner_text().split()[-2:] == ["unknown", "3"]
-    assert lists.nth(1).locator("span").all_inner_texts() == ["My", "lord", "unknown"]
-    assert lists.nth(2).locator("span").all_inner_texts() == ["My", "␣lord", "␣", "⟨c3⟩", "⟨a9⟩"]
+    expect(lists.nth(0).locator("li").last.locator("span, small")).to_have_text(["unknown", "3"])
+    expect(lists.nth(1).locator("span")).to_have_text(["My", "lord", "unknown"])
+    expect(lists.nth(2).locator("span")).to_have_text(["My", "␣lord", "␣", "⟨c3⟩", "⟨a9⟩"])
 
 
 def test_suggestions_by_keyboard(site: Path, opened: Any) -> None:
@@ -269,15 +270,15 @@ def test_suggestions_by_keyboard(site: Path, opened: Any) -> None:
     said(page, host, "king 0.9")
     page.keyboard.press("Enter")
     field = host.locator("textarea")
-    assert field.input_value() == "I love the king "
+    expect(field).to_have_value("I love the king ")
     suggestion = host.locator(".bars button").nth(1)
     word = suggestion.inner_text()
     suggestion.press("Enter")
-    assert field.input_value() == f"I love the king {word} "
-    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    expect(field).to_have_value(f"I love the king {word} ")
+    expect(field).to_be_focused()
     host.locator("input[type=radio]:checked").press("ArrowLeft")
     host.locator("input[type=radio]:checked").press("ArrowLeft")
-    assert "No context" in host.locator(".note").inner_text()
+    expect(host.locator(".note")).to_contain_text("No context")
     field.press("End")
     page.keyboard.type("zzz")
     said(page, host, "No word of the vocabulary starts like this.")
@@ -288,36 +289,39 @@ def test_the_lstm_by_keyboard(site: Path, opened: Any) -> None:
     host = panel(page, "The next character")
     page.keyboard.type("To be, or not to b")
     said(page, host, f"The next character: {likeliest('char_lstm', 'To be, or not to b')}")
-    assert host.locator(".surprise span").count() == 18
+    expect(host.locator(".surprise span")).to_have_count(18)
     host.locator("summary").press("Enter")
-    host.locator("tbody tr").first.wait_for()  # the table is made after the press
-    assert host.locator("tbody tr").count() == 18
-    write, field = host.get_by_role("button", name="Write on"), host.locator("textarea")
-    host.get_by_role("button", name="Take it back").press("Enter")
-    assert field.input_value() == "To be, or not to b"
-    write.press("Enter")
-    first = field.input_value()
-    assert first.startswith("To be, or not to b")
+    expect(host.locator("tbody tr")).to_have_count(18)  # the table is made after the press
+    typed, field = "To be, or not to b", host.locator("textarea")
+
+    def take_back() -> None:
+        host.get_by_role("button", name="Take it back").press("Enter")
+        expect(field).to_have_value(typed)
+
+    def written() -> str:
+        before = field.input_value()
+        host.get_by_role("button", name="Write on").press("Enter")
+        expect(field).not_to_have_value(before)
+        return str(field.input_value())
+
+    take_back()
+    first = written()
+    assert first.startswith(typed)
     assert len(first) == 118
-    host.get_by_role("button", name="Take it back").press("Enter")
-    assert field.input_value() == "To be, or not to b"
-    write.press("Enter")
-    assert field.input_value() == first
-    host.get_by_role("button", name="Take it back").press("Enter")
+    take_back()
+    assert written() == first
+    take_back()
     host.get_by_label("seed").press("ArrowUp")
-    write.press("Enter")
-    assert field.input_value() != first
-    host.get_by_role("button", name="Take it back").press("Enter")
+    assert written() != first
+    take_back()
     host.get_by_label("top-k").press("Home")
-    write.press("Enter")
-    greedy = field.input_value()
-    host.get_by_role("button", name="Take it back").press("Enter")
+    greedy = written()
+    take_back()
     host.get_by_label("seed").press("ArrowUp")
-    write.press("Enter")
-    assert field.input_value() == greedy
-    while len(field.input_value()) < 1000:
-        write.press("Enter")
-    assert len(field.input_value()) == 1000
+    assert written() == greedy
+    while len(text := written()) < 1000:
+        pass
+    assert len(text) == 1000
 
 
 def test_attention_by_keyboard(site: Path, opened: Any) -> None:
@@ -326,25 +330,24 @@ def test_attention_by_keyboard(site: Path, opened: Any) -> None:
     page.keyboard.type("the the the t")
     said(page, host, f"The next character: {likeliest('char_gpt', 'the the the t')}")
     heads = host.locator(".heads button")
-    assert heads.count() == 16
+    expect(heads).to_have_count(16)
     large, note = host.locator("canvas[role=img]"), host.locator(".note")
     before = large.evaluate("canvas => canvas.toDataURL()")
     heads.nth(6).press("Enter")
-    assert heads.nth(6).get_attribute("aria-pressed") == "true"
-    assert host.locator(".heads [aria-pressed=true]").count() == 1
+    expect(heads.nth(6)).to_have_attribute("aria-pressed", "true")
+    expect(host.locator(".heads [aria-pressed=true]")).to_have_count(1)
     assert large.evaluate("canvas => canvas.toDataURL()") != before
     said(page, host, "From “t”, layer 2, head 3 looks at")
     slider = host.locator("input[type=range]")
-    assert slider.input_value() == "13"
+    expect(slider).to_have_value("13")
     slider.press("ArrowLeft")
-    assert note.inner_text().startswith("From space, layer 2, head 3 looks at")
+    expect(slider).to_have_attribute("aria-valuetext", "12: space")
+    expect(note).to_have_text(re.compile("^From space, layer 2, head 3 looks at"))
     assert note.inner_text() in large.get_attribute("aria-label")
-    assert slider.get_attribute("aria-valuetext") == "12: space"
     host.locator("summary").press("Enter")
-    host.locator("tbody tr").first.wait_for()  # the table is made after the press
-    assert host.locator("tbody tr").count() == 14
+    expect(host.locator("tbody tr")).to_have_count(14)  # the table is made after the press
     host.locator(".looked span").nth(5).hover()
-    assert slider.input_value() == "5"
+    expect(slider).to_have_value("5")
     small = heads.nth(6).locator("canvas")
     row = small.evaluate(
         "canvas => [...canvas.getContext('2d').getImageData(0, 0, 14, 1).data].filter((_, i) => i % 4 === 0)"
@@ -357,16 +360,14 @@ def test_a_long_text_shows_its_end(site: Path, opened: Any) -> None:
     page = opened(site)
     host = panel(page, "Attention")
     host.locator("textarea").fill(TEXTS["three windows"][:300])
-    assert host.locator(".looked span").count() == 48
-    assert host.locator("input[type=range]").get_attribute("min") == "253"
-    assert host.locator(".heads canvas").first.evaluate("canvas => canvas.width") == 48
+    expect(host.locator(".looked span")).to_have_count(48)
+    expect(host.locator("input[type=range]")).to_have_attribute("min", "253")
+    expect(host.locator(".heads canvas").first).to_have_js_property("width", 48)
 
 
 def test_a_link_to_a_panel_loads_its_model(site: Path, opened: Any) -> None:
-    page = opened(site)
+    page = opened(f"{site.as_uri()}#attention")
     page.set_default_timeout(WAIT)
-    page.evaluate("location.hash = 'attention'")
-    page.reload()
     page.locator(".heads canvas").first.wait_for()
     for name in ("try/char_lstm.js", "try/ngrams.js"):
         assert not page.locator(f"script[src='{name}']").count()
@@ -376,7 +377,7 @@ def loaded(page: Any) -> None:
     for heading in ("Tokens", "The next word", "The next character", "Attention"):
         panel(page, heading)
         page.keyboard.type("To be, or not to be")
-    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    unfold(page)
 
 
 def test_axe_finds_nothing_in_either_theme(site: Path, opened: Any) -> None:
@@ -391,5 +392,5 @@ def test_a_phone_and_a_zoom_of_400_percent_scroll_in_one_direction(site: Path, o
     for width in (390, 320):
         page = opened(site, width, 844)
         loaded(page)
-        assert page.evaluate("document.documentElement.scrollWidth") == width
+        expect(page.locator(":root")).to_have_js_property("scrollWidth", width)
         page.close()

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from tests.lab import KERNEL, PATIENCE, Desk, run_all_cells
+from tests.lab import KERNEL, Desk, expect, run_all_cells
 
 LINE = """
 import numpy as np
@@ -33,9 +33,6 @@ QUARTER = """line => { const { left, top, width, height } = line.getBoundingClie
 @pytest.mark.slow
 @pytest.mark.alone
 def test_a_line_is_dragged_and_a_node_is_pressed(desk: Desk) -> None:
-    from playwright.sync_api import expect
-
-    expect.set_options(timeout=10_000 * PATIENCE)
     cells = [nbformat.v4.new_code_cell(source.strip()) for source in (LINE, CIRCUIT)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), desk.work / "00_touched.ipynb")
     with desk.notebook("00_touched.ipynb", {"width": 1366, "height": 1600}) as page:
@@ -48,8 +45,8 @@ def test_a_line_is_dragged_and_a_node_is_pressed(desk: Desk) -> None:
             x, y = page.locator(f"[data-drag={part}]").last.evaluate(QUARTER)
             page.mouse.move(x, y)
             page.mouse.down()
-            page.wait_for_timeout(100)  # moves that come faster than a picture are dropped
-            page.mouse.move(x + across, y + down)
+            page.mouse.move(x + across / 2, y + down / 2)
+            page.mouse.move(x + across, y + down)  # too soon after the other to be drawn, before the release
             page.mouse.up()
 
         page.locator("[data-drag=line]").wait_for(state="attached")

@@ -12,7 +12,7 @@ import pytest
 
 from nlmcore.tokens import BPETokenizer
 from nlmcore.tool.chat_page import make_server
-from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
+from tests.lab import expect, running_chromium
 from tests.nlmcore.tool.test_text import TEXT, Recites
 
 BYTES = BPETokenizer([])
@@ -133,11 +133,7 @@ def test_a_malformed_request_is_refused_with_why(port: int) -> None:
 @pytest.mark.browser
 @pytest.mark.slow
 def test_one_talks_to_it_by_the_keyboard_alone(port: int, model: Waits) -> None:
-    from playwright.sync_api import expect, sync_playwright
-
-    expect.set_options(timeout=10_000 * PATIENCE)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS)
+    with running_chromium() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 700})
         asked, errors = [], []
         page.on("request", lambda request: asked.append(request.url))
@@ -164,7 +160,6 @@ def test_one_talks_to_it_by_the_keyboard_alone(port: int, model: Waits) -> None:
         expect(page.get_by_role("button", name="Send")).to_be_enabled()
         expect(page.locator("textarea")).to_be_focused()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        browser.close()
     assert not errors
     assert {url.split("/")[2] for url in asked} == {f"localhost:{port}"}
 
@@ -172,11 +167,9 @@ def test_one_talks_to_it_by_the_keyboard_alone(port: int, model: Waits) -> None:
 @pytest.mark.browser
 @pytest.mark.slow
 def test_a_new_conversation_knows_nothing_of_one_that_was_being_written_or_not_answered(port: int) -> None:
-    from playwright.sync_api import Route, expect, sync_playwright
-
     sent: list[list[str]] = []
 
-    def answer(route: Route) -> None:
+    def answer(route: Any) -> None:
         sent.append([message["content"] for message in route.request.post_data_json["messages"]])
         words = sent[-1][-1]
         if words == "fails":
@@ -184,9 +177,7 @@ def test_a_new_conversation_knows_nothing_of_one_that_was_being_written_or_not_a
         elif words != "waits":  # which is never answered
             route.fulfill(body=f"to {words}")
 
-    expect.set_options(timeout=10_000 * PATIENCE)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS)
+    with running_chromium() as browser:
         page = browser.new_page()
         page.route("**/model", lambda route: route.fulfill(json={"name": "mine", "chats": True}))
         page.route("**/write", answer)
@@ -199,5 +190,4 @@ def test_a_new_conversation_knows_nothing_of_one_that_was_being_written_or_not_a
                 expect(page.get_by_role("button", name="Stop")).to_be_enabled()
                 page.get_by_role("button", name="New").click()
             expect(page.get_by_role("button", name="Send")).to_be_enabled()
-        browser.close()
     assert sent == [["fails"], ["one"], ["one", "to one", "waits"], ["two"], ["two", "to two", "three"]]

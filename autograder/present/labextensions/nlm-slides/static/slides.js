@@ -158,11 +158,12 @@ export class Slides extends Deck {
   }
 
   /* A clicker does not pass by a question or a picture that is still on its way, unless it is pressed twice; → does. For code
-     that is skipped it does not wait: nothing of it will be seen. */
+     that is skipped it does not wait: nothing of it will be seen. A question's box is there before its buttons. */
   goOn() {
     const { part } = this.place.dataset;
     const comes = index => this.due.has(index) && slideType(this.notebook.widgets[index]) !== 'skip';
-    const waits = this.shownCells().some(comes) && this.waitedAt !== part;
+    const asks = this.seen('.nlm-predict').some(question => !question.querySelector('.nlm-show-me, details'));
+    const waits = (asks || this.shownCells().some(comes)) && this.waitedAt !== part;
     this.waitedAt = part;
     if (!waits) super.goOn();
   }
