@@ -20,7 +20,15 @@ COURSE = (
     *("translation", "efficient_attention", "modifications", "scale_and_insight", "rewards", "compression"),
 )
 """The course's own assignments, in the order in which they are met. To make yours one of them, add its name here."""
-ELECTIVE = ("convolutions", "positions", "translation", "efficient_attention", "modifications", "rewards", "compression")
+ELECTIVE = (
+    "convolutions",
+    "positions",
+    "translation",
+    "efficient_attention",
+    "modifications",
+    "rewards",
+    "compression",
+)
 """Of these the core of the course has one, whichever it is."""
 MISTAKES, MINUTES, WRITTEN, LONG, HINT_WORDS, ORAL = 3, (120, 300), 4, 10, 60, 5
 NOTE, INDEX = "solutions/{}/notes.md", "exercises/README.md"

@@ -109,8 +109,8 @@ zero-point-reversed: Your zero point has the wrong sign. −low is positive, so 
 - .round() + zero[..., None] → .round() - zero[..., None]
 zero-point-not-added: Your integers do not contain the zero point: the negative ones are cut off. Add z to each.
 - .round() + zero[..., None] → .round()
-not-limited: Your integers leave the range 0 … 2^b − 1 when both ends are rounded outwards: 2^b needs one bit more. Limit
-them.
+not-limited: Your integers leave the range 0 … 2^b − 1 when both ends are rounded outwards, and 2^b needs one bit more.
+Limit them.
 - codes.clamp(0, 2**bits - 1) → codes
 zero-by-zero: For a group of zeros you divide 0 by 0. Its step, its zero point and its integers are 0.
 - torch.where(scale > 0, scale, 1.0) → scale
@@ -177,7 +177,7 @@ last-byte-lost: Your last byte is missing if it is not full. Round the number of
 - return packed → return packed[: len(codes) * bits // 8]
 a-byte-too-many: You return a byte more if the last one is just full. Round the number of bytes up, and no further.
 - [0] * math.ceil(len(codes) * bits / 8) → [0] * (len(codes) * bits // 8 + 1)
-padded-in-front: The bits that fill up the last byte come first in yours. They are the highest bits of the last byte.
+padded-in-front: The zeros that pad the last byte come first in yours. They are the highest bits of the last byte.
 - at = i * bits + k → at = i * bits + k + -len(codes) * bits % 8
 bits-for-bytes: You return the single bits. Eight of them make a byte.
 + return [int(c) >> k & 1 for c in codes for k in range(bits)]
@@ -247,7 +247,7 @@ def moments(draw: Draw, columns: int, alike: float) -> torch.Tensor:
 def layered(
     draw: Draw, rows: int, groups: int, group: int, bits: int = 3, alike: float = 0.7, zeros: bool = False
 ) -> Arguments:
-    """A matrix in double precision, so that no rounding hangs on the last digit."""
+    """A matrix in double precision, so that no rounding depends on the last digit."""
     weights = weighed(draw, rows, groups, group)[0].double()
     if zeros:
         weights[:, -group:] = 0
@@ -360,7 +360,11 @@ one-error-for-all-rows: All rows move by the same amount. Each row has its own e
 
 def logits(draw: Draw, n: int, vocabulary: int, temperature: float = 1.0, high: float = 0.0) -> Arguments:
     """Logits of both models, the student's all `high` higher."""
-    return 2 * draw.normal(n, vocabulary) + high * draw.normal(n, vocabulary), 2 * draw.normal(n, vocabulary), temperature
+    return (
+        2 * draw.normal(n, vocabulary) + high * draw.normal(n, vocabulary),
+        2 * draw.normal(n, vocabulary),
+        temperature,
+    )
 
 
 plain = these(at("T = 1"))
@@ -396,8 +400,8 @@ those of the student.
 hard-targets: You took the teacher's best token as the target. The whole distribution is.
 - (teacher / temperature).softmax(1)
 + torch.nn.functional.one_hot(teacher.argmax(1), teacher.shape[1]).to(teacher.dtype)
-divergence: Your loss is the divergence, which is smaller by the entropy of the teacher. Its slopes are the same, but here
-the loss is the cross-entropy.
+divergence: Your loss is the divergence, which is smaller by the entropy of the teacher. Its slopes are the same, but
+here the loss is the cross-entropy.
 - (p * log_q).sum(1).mean() → (p * (log_q - (teacher / temperature).log_softmax(1))).sum(1).mean()
 squared-difference: You took the squared difference of the logits. The loss is a cross-entropy.
 - loss = -(temperature**2) * (p * log_q).sum(1).mean()
@@ -437,7 +441,15 @@ teachers-slopes: Your slopes are those in the logits of the *teacher*. It is fix
 def run(draw: Draw, mixed: bool, checkpointed: bool, layers: int = 0) -> Arguments:
     """The sizes of a training run."""
     layers = layers or draw.integer(2, 9)
-    return layers, 8 * draw.integer(2, 9), 10 * draw.integer(3, 9), draw.integer(20, 90), draw.integer(11, 18), mixed, checkpointed
+    return (
+        layers,
+        8 * draw.integer(2, 9),
+        10 * draw.integer(3, 9),
+        draw.integer(20, 90),
+        draw.integer(11, 18),
+        mixed,
+        checkpointed,
+    )
 
 
 TRAINING_BYTES = ask(
@@ -473,9 +485,6 @@ one-vector-more: One layer computes all its inner vectors again, not one of them
 - activations = (layers + inner) * vector → activations = (layers + 1) * vector
 multiplied: You multiplied the layers by the inner vectors. The inputs and the inner vectors of one layer are added.
 - activations = (layers + inner) * vector → activations = layers * inner * vector
-kept-whole-layers: Your count is the square root of something. The friend keeps the input of *every* layer, not of every
-so-many-th.
-- activations = (layers + inner) * vector → activations = layers**0.5 * (1 + inner) * vector
 """,
 )
 
@@ -492,7 +501,7 @@ vector-suspected: Line {vector = } is right: one vector of every token.
 activations-suspected: Line {(1 + inner)} is right: without checkpointing each layer keeps its input and its inner
 vectors.
 condition-suspected: Line {if checkpointed} is right. Look at what it decides.
-return-suspected: Line {return} is right: the gradients have as many numbers as there are parameters.
+return-suspected: Line {return} is right: there is one gradient for each parameter.
 """,
 )
 
@@ -528,8 +537,8 @@ one-seed-repeated: Every row is the same: you used the same seed each time. Use 
 - layer(seed, alike) → layer(seeds[0], alike)
 - scattered(nearest - weights, seed) → scattered(nearest - weights, seeds[0])
 - elsewhere(inputs, seed) → elsewhere(inputs, seeds[0])
-measured-on-seen-inputs: You measured the errors on the inputs from which the second moments come. Use `fresh`: only there
-can you see what `make_up` gains.
+measured-on-seen-inputs: You measured the errors on the inputs from which the second moments come. Only on `fresh`
+inputs can you see what `make_up` gains.
 - output_error(new, weights, fresh) → output_error(new, weights, inputs)
 fitted-on-fresh-inputs: Your second moments come from the fresh inputs, on which you measure. That is training on the
 test data.
@@ -561,8 +570,8 @@ signs-reversed: Your signs are reversed: 1 means that the error is larger than t
 - 1 if error > row[0] else -1 → -1 if error > row[0] else 1
 signs-of-the-errors: Your signs are those of the errors, which are always positive. Compare each with that of column 1.
 - error > row[0] → error > 0
-compared-with-the-mean: You compared with the mean of column 1 over all seeds. Compare within the row: the same seed has the
-same weights and inputs.
+compared-with-the-mean: You compared with the mean of column 1 over all seeds. Compare within the row, because the same
+seed has the same weights and inputs.
 - error > row[0] → error > sum(r[0] for r in errors) / len(errors)
 compared-with-the-neighbour: You compared each column with the one before it. Compare all three with column 1.
 - [1 if error > row[0] else -1 for error in row[1:]] → [1 if b > a else -1 for a, b in zip(row, row[1:])]

@@ -1,4 +1,4 @@
-"""Laws of compression: integers lie in their range and near their weights, and signs follow from the returned errors."""
+"""Laws of compression: integers in their range and near their weights, and signs that follow from returned errors."""
 
 from torch import Tensor
 
