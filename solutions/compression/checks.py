@@ -96,6 +96,10 @@ every-nth: Your groups contain every so-many-th weight. A group is `group` *neig
 + return codes.clamp(0, 2**bits - 1).transpose(1, 2).reshape(weights.shape), scale, zero
 rounded-down: You rounded down. `round` takes the nearest integer.
 - (x / step[..., None]).round() → (x / step[..., None]).floor()
+or
+- (x / step[..., None]).round() → (x / step[..., None]).trunc()
+zero-point-rounded-down: You rounded the zero point down, as `int` and `//` do. `round` takes the nearest integer.
+- (-low / step).round() → (-low / step).floor()
 zero-point-not-rounded: Your zero point is not an integer, so 0 is not a level. Round −low / d.
 - (-low / step).round() → (-low / step)
 rounded-together: You rounded x / d + z as one number, with a zero point that is not an integer yet. Round both, each by
@@ -114,6 +118,8 @@ Limit them.
 - codes.clamp(0, 2**bits - 1) → codes
 zero-by-zero: For a group of zeros you divide 0 by 0. Its step, its zero point and its integers are 0.
 - torch.where(scale > 0, scale, 1.0) → scale
+zero-before-scale: You return the zero points before the steps. The order is codes, scale, zero.
+- view(weights.shape), scale, zero → view(weights.shape), zero, scale
 weights-for-integers: You return d (q − z), the rounded weights. Return the integers q.
 - return codes.clamp(0, 2**bits - 1).view(weights.shape), scale, zero
 + codes = scale[..., None] * (codes.clamp(0, 2**bits - 1) - zero[..., None])
@@ -135,7 +141,7 @@ aligned = these(at("eight integers of 4 bits", n=8, bits=4), at("twelve of 2 bit
 across = these(at("eight of 3 bits", n=8), at("sixteen of 5 bits", n=16, bits=5))
 PACK = ask(
     "compression.pack",
-    returns=("bytes",),
+    returns=("packed",),
     inputs=integers,
     main=at("three integers of 3 bits", n=3),
     properties=[
@@ -223,6 +229,8 @@ nothing-left: Something is left, unless one input is always a multiple of the ot
 - left = e**2 * (a - c**2 / h) → left = 0.0
 error-not-squared: The change is squared, so e occurs as e² in what is left.
 - left = e**2 * (a - c**2 / h) → left = e * (a - c**2 / h)
+or
+- left = e**2 * (a - c**2 / h) → left = a - c**2 / h
 left-for-saved: That is the part that is *left*. The saved part is 1 minus it.
 - saved = c**2 / (a * h) → saved = 1 - c**2 / (a * h)
 correlation-for-saved: That is the correlation, up to its sign. The saved part is its square.
@@ -350,6 +358,10 @@ zero-by-zero: In a group of zeros you divide by a step of 0. Its integers are 0.
 - moving[:, i] / torch.where(d > 0, d, 1.0), 0.0) → moving[:, i] / d, moving[:, i] / d)
 - codes[:, i] = torch.where(d > 0, (steps.round() + z).clamp(0, 2**bits - 1), 0.0)
 + codes[:, i] = (steps.round() + z).clamp(0, 2**bits - 1)
+weights-for-integers: You return d (q − z), the rounded weights. Return the integers q.
+- return codes, scale, zero
++ groups = codes.view(*scale.shape, -1)
++ return (scale[..., None] * (groups - zero[..., None])).view(codes.shape), scale, zero
 one-error-for-all-rows: All rows move by the same amount. Each row has its own error.
 - error[:, None] * shift → error.mean() * shift
 """,
@@ -413,6 +425,9 @@ sum-for-mean: You added up all positions. Divide by their number n.
 - / len(student) →
 mean-of-everything: You divided by the number of all logits. Divide by the number of positions, n.
 - (p * log_q).sum(1).mean() → (p * log_q).mean()
+or
+- (p * log_q).sum(1).mean() → (p * log_q).mean()
+- / len(student) → / student.numel()
 softmax-over-positions: Your softmax runs over the positions. The probabilities of all *tokens* of one position sum to
 1.
 - .softmax(1) → .softmax(0)

@@ -55,7 +55,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # A group is `group` neighbours in one row, and `group` divides the number of columns. So the first group of a row has the columns 0 to `group` − 1.
 #
-# [[checked]]
+# [[checked]] A number in the middle between two integers may be rounded either way.
 #
 # [[hints on the groups]]
 # 1. In which shape do the weights of one group lie along one axis, with nothing else on it?
@@ -93,6 +93,7 @@ def quantise(weights, bits, group):
 # %%
 def dequantise(codes, scale, zero):
     """d (q − z) of every weight, from what `quantise` returns."""
+    codes, scale, zero = (torch.as_tensor(value) for value in (codes, scale, zero))
     groups = codes.reshape(*scale.shape, -1)
     return (scale[..., None] * (groups - zero[..., None])).reshape(codes.shape)
 
@@ -110,7 +111,7 @@ def dequantise(codes, scale, zero):
 # By hand: 5, 1 and 6 with 3 bits are 101, 001 and 110. From the lowest bit on, the sequence is 1 0 1, 1 0 0, 0 1 1. Its first eight bits are the byte
 # $1 + 4 + 8 + 128 = 141$, and the last one is the byte 1.
 #
-# [[checked]]
+# [[checked]] A `bytes` object is not such a list, but `list` makes one of it.
 #
 # [[hints]]
 # 1. In the example, to which power of two does the second bit of the integer 6 belong, counted in the whole sequence?
