@@ -1,7 +1,7 @@
 """Assignment "memory": a matrix that is written, erased and read, by a loop and by chunks; gates, bytes, an experiment.
 
-The functions differ in form from `nlmcore.recurrent.matrix_memory`: memories are one axis, and what is asked for are
-also the values that are written, the equations of a chunk and its scores, which the library does not return.
+The functions differ in form from `nlmcore.recurrent.matrix_memory`: memories are one axis, and the questions
+also ask for the values that are written, the equations of a chunk and its scores, which the library does not return.
 """
 
 import functools
@@ -207,9 +207,9 @@ def forgetting(draw: Draw) -> Arguments:
     return (a,)
 
 
-def page_of_many(draw: Draw) -> Arguments:
-    """After half of the tokens nothing of the first ones can be told from 0 in float32."""
-    return (0.3 + 0.3 * torch.sigmoid(draw.normal(1, 260)),)
+def almost_nothing(draw: Draw) -> Arguments:
+    """What is left of the first tokens cannot be told from 0 in float32 at the end."""
+    return (0.1 + 0.1 * torch.sigmoid(draw.normal(1, 64)),)
 
 
 def neighbours(draw: Draw) -> Case:
@@ -217,7 +217,7 @@ def neighbours(draw: Draw) -> Case:
     return several((a,), known=(a,))
 
 
-many = these(at("a gate is 0", forgetting), at("hundreds of tokens", page_of_many))
+fading_away = these(at("a gate is 0", forgetting), at("a long chunk", almost_nothing))
 DECAYS = ask(
     "memory.decays",
     returns=("within", "before"),
@@ -226,7 +226,7 @@ DECAYS = ask(
         values("what is left of each token", 1, "within"),
         values("what is left of the matrix", 0.5, "before"),
         holds("each row fades from the one above it", 0.25, at("", neighbours), one_step_apart, about=("within",)),
-        values("gates of 0, and hundreds of tokens", 0.75, many),
+        values("gates of 0, and a long chunk", 0.75, fading_away),
         values("a single token, float64", 0.5, at("one token", lambda draw: (gate(draw, 2, 1, None),)), ODD),
     ],
     mistakes="""
@@ -289,7 +289,7 @@ SYSTEM = ask(
     mistakes="""
 diagonal-kept: Your L has a diagonal. A token does not erase what it is just writing: the sum runs over j < i.
 - .tril(-1) → .tril()
-ones-included: Your L contains the ones of I. They stand apart, in (I + L) u = R.
+ones-included: Your L contains the ones of I. They are written apart, in (I + L) u = R.
 - .tril(-1) → .tril(-1) + torch.eye(k.shape[1], dtype=k.dtype)
 future-in-the-equations: Your equations know the future: entries above the diagonal are not 0.
 - (b[:, :, None] * within * (k @ k.mT)).tril(-1)
