@@ -473,6 +473,9 @@ widgets.matrix_playground(
 # *5 minutes, or homework. If both keys are known in advance, you can write along the direction orthogonal to B. What goes wrong: this needs all keys in advance, and a memory does not have them. It is the pseudoinverse, computed in one call instead of step by step.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`memory.ipynb`](../exercises/memory/memory.ipynb) you write this memory for many texts at once, in chunks, and train a small model with it.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. You write $v$ under $k$ with $b = w = 1$, and $k$ has length 2. What do you read under $k$?
