@@ -448,7 +448,7 @@ show.predict(
 # > **What goes wrong.** *The schedule is cut off.* A cosine that was planned for 10,000 steps and cut off at 5,000 has never
 # > taken its small steps; you cannot compare its middle with another run's end. *The optimiser's memory is lost at a restart.*
 # > Adam then begins with empty averages, and the loss jumps. *The gradient is divided twice.* If you add up the gradients of
-# > several minibatches, divide only once, by the number of all their examples.
+# > several minibatches before a step (**gradient accumulation**), divide only once, by the number of all their examples.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. The first weights
@@ -1016,6 +1016,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # - **Adam**: an optimiser that divides an average of gradients by the root of an average of their squares, entry by entry.
 # - **AdamW**: Adam with a weight decay that does not pass through that division.
 # - **sweep**: the same training run repeated over a grid of values, for example of the learning rate.
+# - **gradient accumulation**: adding up the gradients of several minibatches before one step.
 # - **warm-up**: the first steps of training, in which the learning rate rises from nearly 0.
 # - **schedule**: the learning rate as a function of the step.
 # - **cosine schedule**: a learning rate that falls along half a cosine wave.
