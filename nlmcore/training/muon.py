@@ -43,7 +43,9 @@ def orthogonalised(G: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows colu
 class Muon(torch.optim.Optimizer):
     """Muon's step with the rate lr for `matrices`, AdamW's with the rate `rest_lr` for `rest`, which may be empty.
 
-    direction: O, from a matrix to the direction of its step. Raises ValueError for a parameter in `matrices` that is no matrix.
+    direction: O, from a matrix to the direction of its step.
+
+    Raises ValueError for a parameter in `matrices` that is not a matrix.
     """
 
     @checked
@@ -61,7 +63,9 @@ class Muon(torch.optim.Optimizer):
         matrices, rest = list(matrices), list(rest)
         for weight in matrices:
             if weight.ndim != 2:
-                raise ValueError(f"matrices must have two dimensions, got shape {tuple(weight.shape)}: put it into rest")
+                raise ValueError(
+                    f"matrices must have two dimensions, got shape {tuple(weight.shape)}: put it into rest"
+                )
         groups = [
             {"params": matrices, "lr": lr, "matrices": True},
             {"params": rest, "lr": rest_lr, "matrices": False},

@@ -1,4 +1,4 @@
-"""QK-norm: attention by PyTorch's norm and kernel, the bound of a score, lengths that do not matter, the laws of a model."""
+"""QK-norm: attention by PyTorch's norm and kernel, the bound of a score, lengths that do not matter, a model's laws."""
 
 import math
 from functools import partial
@@ -73,5 +73,5 @@ def test_a_language_model_with_it_keeps_the_laws() -> None:
 
 
 def test_inside_must_rotate() -> None:
-    with pytest.raises(TypeError, match="rotate.*ALiBi"):
+    with pytest.raises(TypeError, match=r"rotate.*ALiBi"):
         QKNorm(HEADS, D_HEAD, 20, True, inside=ALiBi)
