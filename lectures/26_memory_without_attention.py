@@ -105,7 +105,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # $$S_t = a_t\, (I - b_t\, k_t^\top k_t)\, S_{t-1} + w_t\, k_t^\top v_t, \qquad y_t = q_t S_t .$$
 #
-# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes). The table compares only updates. The selective scan belongs to Mamba, a **state-space model** (Gu & Dao 2023).
+# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes). The table compares only updates. Its third row is that of Mamba, a **state-space model** (Gu & Dao 2023).
 #
 # | model | keeps | erases | writes |
 # |---|---|---|---|

@@ -1,4 +1,4 @@
-"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Seven arms, five seeds.
+"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Six arms, five seeds.
 
 The teacher is `char_gpt`, the student has two layers of width 64. Every arm reads windows of 96 characters:
 
@@ -9,7 +9,6 @@ The teacher is `char_gpt`, the student has two layers of width 64. Every arm rea
     hard        the teacher's most probable character, as certain as the text's own: a control for its uncertainty
     smoothed    as longer, but every other character gets an equal probability, so that the targets have the entropy of
                 the teacher's (Szegedy et al. 2016, section 7): a control for soft targets of any kind
-    both        the teacher's probabilities on the text of "more text": a control for what only the teacher has read
 
 An arm runs at the rate that its first seed chooses on a dev play, or at that of another arm (`SAME_RATE`); the loss is
 that of a test play. A student also drafts for the teacher, which accepts a drafted character with probability
@@ -40,7 +39,7 @@ TAUGHT = 310
 """Steps of the arm with a teacher."""
 LONGER = 480
 """Steps without a teacher that take as long as those and the teacher's reading."""
-SAME_RATE = {"alone, longer": "alone", "more text": "alone", "taught, more text": "taught"}
+SAME_RATE = {"alone, longer": "alone", "more text": "alone", "smoothed": "alone", "hard": "taught"}
 """Arms that get the rate of another."""
 CONFIG = {
     "d_model": 64,
@@ -57,7 +56,7 @@ class Windows:
     """Called with an epoch: batches of (tokens (batch, time + 1), the teacher's ln p (batch, time, vocab) or None)."""
 
     tokens: Tensor
-    teacher: "Tensor | Reader | None"
+    teacher: Tensor | None
     batch: int
     seed: int
 
@@ -66,17 +65,6 @@ class Windows:
         for rows in order.split(self.batch):
             if len(rows) == self.batch:
                 yield self.tokens[rows], None if self.teacher is None else self.teacher[rows]
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A teacher that reads the rows of a long text when they are asked for: reader[rows] is its ln p."""
-
-    teacher: Any
-    tokens: Tensor
-
-    def __getitem__(self, rows: Tensor) -> Tensor:
-        return log_probs(self.teacher, self.tokens[rows])
 
 
 def certain(log_p: Tensor) -> Tensor:
@@ -177,14 +165,13 @@ def cook(run: Run) -> None:
     known = {part: (tokens, log_probs(teacher, tokens)) for part, tokens in held.items()}
     student = partial(build, "TransformerLM", {"vocab_size": tokenizer.vocab_size, **CONFIG})
     entropy = float(-(log_p.exp() * log_p).sum(-1).mean())
-    arms: dict[str, tuple[Tensor, Tensor | Reader | None, int]] = {
+    arms: dict[str, tuple[Tensor, Tensor | None, int]] = {
         "alone": (text, None, SETTING.steps),
         "taught": (text, log_p, TAUGHT),
         "alone, longer": (text, None, LONGER),
         "more text": (more, None, SETTING.steps),
         "hard": (text, certain(log_p), TAUGHT),
         "smoothed": (text, smoothed(text[:, 1:], tokenizer.vocab_size, entropy), LONGER),
-        "taught, more text": (more, Reader(teacher, more), SETTING.steps),
     }
     rows: dict[str, Any] = {}
     drafts: dict[str, Any] = {}

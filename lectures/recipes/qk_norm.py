@@ -21,8 +21,8 @@ from lectures.recipes.positions import characters
 from lectures.recipes.run import Run, recipe
 
 TIME, LAYERS, D_MODEL = 64, 2, 48
-RATES = (2.5e-3, 6e-3, 1.5e-2, 4e-2, 0.1)
-SETTING = Setting(300, 12, RATES, weights="{seed}", name="{row}-{seed}-{rate:g}")
+RATES = (4e-3, 1.2e-2, 4e-2, 0.12)
+SETTING = Setting(200, 12, RATES, weights="{seed}", name="{row}-{seed}-{rate:g}")
 ROWS: dict[str, Any] = {"plain": Rotary, "QK-norm": QKNorm}
 
 
@@ -41,7 +41,7 @@ def build(vocab_size: int, inside: Any) -> TransformerLM:
     )
 
 
-@recipe(8)
+@recipe(3)
 def cook(run: Run) -> None:
     torch.set_num_threads(1)
     task = characters(run, TIME)
@@ -67,11 +67,11 @@ def cook(run: Run) -> None:
 
     best = {row: min(of, key=partial(mean, row)) for row, of in rows.items()}
     differences = {}
-    for rate, of in rows["plain"].items():
-        with_it = rows["QK-norm"][rate]["dev"]
+    for at, of in rows["plain"].items():
+        with_it = rows["QK-norm"][at]["dev"]
         if None not in (*of["dev"], *with_it):
             test = paired(of["dev"], {"QK-norm": with_it})[0]["QK-norm"]
-            differences[rate] = [round(test.difference, 4), round(test.half, 4)]
+            differences[at] = [round(test.difference, 4), round(test.half, 4)]
     at_best = paired(rows["plain"][best["plain"]]["dev"], {"it": rows["QK-norm"][best["QK-norm"]]["dev"]})[0]["it"]
     run.save_result(
         "qk_norm",
