@@ -951,8 +951,10 @@ show.predict(
 # - **Diverse beam search** (Vijayakumar et al. 2018) splits the beam into groups, and penalises them for choosing the same words.
 # - **Stochastic beam search** (Kool et al. 2019) samples $b$ *different* texts, without replacement.
 # - **Contrastive search** (Su et al. 2022) takes, from the $k$ best tokens, one whose vector differs from those of the text so far.
+# - A **watermark** (Kirchenbauer et al. 2023) raises the scores of a part of the vocabulary that the previous token selects. If you know the
+#   rule, you can count how often a text stays in that part, and so recognise a long text of this model.
 #
-# All of them work for every model of the course, because they call only the one function that every model has. Here is the course's
+# All but the watermark are in `nlmcore` and work for every model of the course, because they call only the one function that every model has. Here is the course's
 # small GPT after "KING. My lord,":
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -1064,7 +1066,7 @@ widgets.sampler_playground(
 # Networks, section 3.2. Wu et al. (2016), Google's Neural Machine Translation System, section 7. Koehn & Knowles (2017), Six
 # Challenges for Neural Machine Translation, section 3.6. Fan, Lewis & Dauphin (2018), Hierarchical Neural Story Generation: top-k.
 # Ott, Auli, Grangier & Ranzato (2018), Analyzing Uncertainty in Neural Machine Translation. Yang, Huang & Ma (2018), Breaking the Beam
-# Search Curse. Chen, Gilroy, Maletti, May & Knight (2018), Recurrent Neural Networks as Weighted Language Recognizers. Vijayakumar et al. (2018), Diverse Beam Search. Stahlberg & Byrne (2019), On NMT Search Errors and Model Errors: Cat Got Your
+# Search Curse. Chen, Gilroy, Maletti, May & Knight (2018), Recurrent Neural Networks as Weighted Language Recognizers. Vijayakumar et al. (2018), Diverse Beam Search. Kirchenbauer et al. (2023), A Watermark for Large Language Models. Stahlberg & Byrne (2019), On NMT Search Errors and Model Errors: Cat Got Your
 # Tongue? Kool, van Hoof & Welling (2019), Stochastic Beams and Where to Find Them. Holtzman et al. (2020), The Curious Case of
 # Neural Text Degeneration, figures 1 and 2. Keskar et al. (2019), CTRL, section 4.1: the repetition penalty. Eikema & Aziz (2020), Is MAP Decoding All You Need? Su et al. (2022), A Contrastive
 # Framework for Neural Text Generation. Meister et al. (2023), Locally Typical Sampling. Leviathan, Kalman & Matias (2023), Fast
@@ -1101,6 +1103,7 @@ widgets.sampler_playground(
 # - **diverse beam search**: beam search in groups that avoid each other's words.
 # - **stochastic beam search**: a beam search that samples different texts without replacement.
 # - **minimum Bayes risk**: choosing among samples the text that is most similar to all the others.
+# - **watermark**: a hidden preference for some tokens, by which a program recognises the texts of a model.
 # - **contrastive search**: choosing a probable token whose vector differs from those of the text so far.
 # - **repetition penalty**: lowering the scores of tokens that already occur in the text, by a factor.
 # - **presence penalty**: subtracting the same amount from the score of every token that has occurred.

@@ -672,6 +672,8 @@ show.predict(
 #
 # Chen et al. also train for a short while after the change. We do so for 30 steps, a tenth of the training. As a control we train the unchanged
 # model for the same 30 steps on the same longer texts (`python -m lectures.recipes longer_rotary`).
+#
+# **YaRN** (Peng et al. 2023), which many models use, interpolates the slow pairs and leaves the fast ones as they are. We did not try it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 repaired = {
@@ -912,6 +914,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # - **bucket**: a group of distances that share one learned value; buckets widen with distance.
 # - **extrapolation**: working on texts that are longer than those of training.
 # - **position interpolation**: counting positions in smaller steps, so that a longer text fills the positions of training.
+# - **YaRN**: position interpolation of the slow rotary pairs only, with a slightly sharper softmax.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Vaswani et al. (2017), Attention Is All You Need, section 3.5. Haviv et al. (2022), Transformer Language Models
@@ -920,4 +923,4 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # BERT. Shaw, Uszkoreit & Vaswani (2018), Self-Attention with Relative Position Representations. Dai et al. (2019), Transformer-XL,
 # section 3.3. Wei et al. (2019), NEZHA. Raffel et al. (2020), T5, section 2.1. Su et al. (2021), RoFormer, section 3. Press, Smith &
 # Lewis (2022), Train Short, Test Long. Chen et al. (2023), Extending Context Window of Large Language Models via Positional
-# Interpolation. Wang et al. (2021), On Position Embeddings in BERT, table 3.
+# Interpolation. Peng, Quesnelle, Fan & Shippole (2023), YaRN. Wang et al. (2021), On Position Embeddings in BERT, table 3.

@@ -587,6 +587,8 @@ for initial, by in again.items():
 # </details>
 #
 # **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why.
+#
+# Many models of today have one more norm. **QK-norm** (Henry et al. 2020; Dehghani et al. 2023) normalises queries and keys, so that no score can grow without bound. We did not measure it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
@@ -1058,10 +1060,11 @@ widgets.norm_playground(
 # - **stack**: blocks in sequence.
 # - **post-norm**: the norm follows the sum of the pathway and the sublayer's output.
 # - **pre-norm**: the norm precedes the sublayer, and the pathway itself stays a plain sum.
+# - **QK-norm**: a norm of queries and keys before their products, which bounds every score.
 # - **key–value cache**: the keys and values of all earlier tokens, kept so that a new token costs only its own computation.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Vaswani et al. (2017), Attention Is All You Need. Radford et al. (2018, 2019), GPT and GPT-2. Ba, Kiros & Hinton (2016), Layer Normalization.
 # Zhang & Sennrich (2019), Root Mean Square Layer Normalization. Geva et al. (2021), Transformer Feed-Forward Layers Are Key-Value Memories. nostalgebraist (2020), interpreting GPT: the logit lens. Xiong et al. (2020), On Layer Normalization in the Transformer
-# Architecture. Shazeer (2020), GLU Variants Improve Transformer. Brown et al. (2020), GPT-3. Dai et al. (2019), Transformer-XL, table 4. Ben Allal et al. (2025), SmolLM2. McAllester, Deep Learning (TTIC 31230),
+# Architecture. Henry et al. (2020), Query-Key Normalization for Transformers. Dehghani et al. (2023), Scaling Vision Transformers to 22 Billion Parameters. Shazeer (2020), GLU Variants Improve Transformer. Brown et al. (2020), GPT-3. Dai et al. (2019), Transformer-XL, table 4. Ben Allal et al. (2025), SmolLM2. McAllester, Deep Learning (TTIC 31230),
 # slides on the Transformer. Wang, slides on Transformers (CUHK-Shenzhen). Mausam, Neural Language Models (IIT Delhi).

@@ -64,6 +64,8 @@ torch.set_num_threads(1)
 #
 # BERT (Devlin et al. 2019) guesses 15 % of the tokens. At inference no text contains `[MASK]`, so the model must not rely on it. Of the tokens to guess, 80 % are replaced by `[MASK]`, 10 % by a random token,
 # and 10 % are unchanged. Any token that the model reads may be wrong, so it has to judge every one.
+#
+# A **diffusion language model** (Nie et al. 2025) is trained with every fraction of hidden tokens, up to all of them. So it can also write: it starts from masks only, and fills them in over several steps.
 
 # %% slideshow={"slide_type": "fragment"}
 text = torch.randint(100, (1, 100_000), generator=torch.Generator().manual_seed(0))
@@ -694,6 +696,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 #
 # - **pretraining**: training on unlabelled text, before the task that is wanted.
 # - **masked language model**: a bidirectional model that predicts hidden tokens at their own positions; no distribution over texts.
+# - **diffusion language model**: a masked model for every fraction of hidden tokens, which writes by filling in masks step by step.
 # - **span corruption**: pretraining in which spans are replaced by sentinels and written by a decoder.
 # - **sentinel**: a sign that takes the position of a missing span.
 # - **prefix LM**: a language model that reads a prefix in both directions and writes the rest causally.
@@ -711,4 +714,4 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Dai & Le (2015), Semi-supervised Sequence Learning. Howard & Ruder (2018), ULMFiT. Peters et al. (2018), ELMo. Devlin, Chang, Lee & Toutanova (2019), BERT. Clark et al. (2020), ELECTRA. Lewis et al. (2020), BART. Radford et al. (2018), GPT. Radford et al. (2019), GPT-2. Brown et al. (2020), GPT-3. Raffel et al. (2020), T5. Narang et al. (2021), Do Transformer Modifications Transfer?
 # Liu et al. (2019), RoBERTa. Wang et al. (2020), MiniLM. Reimers & Gurevych (2019), Sentence-BERT. OpenAI (2023), GPT-4 Technical Report. Wang et al. (2018), GLUE. Wang et al. (2019), SuperGLUE. Touvron et al. (2023), Llama. Ben Allal et al. (2025), SmolLM2. Hu et al. (2021), LoRA. Zhao et al. (2021), Calibrate Before Use. Ethayarajh (2019), How Contextual are Contextualized Word Representations?
-# Alain & Bengio (2017), linear probes. Springer et al. (2024), Repetition Improves Language Model Embeddings.
+# Alain & Bengio (2017), linear probes. Springer et al. (2024), Repetition Improves Language Model Embeddings. Nie et al. (2025), Large Language Diffusion Models.

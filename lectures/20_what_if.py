@@ -876,6 +876,8 @@ show.predict(
 # $$h \leftarrow h + \mathrm{attention}(\mathrm{norm}_\ell(h)), \qquad h \leftarrow h + \mathrm{experts}(\mathrm{norm}'_\ell(h)), \qquad \ell = 1, \dots, L .$$
 #
 # Each token goes to two of the experts, and the norms can send it to different ones in different layers. On ImageNet, WideNet is 1.46 points better than a Vision Transformer and has 0.72 times as many parameters. Compared with a Vision Transformer *with* experts it gains 2.08 points with 0.13 times the parameters.
+#
+# **Experts today** are not shared among layers. Each layer has its own, in the place of its feed-forward network, and they buy parameters without operations. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others, and sends each token to 8 of these. So a token meets 37 of its 671 billion parameters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 wide = stored("deeper_or_wider")["rows"]
@@ -1032,4 +1034,4 @@ widgets.collapse_playground(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Dong, Cordonnier & Loukas (2021), Attention is not all you need: pure attention loses rank doubly exponentially with depth. Lee-Thorp, Ainslie, Eckstein & Ontañón (2022), FNet. Tolstikhin et al. (2021), MLP-Mixer. Press, Smith & Levy (2020), Improving Transformer models by reordering their sublayers. Haviv, Ram, Press, Izsak & Levy (2022), Transformer language models without positional encodings still learn positional information. Wu, Ajorlou, Wang, Jegelka & Jadbabaie (2024), On the role of attention masks and LayerNorm in Transformers.
-# Wang et al. (2021), On position embeddings in BERT. Wang et al. (2022), DeepNet: scaling Transformers to 1,000 layers. Xue et al. (2022), Go wider instead of deeper. Lan et al. (2020), ALBERT. Narang et al. (2021), Do Transformer modifications transfer across implementations and applications?
+# Wang et al. (2021), On position embeddings in BERT. Wang et al. (2022), DeepNet: scaling Transformers to 1,000 layers. Xue et al. (2022), Go wider instead of deeper. Lan et al. (2020), ALBERT. Jiang et al. (2024), Mixtral of Experts. DeepSeek-AI (2024), DeepSeek-V3 Technical Report. Narang et al. (2021), Do Transformer modifications transfer across implementations and applications?

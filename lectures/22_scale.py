@@ -367,6 +367,12 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 #
 # **The same runs give an exponent of 0.48<!--[[ours["Hoffmann"][1]:.2f]]--> or 0.64<!--[[ours["Kaplan"][1]:.2f]]-->, depending on the method.** An interval shows the noise of the points, not the choice of the method.
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Which tokens?** $D$ counts all tokens alike, and the web is not alike. So large training texts are filtered and deduplicated first.
+#
+# - **Quality filtering.** Li et al. (2024) held models and training equal and varied only the text. The largest step was a small classifier that chose pages. It reduced a pool of 240 trillion tokens to about 4 trillion.
+# - **Deduplication** removes copies and near copies. Models trained without them repeated memorised text ten times less often (Lee et al. 2022). [Lecture 28](28_features_and_harms.ipynb) measures this with secrets.
+
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room compute 93 with their phones: a = 0.28/0.62, G = (0.34 · 406.4 / (0.28 · 410.7)) to the power 1/0.62. In the race, look for a pair that never crosses. What goes wrong: "the optimal model is the best model". It is the best for a training
 # budget; a model that will be used for years should be smaller and read more.*
@@ -817,6 +823,8 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # - **irreducible loss**: the part of the loss that no size and no amount of text removes.
 # - **bootstrap**: an interval from repeating a computation on data that are sampled from the data with replacement.
 # - **compute-optimal frontier**: for each compute, the parameters and text with the lowest loss.
+# - **quality filtering**: choosing training texts by rules or by a classifier.
+# - **deduplication**: removing copies and near copies from a training text.
 # - **steepness**: the relative fall of the loss per relative growth of the text.
 # - **emergent**: said of an ability that is absent in small models and present in large ones.
 # - **exact match**: an answer counts only if every token of it is right.
@@ -827,4 +835,4 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Kaplan, McCandlish, Henighan, Brown, Chess, Child, Gray, Radford, Wu & Amodei (2020), Scaling laws for neural language models. Hoffmann et al. (2022), Training compute-optimal large language models. Besiroglu, Erdil, Barnett & You (2024), Chinchilla scaling: a replication attempt. Pearce & Song (2024), Reconciling Kaplan
 # and Chinchilla scaling laws. Porian, Wortsman, Jitsev, Schmidt & Carmon (2024), Resolving discrepancies in compute-optimal scaling of language models. Efron (1979), Bootstrap methods. Dai et al. (2019), Transformer-XL. Józefowicz et al. (2016), Exploring the limits of language modeling. Brown et al. (2020), Language models are few-shot
-# learners. OpenAI (2023), GPT-4 technical report. Tyl (2023), Chinchilla's death (blog). Wei et al. (2022), Emergent abilities of large language models. Schaeffer, Miranda & Koyejo (2023), Are emergent abilities of large language models a mirage? Du et al. (2024), Understanding emergent abilities of language models from the loss perspective.
+# learners. OpenAI (2023), GPT-4 technical report. Tyl (2023), Chinchilla's death (blog). Wei et al. (2022), Emergent abilities of large language models. Schaeffer, Miranda & Koyejo (2023), Are emergent abilities of large language models a mirage? Du et al. (2024), Understanding emergent abilities of language models from the loss perspective. Li et al. (2024), DataComp-LM: in search of the next generation of training sets for language models. Lee et al. (2022), Deduplicating training data makes language models better.

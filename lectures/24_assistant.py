@@ -372,7 +372,7 @@ widgets.beta_player(preferring)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Tools, and a grammar for calls
 #
-# SmolLM2 cannot add. A calculator can. A **tool call** is text in an agreed form that a program finds, executes and answers. The loop is shorter than its description:
+# SmolLM2 cannot add. A calculator can. A **tool call** is text in an agreed form that a program finds, executes and answers. A model that calls tools again and again, and decides from each result what to do next, is called an **agent** (Yao et al. 2023). The loop is shorter than its description:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 CALL = re.compile(r"<tool>(\d+) \+ (\d+)</tool>")
@@ -890,6 +890,7 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # - **DPO**: direct preference optimisation; raises the preferred answer's probability compared with that of the rejected one, both relative to the reference model.
 # - **reference model**: the model before preference tuning, which DPO compares with.
 # - **tool call**: text in an agreed form that a program executes and answers.
+# - **agent**: a model that calls tools in a loop and decides from each result what to do next.
 # - **constrained decoding**: decoding in which only tokens that can lead to a match of a pattern are possible.
 # - **classifier-free guidance**: decoding that goes further in the direction in which a prompt moves the model.
 # - **BM25**: a score of a passage by the rare words that it shares with a question.
@@ -901,4 +902,4 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Ouyang et al. (2022), Training Language Models to Follow Instructions with Human Feedback. OpenAI (2023), GPT-4 Technical Report. Bradley & Terry (1952), Rank Analysis of Incomplete Block Designs. Rafailov et al. (2023), Direct Preference Optimization. Hu et al. (2021), LoRA. Willard & Louf (2023), Efficient Guided Generation. Sanchez
 # et al. (2023), Stay on Topic with Classifier-Free Guidance. Robertson & Zaragoza (2009), The Probabilistic Relevance Framework. Dai et al. (2019), Transformer-XL. Lample et al. (2019), Large Memory Layers with Product Keys. Schrimpf et al. (2021), The Neural Architecture of
-# Language. Wang et al. (2019a), GLUE. Wang et al. (2019b), SuperGLUE. Ben Allal et al. (2025), SmolLM2. Mausam, slides on neural language models (IIT Delhi).
+# Language. Wang et al. (2019a), GLUE. Wang et al. (2019b), SuperGLUE. Ben Allal et al. (2025), SmolLM2. Yao et al. (2023), ReAct. Mausam, slides on neural language models (IIT Delhi).

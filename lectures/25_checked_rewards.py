@@ -1,19 +1,19 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Rewards that can be checked
 #
-# You can check the result of a sum without knowing how it was found. The same holds for a program that has tests, and for a formal proof. **What does a language model learn if a program only says whether its answer is right?**
+# A program can check the result of a sum, and whether a program passes its tests. Learning from such checks is called **reinforcement learning with verifiable rewards** (RLVR; Lambert et al. 2024). **What does a language model learn if a program only says whether its answer is right?**
 #
 # <img src="figures/right_or_wrong.svg" width="760" alt="Four answers of a model to two sums, with and without steps. A program marks two of them as right and two as wrong.">
 #
-# *The model writes, a program checks. The reward is one bit, and it says nothing about how the answer was found.*
+# *The model writes, a program checks. The reward is one bit.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - derive the policy gradient from log-probabilities, and say what a baseline may depend on;
-# - write the core of GRPO in ten lines, and test which of its parts a task needs;
-# - name the control that you need before you explain the length of answers;
+# - derive the policy gradient, and say what a baseline may depend on;
+# - write the core of GRPO, and test which of its parts a task needs;
+# - name the control for a claim about the length of answers;
 # - estimate pass@k without bias, and say when a vote helps;
-# - recognise a reward that is being exploited, and keep a model near its base with a KL penalty.
+# - recognise an exploited reward, and keep a model near its base with a KL penalty.
 #
 # **You need** [lecture 3](03_backpropagation.ipynb) (softmax, $p - y$), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 24](24_assistant.ipynb) (preference tuning, the KL divergence).
 #
@@ -21,7 +21,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 12 | 9 | 7 | 9 | 9 | 9 | 4 |
 #
-# The minutes are for a class. If you work alone, plan 90 minutes. Section 5 can wait for a second sitting. Two cells train a model live, for a few seconds each. All other results are stored; `python -m lectures.recipes checked_rewards` repeats them.
+# The minutes are for a class. If you work alone, plan 90 minutes; section 5 can wait. Two cells train a model live, for a few seconds each. `python -m lectures.recipes checked_rewards` repeats the stored results.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 5 and the widget of section 2. Sections 3, 4 and 7 carry the message.*
@@ -54,14 +54,14 @@ def pc(values):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A model with two habits
 #
-# Our model is a Transformer with 105,472<!--[[sum(p.numel() for p in base.parameters()):,]]--> parameters. It has learned sums of three-digit numbers from two kinds of careless teachers. A quarter of them work **in steps**, units first, and write each carry down; 3 % of their steps are off by one. The others answer **at once** and forget every carry:
+# Our model is a Transformer with 105,472<!--[[sum(p.numel() for p in base.parameters()):,]]--> parameters. It has learned sums of three-digit numbers from two kinds of careless teachers. A quarter of them work **in steps**, units first, and write each carry down, in a short **chain of thought** (Wei et al. 2022); 3 % of their steps are off by one. The others answer **at once** and forget every carry:
 #
 # | | the answer to `347+286=` |
 # |---|---|
 # | in steps | `7+6=13,4+8+1=13,3+2+1=06;633` |
 # | at once | `523` |
 #
-# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. Accuracies before and after training are measured on these sums; the curves *during* training show the sums that the model trains on. (A rule such as `(1009*a + 31*b) % 10 == 0` is a trap: it looks random, but it only says that the last digits agree.)
+# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. Accuracies before and after training are of these sums; the curves *during* training are of the sums that it trains on.
 
 # %% slideshow={"slide_type": "fragment"}
 held_out = sums(random.Random(1), 200, held=True)
@@ -88,7 +88,7 @@ show.predict(
 # **The better habit is the rarer one.** The model already has both.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Let the room add 347 and 286 in both ways. Ask how they would split the sums into training and test sets, and show the trap. What goes wrong: "it cannot add". It can, if it works in steps.*
+# *6 minutes. Let the room add 347 and 286 in both ways. Ask how they would split the sums into training and test sets, and show a trap: the rule `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree. What goes wrong: "it cannot add". It can, if it works in steps.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. From a reward to a gradient
@@ -97,21 +97,21 @@ show.predict(
 #
 # $$J = \sum_y \pi(y \mid x)\, r(y).$$
 #
-# We cannot differentiate the sampling of a text, nor the checker. But $J$ weighs each reward with a probability, and probabilities have a derivative. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
+# Neither the sampling of a text nor the checker has a derivative, but the probabilities in $J$ have one. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
 #
 # $$\nabla J = \sum_y \nabla \pi(y \mid x)\, r(y) = \sum_y \pi(y \mid x)\, r(y)\, \nabla \log \pi(y \mid x) = \mathbb{E}\big[r(y)\, \nabla \log \pi(y \mid x)\big].$$
 #
-# The last expression is a mean over samples, so we can estimate it: sample answers, and raise the log-probability of each in proportion to its reward. This estimate of the **policy gradient** is called REINFORCE (Williams 1992). The log-probability of an answer is the sum of those of its tokens.
+# The last expression is a mean over samples. So sample answers, and raise the log-probability of each in proportion to its reward. This estimate of the **policy gradient** is called REINFORCE (Williams 1992). The log-probability of an answer is the sum of those of its tokens.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **With a pencil.** Suppose there are three answers to `347+286=`, and $\pi$ is a softmax of three scores:
+# **With a pencil.** Suppose there are three answers to `347+286=`:
 #
 # | answer | 523 | 633 | 643 |
 # |---|---|---|---|
 # | $\pi$ | 0.6 | 0.3 | 0.1 |
 # | $r$ | 0 | 1 | 0 |
 #
-# For a softmax, $\nabla \log \pi(y)$ with respect to the scores is the one-hot vector of $y$ minus $\pi$. It is the $p - y$ of [lecture 3](03_backpropagation.ipynb) with the opposite sign.
+# Here $\pi$ is a softmax of three scores. With respect to these, $\nabla \log \pi(y)$ is the one-hot vector of $y$ minus $\pi$, which is the $p - y$ of [lecture 3](03_backpropagation.ipynb) with the opposite sign.
 
 # %% slideshow={"slide_type": "fragment"}
 pi = torch.tensor([0.6, 0.3, 0.1])
@@ -168,11 +168,11 @@ show.predict(
 # **A baseline that does not depend on the answer leaves the expected step as it is. It changes the spread, and a good one makes it smaller.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **GRPO** (Shao et al. 2024, section 4.1) estimates the baseline from a group of $n$ answers to the same question. The **advantage** of an answer is
+# **PPO** (Schulman et al. 2017) trains a second network that predicts the baseline, and clips steps that move the model too far from the one that wrote the samples. **GRPO** (Shao et al. 2024, section 4.1) needs no second network. Its baseline is the mean of a group of $n$ answers to the same question, and the **advantage** of an answer is
 #
 # $$A_i = r_i - \frac1n \sum_j r_j, \qquad \text{loss} = -\frac1n \sum_i A_i\, \log \pi(y_i \mid x).$$
 #
-# As published, GRPO also divides $A_i$ by the standard deviation of the group's rewards and each answer's term by its length, clips, and adds a KL penalty. Section 5 tests the division by length and section 7 a KL penalty. With one step per batch there is nothing to clip, and we did not measure the division by the standard deviation. The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction.
+# The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction. As published, GRPO also divides each answer's term by its length (section 5), adds a KL penalty (section 7), clips as PPO does, which changes nothing with one step per batch, and divides $A_i$ by the standard deviation of the group's rewards, which we did not measure.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Write the derivation on the board and let the room find the step where sampling enters. What goes wrong: "we differentiate the reward". Ask what happens to a group in which all answers are right (nothing: all advantages are 0).*
@@ -180,7 +180,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Sixteen updates of right and wrong
 #
-# Each of sixteen updates samples 8 answers to each of 8 training sums, checks them, and makes one step. In all, that is 1,024 answers and one bit for each.
+# Each of sixteen updates samples 8 answers to each of 8 training sums, checks them, and makes one step.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.transfer.rewards import group_advantages, policy_loss
@@ -222,7 +222,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **One bit for each answer was enough to change what the model writes.** In these updates nobody showed it a right answer. Its teachers had shown it many.
+# **One bit for each of 1,024 answers was enough to change what the model writes.** In these updates nobody showed it a right answer.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of these answers the base could not have written.*
@@ -230,9 +230,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Why do they get longer?
 #
-# The long answers of this model are those in steps, so two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and here that is the long one.
+# Two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and here that is the long one.
 #
-# A second base separates them. It is the first one, trained further by other teachers. Three quarters of these work in steps but count one too many in the first column, so their answers are never right. A quarter answer at once, and forget every carry as before. As a control, a third run keeps the first base and rewards each different answer to a sum by the toss of a coin.
+# A second base separates them. It is the first one, trained further by other teachers. Three quarters of these work in steps but count one too many in the first column, so they are never right. A quarter answer at once, as before. As a control, a third run keeps the first base and rewards each different answer by the toss of a coin.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as by_reward:
@@ -274,7 +274,7 @@ show.predict(
 # - Rewarded by a coin, the first base ends at 39<!--[[pc(chance_row["right"])]]--> % right and 9<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
 # </details>
 #
-# **The model moved to the habit that was right more often. Its answers grew where that habit is long, and shrank where it is short**, in one base of each kind, which had both habits before. Nothing here shows that length by itself helps.
+# **The model moved to the habit that was right more often. Its answers grew where that habit is long, and shrank where it is short**, in one base of each kind. Nothing here shows that length by itself helps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught, and the reward chose between them.*
@@ -282,7 +282,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Which part of GRPO is needed?
 #
-# GRPO subtracts the group's mean, and divides the loss of each answer by its length. Which of the two does this task need? And what is left without either?
+# GRPO subtracts the group's mean, and divides the loss of each answer by its length. Which of the two does this task need?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
@@ -297,7 +297,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The two parts make a table of four cells. None divides by the standard deviation. All four start from the same base and see equally many samples, with the same five seeds and one learning rate. The first seed also tries half and twice that rate.
+# The two parts make four cells. All start from the same base and see equally many samples, with the same five seeds and one learning rate. The first seed also tries half and twice that rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = {
@@ -338,7 +338,7 @@ show.predict(
 # - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four the highest rate was the best one in the first seed, with 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> % right for the one without a baseline. So tuning each rate could change the order of these three.
 # </details>
 #
-# **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without that division, cross-entropy on the model's own right answers did about as well.
+# **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without it, cross-entropy on the model's own right answers did about as well.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four cells. What goes wrong: the winner of one task is taken for the better method.*
@@ -346,13 +346,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. One try, or many?
 #
-# With one sample the base is right less than half of the time. What if it may try $k$ times? If $c$ of $n$ samples are right, the fraction of sets of $k$ samples that contain a right one is
+# Instead of training, we can spend **test-time compute** and let the base try $k$ times. If $c$ of $n$ samples are right, the fraction of sets of $k$ samples that contain a right one is
 #
 # $$\text{pass@}k = 1 - \binom{n-c}{k} \Big/ \binom{n}{k},$$
 #
-# an unbiased estimate (Chen et al. 2021, section 2.1). If nobody can check, we can still let the $k$ answers **vote** and return the most frequent one (Wang et al. 2023).
+# an unbiased estimate (Chen et al. 2021, section 2.1). If nobody can check, the $k$ answers can still **vote**, and we return the most frequent one (**self-consistency**, Wang et al. 2023).
 #
-# A third base helps to see what a vote needs. It is the first one, trained further by teachers who also replace a random digit of each wrong answer at once. So in the first base many wrong answers **agree**, and in this one they **scatter**.
+# A third base is the first one, trained further by teachers who also replace a random digit of each wrong answer at once. So in the first base many wrong answers **agree**, and in this one they **scatter**.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.metrics.attempts import majority
@@ -405,7 +405,7 @@ show.predict(
 # - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 71<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
 # </details>
 #
-# **Here rewards sharpened what the base could already do.** Since the base solves every sum of this test within 64 tries<!--[[? all(run["pass"]["64"] == 1 for run in attempts["forget"])]]-->, this task cannot show whether rewards also *add* something.
+# **Here rewards sharpened what the base could already do.** Since the base solves every sum within 64 tries<!--[[? all(run["pass"]["64"] == 1 for run in attempts["forget"])]]-->, this task cannot show whether rewards also *add* something.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let five students add without carrying, and vote. What goes wrong: "more votes are always safer".*
@@ -413,7 +413,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. A judge who likes length
 #
-# A checker needs a right answer to compare with. Many tasks have none. Then a judge gives points: a model trained on people's preferences, or a rule. Our judge has noticed that careful answers are long. Its reward is the length of the answer, divided by 40, and it knows nothing about sums. The model learns from it for thirty updates of 32 answers, at twice<!--[[? judged["0"]["rate"] == 2 * rows["mean"]["rate"]]]--> the rate of section 3.
+# Many tasks have no right answer to compare with. Then a judge gives points: a model trained on people's preferences, or a rule. Our judge has noticed that careful answers are long. Its reward is the length of the answer, divided by 40. The model learns from it for thirty updates of 32 answers, at twice<!--[[? judged["0"]["rate"] == 2 * rows["mean"]["rate"]]]--> the rate of section 3.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 free = {
@@ -433,11 +433,11 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A leash.** Gao et al. (2023) call this *overoptimisation*: the judge's reward keeps rising, while the quality that it stood for falls. The usual protection is a penalty on the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
+# **A leash.** Gao et al. (2023) call this *overoptimisation*. The usual protection is a penalty on the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
 #
 # $$\mathbb{E}\big[r(y)\big] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref}).$$
 #
-# $\beta$ is a price, in rewards per nat. The policy that maximises this is known, $\pi^*(y) \propto \pi_\mathrm{ref}(y)\, e^{r(y) / \beta}$. To answer only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many. (Our gradient, like GRPO's, treats the sampled prefixes as given, so it follows this objective only approximately.)
+# $\beta$ is a price, in rewards per nat. To answer only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 held_end = max(judged.values(), key=lambda of: mean(of["right"]))
@@ -454,10 +454,11 @@ for beta, of in judged.items():
 # - In updates 2 to 6 accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
 # - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
 # - That is about as many as with the checker (78<!--[[pc(rows["mean"]["right"])]]--> %), though the two had different rates and we chose this β by its result. In this base, long answers happen to be right.
+# - Our gradient, like GRPO's, treats the sampled prefixes as given, so it follows this objective only approximately.
 # - Would stopping early have done as well? Without a price, the best update has a mean of 63<!--[[100 * max(free["right"]):.0f]]--> %, so here it would not. In the larger study of Gao et al. the penalty acted much like stopping early.
 # </details>
 #
-# **A leash does not mend the judge. A strong enough one keeps the model near its base, and there this judge happens to be right.**
+# **A leash does not mend the judge. A strong one keeps the model near its base, and there this judge happens to be right.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask what an engineer who sees only the reward would report. What goes wrong: the KL penalty is taken for a cure. It only keeps the model where the judge is right by accident.*
@@ -465,11 +466,11 @@ for beta, of in judged.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Larger models
 #
-# - DeepSeek-R1-Zero learned with GRPO from rewards that rules compute. Its accuracy rose, and its answers grew from hundreds to thousands of tokens (Guo et al. 2025, figure 1).
+# - DeepSeek-R1-Zero learned with GRPO from rewards that rules compute. Its accuracy rose, and its chains of thought, now called **reasoning**, grew from hundreds to thousands of tokens (Guo et al. 2025, figure 1).
 # - Liu et al. (2025, section 3) show that dividing by length favours short right answers and long wrong ones, and that dividing by the standard deviation weighs questions unevenly. Their method does neither.
-# - Yue et al. (2025) ask whether rewards add ability. After such training pass@k was higher for small $k$, but the base models solved more problems with many tries.
+# - Yue et al. (2025) found pass@k higher after such training for small $k$, but the base models solved more problems with many tries.
 #
-# We cannot repeat these results here. Our small model only shows which controls to ask for.
+# Our small model only shows which controls to ask for.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *4 minutes. Take one published curve of answer length and ask for the control of section 4. What goes wrong: our two habits are taken for a model of how large models reason.*
@@ -480,12 +481,12 @@ for beta, of in judged.items():
 # | question | what we measured | control |
 # |---|---|---|
 # | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 78<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 39<!--[[pc(chance_row["right"])]]--> % |
-# | Why do answers grow? | the habit that was right more often was long | swapped teachers: answers shrink |
-# | Does it add ability? | one try became as good as four | the base's pass@64 is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %, so we cannot tell |
+# | Why do answers grow? | the better habit was long | swapped teachers: answers shrink |
+# | Does it add ability? | one try became as good as four | pass@64 of the base is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %, so we cannot tell |
 # | Which part of GRPO is needed? | only ÷ length without a baseline fails | four cells, five paired seeds, one base |
-# | What if the judge is wrong? | its reward rises, accuracy ends near zero | a price on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
+# | What if the judge is wrong? | accuracy ends near zero | a price on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
 #
-# **One bit taught our model which of its habits to use.** Whether more training adds new ones, this task cannot tell. A reward that only resembles a check raises what it measures, right or not.
+# **One bit taught our model which of its habits to use.** A reward that only resembles a check raises what it measures, right or not.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and ask for each control. What goes wrong: students leave with "RL makes models think longer".*
@@ -493,7 +494,7 @@ for beta, of in judged.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a reward of your own, and say beforehand which habit it will raise. The cell trains the base with it for ten updates.
+# Write a reward of your own, and say beforehand which habit it will raise.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -529,7 +530,7 @@ print(found.texts[:3])
 # *10 minutes, or homework. Let everybody write down the expected accuracy and length first. What goes wrong: a reward that is the same for all answers of a group teaches nothing.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`rewards.ipynb`](../exercises/rewards/rewards.ipynb) you write four functions of this lecture, and train this model with them.
+# In the assignment [`rewards.ipynb`](../exercises/rewards/rewards.ipynb) you write four of these functions.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -570,14 +571,20 @@ print(found.texts[:3])
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
+# - **reinforcement learning with verifiable rewards (RLVR)**: training a model on its own answers with rewards that a program computes.
+# - **chain of thought**: the steps that a model writes before its answer.
 # - **in steps**: a way of answering in which each column and each carry is written before the result.
 # - **at once**: a way of answering that writes only the result.
 # - **log-derivative trick**: the gradient of a probability is the probability times the gradient of its logarithm.
 # - **policy gradient**: the gradient of the mean reward, estimated from a model's own samples.
 # - **advantage**: how much better the reward of an answer is than a baseline.
+# - **PPO**: proximal policy optimisation; a second network predicts the baseline, and steps are clipped.
 # - **GRPO**: group relative policy optimisation; the baseline is the mean reward of several answers to the same question.
+# - **test-time compute**: operations that are spent when a model answers, and not when it is trained.
 # - **vote**: the most frequent of several answers.
+# - **self-consistency**: a vote over sampled chains of thought.
+# - **reasoning**: long chains of thought that a model has learned from rewards.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Williams (1992), Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning. Shao et al. (2024), DeepSeekMath. Guo et al. (2025), DeepSeek-R1 Incentivizes Reasoning in LLMs through Reinforcement Learning. Liu et al. (2025), Understanding R1-Zero-Like Training: A Critical Perspective. Anthony et al. (2017), Thinking Fast and Slow with Deep Learning and Tree Search. Chen et al. (2021), Evaluating
+# **Sources.** Williams (1992), Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning. Schulman et al. (2017), Proximal Policy Optimization Algorithms. Wei et al. (2022), Chain-of-Thought Prompting. Lambert et al. (2024), Tülu 3. Shao et al. (2024), DeepSeekMath. Guo et al. (2025), DeepSeek-R1 Incentivizes Reasoning in LLMs through Reinforcement Learning. Liu et al. (2025), Understanding R1-Zero-Like Training: A Critical Perspective. Anthony et al. (2017), Thinking Fast and Slow with Deep Learning and Tree Search. Chen et al. (2021), Evaluating
 # Large Language Models Trained on Code. Wang et al. (2023), Self-Consistency Improves Chain of Thought Reasoning in Language Models. Yue et al. (2025), Does Reinforcement Learning Really Incentivize Reasoning Capacity in LLMs Beyond the Base Model? Gao et al. (2023), Scaling Laws for Reward Model Overoptimization.

@@ -491,6 +491,7 @@ for arm, of in drafts.items():
 # - Over the test play the teacher accepts 0.71<!--[[fmean(arms["taught"]["accepted"]):.2f]]--> of the taught student's letters, and 0.68<!--[[fmean(arms["more text"]["accepted"]):.2f]]--> of those of the student with more text, whose loss is about the same. The taught student is ahead in each seed<!--[[? all(a > b for a, b in zip(arms["taught"]["accepted"], arms["more text"]["accepted"], strict=True))]]-->.
 # - With the taught student's drafts, the teacher is called 0.4<!--[[drafts["taught"]["draft"]["calls"]:.1f]]--> times per letter instead of once. And yet a letter takes longer here, 4.3<!--[[drafts["taught"]["draft"]["milliseconds"]:.1f]]--> ms instead of 3.3<!--[[plain["milliseconds"]:.1f]]--><!--[[? drafts["taught"]["draft"]["milliseconds"] > plain["milliseconds"]]]-->. This is one student, on a few hundred letters.
 # - If a check takes as long as a call for one letter, a drafted letter takes 56<!--[[100 * letter_cost:.0f]]--> % of a call of the teacher. That is too much for four drafts a check.
+# - A model can draft for itself. With **multi-token prediction** (Gloeckle et al. 2024) it also predicts the tokens after the next one. We did not try it.
 #
 # **In this training a teacher helped about as much as nine times the text, and its student agrees with it more often. A draft pays only if it is much cheaper than the model.**
 
@@ -548,7 +549,7 @@ show.predict(
 #
 # - The activations take 40<!--[[measured / 1e6:.0f]]--> MB, the rest 13<!--[[fixed / 1e6:.0f]]--> MB. Windows of a quarter of the length take about a quarter of the memory<!--[[? abs(measured / short - 4) < 0.2]]-->: attention keeps no matrix of $n^2$ weights per head here. Its fused kernel computes them again in the backward pass.
 # - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of width $D$ per layer and token. The measured 19.3<!--[[vectors:.1f]]--> also include attention's mask, the final normalisation and the logits. Other blocks keep more or fewer vectors, so the bars of the other models are estimates.
-# - **bfloat16** has the exponent of a 32-bit number in half as many bits. Small updates would be lost in 16-bit weights, so a copy in 32 bits is kept (Micikevicius et al. 2018, for a different 16-bit format). The sum per parameter stays at 16 bytes, $2 + 4 + 2 + 8$ (Rajbhandari et al. 2020). Only the activations halve.
+# - **bfloat16** has the exponent of a 32-bit number in half as many bits. Small updates would be lost in 16-bit weights, so a copy in 32 bits is kept. This is **mixed precision** (Micikevicius et al. 2018, for a different 16-bit format). The sum per parameter stays at 16 bytes, $2 + 4 + 2 + 8$ (Rajbhandari et al. 2020). Only the activations halve.
 # - **Checkpointing** keeps the input of each layer and computes the rest again (Chen et al. 2016): one more forward pass for a fraction of the activations.
 # </details>
 #
@@ -640,9 +641,11 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 # - **distillation**: a small model is trained on a large one's probabilities.
 # - **student**: in distillation, the model that is trained.
 # - **teacher**: in distillation, the model whose probabilities the student learns.
+# - **multi-token prediction**: a model that also predicts the tokens after the next one.
 # - **activations**: what the forward pass keeps for the backward pass.
 # - **bfloat16**: a number in 16 bits with the exponent of a 32-bit one.
+# - **mixed precision**: computing in 16 bits while a copy of the weights is kept in 32.
 # - **checkpointing**: activations are computed again in the backward pass instead of kept.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Ben Allal et al. (2025), SmolLM2. Gerganov et al., ggml and llama.cpp (the format of the blocks). Dettmers, Lewis, Belkada & Zettlemoyer (2022), LLM.int8(). Dettmers et al. (2023), SpQR. Frantar, Ashkboos, Hoefler & Alistarh (2023), GPTQ. Han, Pool, Tran & Dally (2015), Learning both weights and connections for efficient neural networks. Hinton, Vinyals & Dean (2015), Distilling the knowledge in a neural network. Leviathan, Kalman & Matias (2023), Fast inference from Transformers via speculative decoding. Micikevicius et al. (2018), Mixed precision training. Rajbhandari et al. (2020), ZeRO. Chen et al. (2016), Training deep nets with sublinear memory cost.
+# **Sources.** Ben Allal et al. (2025), SmolLM2. Gerganov et al., ggml and llama.cpp (the format of the blocks). Dettmers, Lewis, Belkada & Zettlemoyer (2022), LLM.int8(). Dettmers et al. (2023), SpQR. Frantar, Ashkboos, Hoefler & Alistarh (2023), GPTQ. Han, Pool, Tran & Dally (2015), Learning both weights and connections for efficient neural networks. Hinton, Vinyals & Dean (2015), Distilling the knowledge in a neural network. Leviathan, Kalman & Matias (2023), Fast inference from Transformers via speculative decoding. Gloeckle et al. (2024), Better & faster large language models via multi-token prediction. Micikevicius et al. (2018), Mixed precision training. Rajbhandari et al. (2020), ZeRO. Chen et al. (2016), Training deep nets with sublinear memory cost.

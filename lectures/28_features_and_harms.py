@@ -348,7 +348,7 @@ for name, of in defence.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A page that lies
 #
-# A model that reads retrieved pages reads what strangers wrote. In an **indirect prompt injection** (Greshake et al. 2023) a page carries an order. We ask about forty invented facts, one page each, so that the model cannot know the answers by heart. The page may carry an order, or a false *correction* of its own fact.
+# A model that reads retrieved pages reads what strangers wrote. In an **indirect prompt injection** (Greshake et al. 2023) a page carries an order. (If the user gives the order that the model should refuse, it is a **jailbreak**; Wei et al. 2023.) We ask about forty invented facts, one page each, so that the model cannot know the answers by heart. The page may carry an order, or a false *correction* of its own fact.
 
 # %% slideshow={"slide_type": "fragment"}
 model, tokenizer = smollm2()
@@ -440,7 +440,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Does it know that it does not know?
 #
-# We ask for the capitals of 24 countries that exist and 24 that do not, such as *Norvania*. Then we ask again and allow the model to decline: *If you do not know, say only: I do not know.*
+# We ask for the capitals of 24 countries that exist and 24 that do not, such as *Norvania*. Then we ask again and allow the model to decline: *If you do not know, say only: I do not know.* A false answer that sounds like a fact is called a **hallucination** (Ji et al. 2023).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 capitals = lies["capitals"]
@@ -577,8 +577,10 @@ print("\nlimits:", cards[0]["limits"])
 # - **exposure**: log₂ of the number of possible secrets minus log₂ of a secret's rank among them, in bits.
 # - **contamination**: test data in the training text.
 # - **indirect prompt injection**: an order in a text that the model was given to read.
+# - **jailbreak**: a prompt of the user that makes a model do what it was trained to refuse.
+# - **hallucination**: an answer that sounds like a fact and is false.
 # - **model card**: what a published model says about itself: data, training, scores, intended use, limits.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Elhage et al. (2022), Toy Models of Superposition. Bricken et al. (2023), Towards Monosemanticity. Gao et al. (2024), Scaling and Evaluating Sparse Autoencoders. Heap, Lawson, Farnik & Aitchison (2025), Sparse Autoencoders Can Interpret Randomly Initialized Transformers. Carlini et al. (2019), The Secret Sharer. Lee et al. (2022), Deduplicating
-# Training Data Makes Language Models Better. Rudinger et al. (2018), Gender Bias in Coreference Resolution, and the occupations of its Winogender schemas. Bergsma & Lin (2006), Bootstrapping Path-Based Pronoun Resolution. Blodgett et al. (2020), Language (Technology) is Power. Greshake et al. (2023), Not What You've Signed Up For. Mitchell et al. (2019), Model Cards for Model Reporting. Ben Allal et al. (2025), SmolLM2.
+# Training Data Makes Language Models Better. Rudinger et al. (2018), Gender Bias in Coreference Resolution, and the occupations of its Winogender schemas. Bergsma & Lin (2006), Bootstrapping Path-Based Pronoun Resolution. Blodgett et al. (2020), Language (Technology) is Power. Greshake et al. (2023), Not What You've Signed Up For. Wei, Haghtalab & Steinhardt (2023), Jailbroken: How Does LLM Safety Training Fail? Ji et al. (2023), Survey of Hallucination in Natural Language Generation. Mitchell et al. (2019), Model Cards for Model Reporting. Ben Allal et al. (2025), SmolLM2.

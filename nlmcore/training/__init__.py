@@ -3,6 +3,7 @@
 teacher_forcing_loss, scheduled_sampling_loss     what is minimised, in nats per token
 truncated_backpropagation, clip_gradients         long texts, steep losses
 distillation_loss                                 a small model learns a large one's probabilities
+Muon, orthogonalised                              a step of equal size in all directions of a matrix
 decay_groups                                      which weights decay: not norms, biases, embeddings
 noam_schedule, cosine_schedule                    learning rates, functions of the step
 fit                                               the loop, with checkpoints and an exact resume
@@ -13,6 +14,7 @@ from nlmcore.training.distillation import distillation_loss
 from nlmcore.training.history import History, Record
 from nlmcore.training.loop import fit
 from nlmcore.training.losses import Piece, evaluate, next_token_loss, teacher_forcing_loss
+from nlmcore.training.muon import Muon, orthogonalised
 from nlmcore.training.optimisation import clip_gradients, cosine_schedule, decay_groups, noam_schedule
 from nlmcore.training.scheduled_sampling import (
     exponential_decay,
@@ -24,6 +26,7 @@ from nlmcore.training.through_time import detach, truncated_backpropagation
 
 __all__ = [
     "History",
+    "Muon",
     "Piece",
     "Record",
     "clip_gradients",
@@ -39,6 +42,7 @@ __all__ = [
     "load_checkpoint",
     "next_token_loss",
     "noam_schedule",
+    "orthogonalised",
     "save_checkpoint",
     "scheduled_sampling_loss",
     "teacher_forcing_loss",
