@@ -18,7 +18,11 @@ from typing import TYPE_CHECKING, Any
 import torch as torch  # the one heavy import that `import nlmcore` promises
 
 if TYPE_CHECKING:
-    from nlmcore.tool import chat, complete, load_model, save_model
+    # `as`: a type checker takes a name of a typed package for public only so.
+    from nlmcore.tool import chat as chat
+    from nlmcore.tool import complete as complete
+    from nlmcore.tool import load_model as load_model
+    from nlmcore.tool import save_model as save_model
 
 __version__ = "0.1.0"
 

@@ -1,8 +1,11 @@
 """What needs no program: `python -m nlmcore train mine.txt`, then `write` and `chat`. `--help` says the rest."""
 
 import argparse
+import io
+import os
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,20 +32,35 @@ def main(arguments: list[str] | None = None) -> int:
     """Exit 0: done; 1: it could not be done, and a line says why; 2: misuse."""
     options = vars(_parser().parse_args(arguments))
     command, debug = options.pop("command"), options.pop("debug")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a model may write what a screen cannot show
     try:
         return {"train": _train, "write": _write, "chat": _chat}[command](**options)  # type: ignore[operator]
     except KeyboardInterrupt:
         print()
         return 130
-    except (OSError, ValueError, TypeError, ImportError, FloatingPointError) as error:
+    except BrokenPipeError:  # as by `| head`, which has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (OSError, ValueError, TypeError, ImportError, ArithmeticError, MemoryError, RuntimeError) as error:
         if debug:
             raise
         print(f"nlmcore {command}: {error}", file=sys.stderr)
         return 1
 
 
+def _between(low: int, high: int) -> Callable[[str], int]:
+    def integer(text: str) -> int:
+        if not low <= (number := int(text)) <= high:
+            raise argparse.ArgumentTypeError(f"must be an integer from {low} to {high}, got {number}")
+        return number
+
+    return integer
+
+
 def _parser() -> argparse.ArgumentParser:
     kind: Any = argparse.RawDescriptionHelpFormatter
+    seeds = _between(0, 2**64 - 1)
     parser = argparse.ArgumentParser("python -m nlmcore", description=_ABOUT, formatter_class=kind)
     parser.add_argument("--debug", action="store_true", help="show where in the program an error arose")
     commands = parser.add_subparsers(dest="command", required=True, metavar="train | write | chat")
@@ -61,16 +79,18 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--batch", **whole, dest="batch_size", help="texts per step (default: 16)")
     train.add_argument("--rate", type=float, dest="learning_rate", metavar="R", help="learning rate (default: 0.002)")
     train.add_argument("--dropout", type=float, metavar="P", help="0.1 or 0.2 for a short text (default: 0)")
-    train.add_argument("--seed", **whole, help="another one gives another model (default: 0)")
+    train.add_argument("--seed", type=seeds, metavar="N", help="another one gives another model (default: 0)")
 
     write = commands.add_parser("write", help="a model writes on")
     write.add_argument("folder", help="what train made, or smollm2")
     write.add_argument("prompt", nargs="?", default="\n", help="the text to begin with")
     write.add_argument("--tokens", type=int, default=300, metavar="N", help="at most so many (default: 300)")
-    write.add_argument("--seed", type=int, metavar="N", help="the same text again")
+    write.add_argument("--seed", type=seeds, metavar="N", help="the same text again")
     chat = commands.add_parser("chat", help="talk to a model in the browser")
     chat.add_argument("folder", help="what train made, or smollm2")
-    chat.add_argument("--port", type=int, default=8000, metavar="N", help="0: any that is free (default: 8000)")
+    chat.add_argument(
+        "--port", type=_between(0, 65535), default=8000, metavar="N", help="0: any that is free (default: 8000)"
+    )
     chat.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
     for command in (write, chat):
         command.add_argument("--temperature", type=float, default=0.8, metavar="T", help="0: no chance (default: 0.8)")
@@ -109,7 +129,10 @@ def _load(folder: str) -> tuple[Any, Any]:
 
     if folder == "smollm2" and not Path(folder).exists():
         return smollm2()
-    return load_model(folder, base=smollm2() if is_adapter(folder) else None)
+    model, tokenizer = load_model(folder, base=smollm2() if is_adapter(folder) else None)
+    if tokenizer is None:
+        raise ValueError(f"{folder} has no tokenizer: save it with one, by save_model(folder, model, tokenizer)")
+    return model, tokenizer
 
 
 def _write(folder: str, prompt: str, tokens: int, seed: int | None, **sampling: Any) -> int:
@@ -132,7 +155,14 @@ def _write(folder: str, prompt: str, tokens: int, seed: int | None, **sampling: 
 def _chat(folder: str, port: int, no_browser: bool, **sampling: Any) -> int:
     from nlmcore.tool.chat_page import serve
 
-    serve(*_load(folder), name=Path(folder).name, port=port, open_browser=not no_browser, **sampling)
+    loaded = _load(folder)
+    try:
+        serve(*loaded, name=Path(folder).name, port=port, open_browser=not no_browser, **sampling)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(
+            f"port {port} cannot be used ({reason}): give another by --port, or 0 for any free one"
+        ) from error
     return 0
 
 

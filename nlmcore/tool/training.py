@@ -65,8 +65,11 @@ def train_file(
         raise FileExistsError(f"folder must be a new one, got {place}, which holds a finished model: name another")
     if resume and not checkpoint.exists():
         raise FileNotFoundError(f"{place} holds no training that was stopped: there is nothing to resume")
+    file = Path(path).expanduser()
+    if file.is_dir():
+        raise IsADirectoryError(f"path must be a text file, got {path}, a folder")
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"path must be a UTF-8 text file, got {path} ({error})") from error
     end = len(text) * 95 // 100

