@@ -100,8 +100,8 @@ PLANS: dict[str, tuple[Week, ...]] = {
         ("assistant", "*oral examinations*", "transformer"),
     ),
     "part_two": (
-        ("checked_rewards", "memory_without_attention", ""),
-        ("smaller_and_faster", "features_and_harms", "rewards"),
+        ("checked_rewards", "memory_without_attention", "rewards"),
+        ("smaller_and_faster", "features_and_harms", "compression"),
     ),
 }
 READING = {

@@ -6,7 +6,14 @@
 (Press, Smith & Levy 2020). The best of 20 orders is lucky twice, by its order and by its seed, so every order has five
 seeds: the first plays the paper's search, the others are fresh. The plain order has 20 seeds.
 
-**Shapes.** The rows of `lectures.recipes.deeper_or_wider`: layers against width, one block for all layers, experts.
+**Shapes.**
+
+    deeper, wider    layers against the width of feed-forward network and heads     Narang et al. (2021), section 2.3
+    one block        every layer is the first one                                   Lan et al. (2020)
+    WideNet          one attention and experts for all layers, own norms            Xue et al. (2022)
+
+WideNet is several changes at once: sharing, own norms, more parameters, more operations, and experts. So beside it are one
+network with own norms; one as wide as the two experts that a token meets; and a block so wide that it has all parameters.
 
 A comparison means nothing while a model only knows which character follows which. So `plan` trains the reference
 models first, and refuses the rest unless each
@@ -18,9 +25,8 @@ models first, and refuses the rest unless each
 and unless what everybody knows is seen: without attention a stack is no better than the bigram, one layer is worse than
 six. Rates are chosen on dev; test is another play. A seed means the same batches in every row.
 
-Before all that, 200 steps of the plain order and the sandwich, at the rate of `lectures.recipes.sublayer_order`: what is
-compared there hardly uses its context. And 4,800 steps, since an order of two models can reverse with the length of the
-training.
+Before all that, 200 steps of the plain order and the sandwich, which hardly use their context. And 4,800 steps of
+these two and of the search's choice, since the order of two models can reverse with the length of the training.
 
 Departs from the papers: characters instead of words or images, narrow models, minutes of training; Glorot's first
 weights for all rows. One file a run in `results/stacks/`, written when the run ends.
@@ -29,39 +35,81 @@ weights for all rows. One file a run in `results/stacks/`, written when the run 
 import json
 import math
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, partial
 from pathlib import Path
+from random import Random
 from statistics import fmean, stdev
 from typing import Any
 
 import torch
 from nlmcore.ngram import NGramLM
+from nlmcore.positions import SinusoidalPositions
 from nlmcore.tokens import CharTokenizer
-from nlmcore.transformer import TransformerLM
-from nlmcore.variants import Variant
-from nlmcore.variants.mixture_of_experts import MixtureOfExperts
-from nlmcore.variants.sandwich import order
-from torch import Tensor
+from nlmcore.transformer import TransformerConfig, TransformerLM
+from nlmcore.variants import CATALOGUE, Variant
+from nlmcore.variants.albert import share_blocks
+from nlmcore.variants.mixture_of_experts import MixtureOfExperts, balance_loss
+from nlmcore.variants.sandwich import build_order, order
+from nlmcore.variants.variant import RELU, Times
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lectures.recipes import deeper_or_wider, positions, resumable, sublayer_order
+from lectures.recipes import positions, resumable
+from lectures.recipes.costs import multiply_adds
+from lectures.recipes.experiment import stretches
 from lectures.recipes.initial_weights import initialise_glorot
 from lectures.recipes.positions import Windows, next_loss
-from lectures.recipes.experiment import stretches
 from lectures.recipes.resumable import bracketed, descent, file_of, read, unused
 from lectures.recipes.run import machine, parameters, write_json
 from lectures.recipes.texts import plays
 
-DEPTH, TIME, BATCH, STEPS, SEEDS, PLAIN_SEEDS = 6, 48, 8, 1_600, 5, 20
+DEPTH, WIDTH, TIME, BATCH, STEPS, SEEDS, PLAIN_SEEDS = 6, 32, 48, 8, 1_600, 5, 20
 RATES, FACTOR = (4e-3, 8e-3, 1.6e-2), 2.0
-SHORT, LONG, LONG_SEEDS = 200, 4_800, 3
-PLAIN, SANDWICH, SIX = order(DEPTH, 0), order(DEPTH, (3 * DEPTH + 4) // 8), deeper_or_wider.BASE
+SHORT, SHORT_RATE, LONG = 200, 4e-3, 4_800
+PLAIN, SANDWICH = order(DEPTH, 0), order(DEPTH, (3 * DEPTH + 4) // 8)
 ONLY_NETWORKS, ONLY_ATTENTION, ONE_LAYER = "f" * 2 * DEPTH, "s" * 2 * DEPTH, "sf"
 WINDOWS = 1_000
 """Of dev and of test, 48 characters each and the next one."""
 FLOORS = file_of("stacks", "floors")
 MARGIN, CONTEXT = 0.2, 0.5
 """Nats per character."""
+THEIRS = {
+    "random": [
+        *(20.74, 20.64, 20.33, 20.27, 19.98, 19.92, 19.69, 19.54, 19.08, 18.90),
+        *(18.83, 18.77, 18.68, 18.64, 18.61, 18.60, 18.55, 18.38, 18.28, 18.19),
+    ],
+    "plain": [19.13, 18.83, 18.54, 18.49, 18.25],
+}
+"""Press et al. (2020): perplexity on WikiText-103, dev; 16 s and 16 f."""
+
+SIZES = {"d_model": 48, "n_heads": 6, "n_layers": DEPTH, "max_length": TIME}
+SIX = "6 layers"
+_WIDENET = dict(CATALOGUE["WideNet"].changes)
+_ONE_NETWORK = _WIDENET | {"feed_forward": partial(MixtureOfExperts, n_experts=1, k=1, expert=RELU)}
+SHAPES: dict[str, dict[str, Any]] = {
+    SIX: {},
+    "12 layers, half as wide": dict(CATALOGUE["24 layers, d_ff = 1536, H = 6"].changes),
+    "3 layers, twice as wide": dict(CATALOGUE["6 layers, d_ff = 6144, H = 24"].changes),
+    "one block": {"share": share_blocks},
+    "one block, 8.5 times as wide": {"share": share_blocks, "d_ff": Times(Fraction(17, 2))},
+    "one block, own norms": _ONE_NETWORK,
+    "one block, own norms, twice as wide": _ONE_NETWORK | {"d_ff": Times(2)},
+    "WideNet, 4 experts": _WIDENET,
+    "WideNet, 8 experts": _WIDENET | {"feed_forward": partial(MixtureOfExperts, n_experts=8, expert=RELU)},
+}
+"""Row -> the fields of the vanilla row that it changes. Widths are those of the feed-forward network (and heads, if layers differ)."""
+
+
+@lru_cache
+def random_orders(number: int = 20) -> tuple[str, ...]:
+    """Different from each other and from the plain order, with as many s and f."""
+    chance, found = Random(0), dict.fromkeys([PLAIN])
+    while len(found) <= number:
+        letters = list(PLAIN)
+        chance.shuffle(letters)
+        found["".join(letters)] = None
+    return tuple(found)[1:]
 
 
 @dataclass(frozen=True)
@@ -104,13 +152,13 @@ def batches(steps: int, seed: int) -> Any:
 @lru_cache(maxsize=1)
 def floors(orders: int = 6) -> list[float]:
     """Nats per character of dev by Witten-Bell n-grams of orders 1, 2, …, counted on what one run of STEPS reads; stored
-    beside the runs, with the same for the windows of the older recipes."""
+    beside the runs, with the same for the windows that `positions.characters` looks at."""
     if FLOORS.exists():
         return list(json.loads(FLOORS.read_text(encoding="utf-8"))["n-grams"])
     _, dev, _, symbols = texts()
     rows = [row for batch in batches(STEPS, 0) for row in batch.tolist()]
     older = positions.data(None)[1][1][:, : TIME + 1]
-    held = {"n-grams": dev[:200].tolist(), "n-grams, windows of sublayer_order and deeper_or_wider": older.tolist()}
+    held = {"n-grams": dev[:200].tolist(), "n-grams, windows of positions": older.tolist()}
     found: dict[str, list[float]] = {name: [] for name in held}
     for n in range(1, orders + 1):
         model = NGramLM(n, symbols, smoothing="witten_bell").fit(rows)
@@ -124,11 +172,29 @@ def floors(orders: int = 6) -> list[float]:
 # --- one run ------------------------------------------------------------------------------------------
 
 
+def in_order(vocab_size: int, letters: str) -> TransformerConfig:
+    """A language model whose sublayers have this order."""
+    sizes = positions.config(vocab_size, WIDTH, TIME, SinusoidalPositions, None)
+    return replace(sizes, n_layers=len(letters) // 2, stack=partial(build_order, letters=letters))
+
+
 def build(row: str, symbols: int) -> Any:
     if set(row) <= set("sf"):
-        return TransformerLM(sublayer_order.config(symbols, row))
-    config = Variant(row, deeper_or_wider.ROWS[row], "").config(symbols, **deeper_or_wider.SIZES)
+        return TransformerLM(in_order(symbols, row))
+    config = Variant(row, SHAPES[row], "").config(symbols, **SIZES)
     return TransformerLM(replace(config, initialise=initialise_glorot))
+
+
+def cost(row: str) -> dict[str, int]:
+    """Parameters, and multiply-adds of one window."""
+    _, dev, _, symbols = texts()
+    model = build(row, symbols).eval()
+    return {"parameters": parameters(model), "multiply_adds": multiply_adds(partial(model, dev[:1, :-1]))}
+
+
+def balanced_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+    """Of the next character, and a hundredth of the experts' balance: Fedus et al. (2022), equation 4."""
+    return next_loss(model, batch) + 0.01 * balance_loss(model)
 
 
 @torch.no_grad()
@@ -150,7 +216,7 @@ def train(job: Job) -> dict[str, Any]:
     torch.manual_seed(job.seed)
     model = build(job.row, symbols)
     experts = any(isinstance(part, MixtureOfExperts) for part in model.modules())
-    lossof = deeper_or_wider.balanced_loss if experts else next_loss
+    lossof = balanced_loss if experts else next_loss
     found: dict[str, Any] = {"job": asdict(job), "parameters": parameters(model)}
     curve: list[float] = []
 
@@ -175,23 +241,29 @@ def losses(row: str, rate: float, seeds: int, steps: int = STEPS, part: str = "d
     return None if None in runs else [run[part]["loss"] if "dev" in run else math.inf for run in runs if run]
 
 
-def rates_of(row: str, seeds: int) -> tuple[list[float], float | None]:
+def context_cost(row: str, rate: float, part: str) -> float:
+    """Nats that the last character costs more when all but the one before it are another text's; the mean of the seeds."""
+    runs = [run for seed in range(SEEDS) if (run := read(Job(row, seed, rate)))]
+    return fmean(run[part]["last, another context"] - run[part]["last"] for run in runs)
+
+
+def rates_of(row: str, seeds: int, steps: int = STEPS) -> tuple[list[float], float | None]:
     """The rates to try for this row, and the best once it lies between two worse ones."""
 
     def mean(rate: float) -> float | None:
-        found = losses(row, rate, seeds)
+        found = losses(row, rate, seeds, steps)
         return None if found is None else fmean(found)
 
     return bracketed(RATES, mean, FACTOR)
 
 
-TUNED = {PLAIN: 2, SANDWICH: 2, SIX: 2} | {row: 1 for row in deeper_or_wider.ROWS if row != SIX}
+TUNED = {PLAIN: 2, SANDWICH: 2, SIX: 2} | {row: 1 for row in SHAPES if row != SIX}
 """Rows whose rate is tuned -> by how many seeds. The random orders have the plain order's."""
 
 
 def plan() -> tuple[list[Job], list[str]]:
     best: dict[str, float | None] = {}
-    jobs = [Job(row, seed, sublayer_order.RATE, SHORT) for seed in range(SEEDS) for row in (PLAIN, SANDWICH)]
+    jobs = [Job(row, seed, SHORT_RATE, SHORT) for seed in range(SEEDS) for row in (PLAIN, SANDWICH)]
     for row in (PLAIN, SANDWICH, SIX):
         rates, best[row] = rates_of(row, TUNED[row])
         jobs += [Job(row, seed, rate) for rate in rates for seed in range(TUNED[row])]
@@ -205,23 +277,33 @@ def plan() -> tuple[list[Job], list[str]]:
     if wrong := gates(plain, six):
         return list(dict.fromkeys(jobs)), wrong
     jobs += [Job(SANDWICH, seed, sandwich) for seed in range(SEEDS)]
-    jobs += [Job(row, seed, best[row] or 0.0, LONG) for seed in range(LONG_SEEDS) for row in (PLAIN, SANDWICH)]
-    jobs += [Job(row, seed, plain) for seed in range(SEEDS) for row in sublayer_order.random_orders()]
+    jobs += [Job(row, seed, plain) for seed in range(SEEDS) for row in random_orders()]
+    long: dict[str, float | None] = {}
+    for row in (PLAIN, SANDWICH):  # the best rate depends on the length, and the sandwich had a larger one
+        rates, long[row] = rates_of(row, TUNED[row], LONG)
+        jobs += [Job(row, seed, rate, LONG) for rate in rates for seed in range(TUNED[row])]
+        jobs += [Job(row, seed, rate, LONG) for rate in (best[row], long[row]) if rate for seed in range(SEEDS)]
+    if (found := searched(plain)) and (rate := long[PLAIN]):
+        jobs += [Job(found, seed, rate, LONG) for seed in range(SEEDS)]
     jobs += [Job(PLAIN, seed, plain) for seed in range(PLAIN_SEEDS)]
-    for row in deeper_or_wider.ROWS:
+    for row in SHAPES:
         rates, rate = rates_of(row, TUNED[row])
         jobs += [Job(row, seed, each) for each in rates for seed in range(TUNED[row])]
         jobs += [Job(row, seed, rate) for seed in range(SEEDS)] if rate else []
     return list(dict.fromkeys(jobs)), []
 
 
+def searched(rate: float) -> str | None:
+    """The random order that a search with one seed would choose, on dev; None while one is missing."""
+    first = {row: found[0] for row in random_orders() if (found := losses(row, rate, 1))}
+    return min(first, key=first.__getitem__) if len(first) == len(random_orders()) else None
+
+
 def gates(plain: float, six: float) -> list[str]:
     """What does not hold, in sentences."""
     wrong, bigram = [], floors()[1]
     for row, rate in ((PLAIN, plain), (SIX, six)):
-        runs = [run for seed in range(SEEDS) if (run := read(Job(row, seed, rate)))]
-        own = fmean(run["dev"]["loss"] for run in runs)
-        cost = fmean(run["dev"]["last, another context"] - run["dev"]["last"] for run in runs)
+        own, cost = fmean(losses(row, rate, SEEDS) or []), context_cost(row, rate, "dev")
         wrong += unused(f"{row}, its context", own, bigram, cost, MARGIN, CONTEXT)
     found = losses(PLAIN, plain, SEEDS) or []
     alone, single = (losses(row, plain, 1) or [math.nan] for row in (ONLY_NETWORKS, ONE_LAYER))

@@ -53,7 +53,7 @@ def test_nothing_is_compared_before_the_gates() -> None:
     if wrong:
         assert rows <= {stacks.PLAIN, stacks.SANDWICH, stacks.SIX, "f" * 12, "s" * 12, "sf"}
     else:
-        assert rows >= {*stacks.sublayer_order.random_orders(), *stacks.deeper_or_wider.ROWS}
+        assert rows >= {*stacks.random_orders(), *stacks.SHAPES}
 
 
 @pytest.mark.parametrize("row", [stacks.PLAIN, stacks.ONLY_NETWORKS, "WideNet, 4 experts"])

@@ -6,18 +6,18 @@ import pytest
 import torch
 from torch import nn
 
-from lectures.recipes import deeper_or_wider, positions, sublayer_order, very_deep, without_attention
+from lectures.recipes import positions, stacks, very_deep, without_attention
 from lectures.recipes.run import parameters
 from nlmcore.transformer import TransformerLM
 from nlmcore.variants.deepnorm import DeepNorm
 
 
 def test_random_orders_are_new_and_have_as_many_of_each() -> None:
-    plain, orders = sublayer_order.order(6, 0), sublayer_order.random_orders()
-    assert len(set(orders)) == sublayer_order.ORDERS == 20
-    assert plain not in orders
+    orders = stacks.random_orders()
+    assert len(set(orders)) == 20
+    assert stacks.PLAIN not in orders
     assert {(order.count("s"), order.count("f")) for order in orders} == {(6, 6)}
-    assert len({parameters(TransformerLM(sublayer_order.config(11, order))) for order in [plain, *orders]}) == 1
+    assert len({parameters(TransformerLM(stacks.in_order(11, order))) for order in [stacks.PLAIN, *orders]}) == 1
 
 
 def test_a_patch_has_its_four_points() -> None:
@@ -85,8 +85,8 @@ def test_a_small_step_moves_the_output_along_its_gradient() -> None:
 
 
 def test_equal_parameters_are_equal() -> None:
-    size = {row: parameters(deeper_or_wider.build(row, 70)) for row in deeper_or_wider.ROWS}
-    base = size[deeper_or_wider.BASE]
+    size = {row: parameters(stacks.build(row, 70)) for row in stacks.SHAPES}
+    base = size[stacks.SIX]
     for row in (
         "12 layers, half as wide",
         "3 layers, twice as wide",
@@ -98,7 +98,7 @@ def test_equal_parameters_are_equal() -> None:
 
 
 def test_one_expert_is_a_network() -> None:
-    model = deeper_or_wider.build("one block, own norms", 20).eval()
+    model = stacks.build("one block, own norms", 20).eval()
     x = torch.randn(2, 5, 48)
     part: nn.Module = model.layers[2].feed_forward
     assert torch.allclose(part(x), part.experts[0](x), atol=1e-6)

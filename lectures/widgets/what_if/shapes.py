@@ -52,8 +52,11 @@ _COSTS = {"parameters": "parameters, thousand", "multiply_adds": "multiply-adds 
 
 
 def costs_explorer(rows: Mapping[str, Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> Live:
-    """Rows of `stored("deeper_or_wider")`: mean loss and its interval against parameters or multiply-adds."""
-    losses = [loss for of in rows.values() for loss in of["dev"]]
+    """Mean loss and its interval against parameters or multiply-adds.
+
+    rows: row -> its "parameters", "multiply_adds", and its "losses" on test, one for each seed.
+    """
+    losses = [loss for of in rows.values() for loss in of["losses"]]
     low, high = min(losses) - 0.02, max(losses) + 0.02
 
     def draw(group: str, cost: str) -> str:
@@ -61,11 +64,11 @@ def costs_explorer(rows: Mapping[str, Mapping[str, Any]], groups: Mapping[str, S
         shown = {row: rows[row] for row in groups[group]}
         most = max(of[cost] for of in rows.values()) / unit
         canvas, keys = Canvas("", size=16), looks(shown, marks=MARKS, wide=0)
-        axes = Axis(0, 1.06 * most, _COSTS[cost]), Axis(low, high, "nats per character, dev plays")
+        axes = Axis(0, 1.06 * most, _COSTS[cost]), Axis(low, high, "nats per character, a new play")
         plot = Plot(canvas, *axes, across=760, down=390, keys=keys, columns=2)
         told = []
         for row, of in shown.items():
-            mean, half = mean_interval(of["dev"])
+            mean, half = mean_interval(of["losses"])
             at = of[cost] / unit
             plot.stroke(at, mean - half, mean + half, keys[row])
             plot.marks([at], [mean], keys[row], 7)

@@ -119,8 +119,8 @@ def test_deep_runs_and_their_first_step(deep: dict) -> None:
 
 def test_costs_are_drawn_where_they_belong() -> None:
     rows = {
-        "a": {"parameters": 100_000, "multiply_adds": 4_000_000, "dev": [2.0, 2.2]},
-        "b": {"parameters": 50_000, "multiply_adds": 8_000_000, "dev": [2.4, 2.6]},
+        "a": {"parameters": 100_000, "multiply_adds": 4_000_000, "losses": [2.0, 2.2]},
+        "b": {"parameters": 50_000, "multiply_adds": 8_000_000, "losses": [2.4, 2.6]},
     }
     widget = widgets.costs_explorer(rows, {"both": ["a", "b"]})
 
