@@ -64,7 +64,7 @@ def due(course: "shared.Course", given: Given) -> int:
 def _all(course: "shared.Course") -> int:
     from autograder.grading import deadlines
 
-    extensions, found = deadlines.kept(course.root), deadlines.due_dates(course)
+    extensions, found = deadlines.in_force(course.root), deadlines.due_dates(course)
     for name, when in found.items():
         if when is not None:
             print(f"{name:24}{_shown(when)}")

@@ -19,7 +19,7 @@ import nbformat
 from nbgrader import utils
 
 from autograder.feedback.one_question import questions_of
-from autograder.grading import records
+from autograder.grading import groups, records
 from autograder.grading.answers import Read, digest
 from autograder.grading.byhand import Answer, answers_to
 from autograder.grading.course import Course
@@ -43,6 +43,10 @@ class Question:
     asked: str  # Markdown
     scheme: str  # Markdown; "" if the master has none
     model: str  # the master's own answer, where this machine has the source
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.notebook, self.cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +240,8 @@ class Class:
             return Given(answer=answer, cells=(), key=digest_of(answer.grade), why=why)
         text = all(cell.cell_type != "code" and utils.is_solution(cell) for cell in cells)
         made = digest(cells)  # what code did, and what surrounds a task, may differ all the same
-        return Given(answer=answer, cells=tuple(cells), key=made if text else digest_of([answer.grade, made]))
+        whose = groups.group(self.course.root, self.assignment, answer.student) or answer.grade
+        return Given(answer=answer, cells=tuple(cells), key=made if text else digest_of([whose, made]))
 
     @functools.cache  # noqa: B019 - one class per process
     def _given_to_all(self, notebook: str) -> set[str]:
