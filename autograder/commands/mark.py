@@ -30,9 +30,9 @@ def _port(text: str) -> int:
     "mark attention --as bob --second 5           five answers of others, again",
     "mark attention --no-browser --port 9000      then open the address that it says",
     options=[
-        option("--as", metavar="MARKER", dest="by", help="who marks; with markers, shows that share"),
-        option("--second", type=int, default=0, metavar="N", help="mark N drawn answers of others again, unseen"),
-        option("--names", action="store_true", help="show the students' names (the page can switch them on and off)"),
+        option("--as", metavar="MARKER", dest="by", help="who marks, see markers"),
+        option("--second", type=int, default=0, metavar="N", help="mark N of the others' answers again"),
+        option("--names", action="store_true", help="show students' names"),
         option("--port", type=_port, metavar="N", help="which port of this machine (default: a free one)"),
         option("--no-browser", action="store_true", help="open no browser"),
     ],

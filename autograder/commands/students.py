@@ -199,7 +199,7 @@ def exchange(course: "shared.Course", given: Given) -> int:
             default=[],
             help="who may open the course's server too",
         ),
-        option("--port", type=int, default=8000, metavar="N", help="of the hub, on this machine only (default: 8000)"),
+        option("--port", type=int, default=8000, metavar="N", help="on this machine only (default: 8000)"),
     ],
     with_assignment=False,
 )

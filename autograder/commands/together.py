@@ -30,7 +30,7 @@ def _share(text: str) -> tuple[str, float]:
     options=[
         shared.path("file", metavar="FILE", nargs="?", help="a table with a column group and one that names students"),
         option("assignments", metavar="ASSIGNMENT", nargs="*", help="by default all"),
-        option("--none", metavar="ASSIGNMENT", help="everybody alone in this one; all: in every one"),
+        option("--none", metavar="ASSIGNMENT", help="everybody alone; all: everywhere"),
     ],
     with_assignment=False,
 )
@@ -82,9 +82,9 @@ def share_out(course: "shared.Course", assignment: str, quiet: bool = False) -> 
             action="append",
             default=[],
             dest="shares",
-            help="a marker (share 1 if none is said)",
+            help="a marker (default: 1)",
         ),
-        option("--none", action="store_true", help="forget the names; marks stay whose they are"),
+        option("--none", action="store_true", help="forget the names"),
         option("--json", action="store_true", help="for a program"),
     ],
     with_assignment=False,

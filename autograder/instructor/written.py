@@ -233,14 +233,14 @@ class Class:
 
     def _given(self, question: Question, answer: Answer) -> Given:
         cells = self._answers(answer.student, question.notebook).get(question.cell)
+        whose = groups.group(self.course.root, self.assignment, answer.student) or answer.grade
         if not cells:
             why = "The student has added no cell to the notebook."
             if cells is None:
                 why = "The graded notebook cannot be read."
-            return Given(answer=answer, cells=(), key=digest_of(answer.grade), why=why)
+            return Given(answer=answer, cells=(), key=digest_of(whose), why=why)
         text = all(cell.cell_type != "code" and utils.is_solution(cell) for cell in cells)
         made = digest(cells)  # what code did, and what surrounds a task, may differ all the same
-        whose = groups.group(self.course.root, self.assignment, answer.student) or answer.grade
         return Given(answer=answer, cells=tuple(cells), key=made if text else digest_of([whose, made]))
 
     @functools.cache  # noqa: B019 - one class per process
