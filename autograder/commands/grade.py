@@ -47,7 +47,7 @@ def _again(made: argparse.ArgumentParser) -> None:
         option(
             "--pictures",
             action="store_true",
-            help="draw the course's own pictures, in place of their alternative text",
+            help="draw the course's pictures, in place of their text",
         ),
         option("--json", action="store_true", help="one JSON object per submission, and one at the end"),
     ],
