@@ -4,6 +4,7 @@ Every member has a submission and a row in the gradebook, so all that follows ne
 `intake.handing_in_together` gives each member the group's newest submission.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.files import read_json
@@ -25,7 +26,7 @@ def of(root: Path, assignment: str) -> Groups:
 
 def group(root: Path, assignment: str, student: str) -> str:
     """The name of the student's group; "" if there is none."""
-    return next((name for name, members in of(root, assignment).items() if student in members), "")
+    return names(root, assignment).get(student, "")
 
 
 def members(root: Path, assignment: str, student: str) -> list[str]:
@@ -39,12 +40,17 @@ def inputs_of(root: Path, assignment: str, student: str) -> str:
     return f"group\t{name}" if name else student
 
 
-def one_of_each(root: Path, assignment: str, students: list[str]) -> list[str]:
+def names(root: Path, assignment: str) -> dict[str, str]:
+    """By student, the name of the group; without those who are in none."""
+    return {student: name for name, found in of(root, assignment).items() for student in found}
+
+
+def one_of_each(root: Path, assignment: str, students: Iterable[str]) -> list[str]:
     """The students, but of each group the first only."""
-    seen: set[str] = set()
+    known, seen = names(root, assignment), set[str]()
     found = []
     for student in students:
-        name = group(root, assignment, student)
+        name = known.get(student, "")
         if not name or name not in seen:
             found.append(student)
             seen.add(name)

@@ -33,12 +33,14 @@ def divided(root: Path, assignment: str, students: Iterable[str], among: Mapping
     there = sorted(students)
     drawn = in_drawn_order(root, assignment, groups.one_of_each(root, assignment, there))
     names, whole = list(among), sum(among.values())
+    together = groups.of(root, assignment).values()
     found: dict[str, str] = {}
     for number, student in enumerate(drawn):
         place, name = (number + 0.5) / len(drawn) * whole, 0
         while name < len(names) - 1 and place > sum(among[one] for one in names[: name + 1]):
             name += 1
-        found |= dict.fromkeys(groups.members(root, assignment, student), names[name])
+        members = next((them for them in together if student in them), [student])
+        found |= dict.fromkeys(members, names[name])
     return {student: found[student] for student in there}
 
 

@@ -180,7 +180,9 @@ class Class:
         """All answers to a question, of the submissions that were graded."""
         answers = answers_to(gradebook, self.assignment, question.notebook, question.cell)
         graded = (answer for answer in answers if self.graded(answer.student, question.notebook))
-        given = sorted((self._given(question, answer) for answer in graded), key=lambda one: (one.key, one.answer))
+        known = groups.names(self.course.root, self.assignment)
+        found = (self._given(question, answer, known.get(answer.student, answer.grade)) for answer in graded)
+        given = sorted(found, key=lambda one: (one.key, one.answer))
         made = []
         for _, same in groupby(given, key=lambda one: one.key):
             twins = tuple(same)
@@ -231,9 +233,9 @@ class Class:
     def _path(self, student: str, notebook: str) -> Path:
         return self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
 
-    def _given(self, question: Question, answer: Answer) -> Given:
+    def _given(self, question: Question, answer: Answer, whose: str) -> Given:
+        """whose: what its group, or the student alone, is called; code with equal text may have done something else."""
         cells = self._answers(answer.student, question.notebook).get(question.cell)
-        whose = groups.group(self.course.root, self.assignment, answer.student) or answer.grade
         if not cells:
             why = "The student has added no cell to the notebook."
             if cells is None:

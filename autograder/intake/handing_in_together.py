@@ -1,5 +1,6 @@
 """A list of groups, and the newest submission of a group for each of its members."""
 
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,10 +76,14 @@ def share(course: Course, assignment: str) -> tuple[list[str], list[str]]:
     found = groups.of(course.root, assignment)
     if not found or not course.submitted.is_dir():
         return given, unsure
+    begun = f".group-{assignment}-"
     with (
         only_one(course.root / "grading" / assignment),
-        TemporaryDirectory(prefix=f".group-{assignment}-", suffix=WRITING, dir=course.submitted) as scratch,
+        TemporaryDirectory(prefix=begun, suffix=WRITING, dir=course.submitted) as scratch,
     ):
+        for left in course.submitted.glob(f"{begun}*{WRITING}"):  # by a run that was killed
+            if left != Path(scratch):
+                shutil.rmtree(left, ignore_errors=True)
         for name, members in found.items():
             places = [Place(course, student, assignment, Path(scratch) / "new", True) for student in members]
             pieces = [piece for place in places if (piece := place.piece()) is not None]

@@ -54,6 +54,8 @@ class Done(Shared):
             if left:
                 links.append((f"{self.base}/{other}/", f"{about.title}: {left} waiting"))
         words = "Every answer has a mark." if units else "Nobody's answer has been graded yet."
+        if not units and (self.page.share or self.page.second):
+            words = "No answer to this question is for you."
         if len(links) <= 1 and units:
             words += " No other question waits either: this page can be closed."
         self.show("marked.html", title=question.title, words=words, links=links)

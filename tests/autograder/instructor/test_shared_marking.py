@@ -120,7 +120,7 @@ def test_a_second_marking_shows_no_first_mark_and_changes_none(course, capsys):
     assert markers_command(place(course), ["plain"]) == 0
     assert "ann 3, bob 1.5 (-1.5)" in capsys.readouterr().out
     with running(course, "plain", by="ann", second=5) as address:
-        assert "Nobody" in Visitor(address).enter().page  # all of them are ann's own
+        assert "No answer to this question is for you." in Visitor(address).enter().page  # all of them are ann's own
 
 
 def items(visitor, **changed) -> int:
