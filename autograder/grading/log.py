@@ -35,9 +35,10 @@ class Entry:
 
 
 def add(root: Path, assignment: str, entries: Iterable[Entry]) -> None:
-    """Write lines at the end, in one call of the system: several markers may do so at the same time."""
+    """Write lines at the end, in one call of the system: several markers may do so at the same time. They are ASCII,
+    so that no comment has a line's end in it, and a crash cuts no character in two."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    lines = "".join(f"{json.dumps({**asdict(one), 'when': now}, ensure_ascii=False)}\n" for one in entries)
+    lines = "".join(f"{json.dumps({**asdict(one), 'when': now})}\n" for one in entries)
     path = root / "grading" / assignment / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)

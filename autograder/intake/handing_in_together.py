@@ -54,11 +54,16 @@ def read_groups(course: Course, path: Path) -> Groups:
 
 
 def keep(course: Course, assignments: list[str], found: Groups | None) -> None:
-    """The groups of these assignments (none named: of all that have none of their own); None: no groups. Raises
-    NotACourse."""
+    """The groups of these assignments (none named: of all that have none of their own); None: no groups. A list for all
+    leaves an assignment that is graded already with the groups that it had: another group's submission would replace
+    the graded one. Raises NotACourse."""
     for assignment in assignments:
         course.masters(assignment)  # it is known
     there = groups.kept(course.root)
+    if not assignments:
+        before = there.get(groups.ALL, {})
+        graded = {path.parent.parent.name for path in (course.root / "grading").glob("*/*/record.json")}
+        there |= {name: before for name in sorted(graded - there.keys())}
     for name in assignments or [groups.ALL]:
         if found is None and not assignments:
             there.pop(name, None)

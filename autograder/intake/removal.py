@@ -96,7 +96,7 @@ def _shared(grading: Path, student: str) -> Iterator[tuple[Path, str]]:
         yield grading.parent / groups.KEPT, json.dumps(together, indent=1, ensure_ascii=False) + "\n"
     for path in sorted(grading.glob(f"*/{log.FILE}")):
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = [line for line in lines if f'"student": {json.dumps(student, ensure_ascii=False)}' not in line]
+        kept = [line for line in lines if f'"student": {json.dumps(student)}' not in line]
         if kept != lines:
             yield path, "".join(kept)
     tokens = grading / "desk" / "tokens.csv"

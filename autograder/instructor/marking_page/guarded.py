@@ -12,7 +12,7 @@ from autograder.grading import log
 from autograder.grading.byhand import mark_by_hand
 from autograder.grading.database import GradebookBusy, patiently
 from autograder.grading.gradebook import renew_penalties
-from autograder.grading.rubric import Item, items
+from autograder.grading.rubric import Item, items, pin
 from autograder.instructor.shared_marking import account, of_marker, to_mark_again
 from autograder.instructor.written import Class, Given, Question, Unit
 from autograder.pages import render, serving
@@ -76,6 +76,8 @@ class MarkingPage:
     def mark(self, question: Question, meant: Sequence[Given], points: float | None, words: str, why: Why) -> None:
         """Save points and a comment, and for which items. Raises ChangedMeanwhile, GradebookBusy."""
         course, assignment, students = self.answers.course, self.answers.assignment, [g.answer.student for g in meant]
+        if why.items:
+            pin(course.root, assignment, question.notebook, question.cell, question.scheme)
         if not self.second:
             mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
             renew_penalties(self.gradebook, assignment, course.config, students)

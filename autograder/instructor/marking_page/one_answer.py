@@ -61,8 +61,10 @@ class Marking(Shared):
         untouched = given is None or (self.get_body_argument("live", "") != "yes" and given == unit.points)
         if untouched and chosen != had:
             return total(known, chosen, more, question.of), Why(chosen, more)
+        if given is None:
+            return None, Why(had, more)
         whole = sum(item.points for item in known if item.id in chosen)
-        if given is None or not chosen or given == total(known, chosen, 0.0, question.of):
+        if not chosen or given == total(known, chosen, 0.0, question.of):
             return given, Why(chosen)
         return given, Why(chosen, round(given - whole, 6))
 

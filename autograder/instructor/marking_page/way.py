@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 
-from autograder.grading.rubric import Item, keep
+from autograder.grading.rubric import Item, changing, keep
 from autograder.instructor.marking_page.guarded import Shared
 from autograder.instructor.marking_page.one_answer import Marking
 from autograder.instructor.shared_marking import apply_items
@@ -71,18 +71,21 @@ class Items(Shared):
         self._show(place)
 
     def post(self, place: str) -> None:
-        question = self.question(place)
-        before = self.page.items(question)
+        question, about = self.question(place), self.page.answers
+        root, assignment = about.course.root, about.assignment
         try:
-            if self.get_body_argument("state", "") != state_of(before):
-                raise ValueError("somebody else has changed the items since you saw them")
-            new = self._read(before)
+            with changing(root, assignment):
+                before = self.page.items(question)
+                if self.get_body_argument("state", "") != state_of(before):
+                    raise ValueError("somebody else has changed the items since you saw them")
+                new = self._read(before)
+                apply_items(self.page, question)  # what a crash has left of the last change
+                keep(root, assignment, question.notebook, question.cell, new)
+                said = apply_items(self.page, question)
         except ValueError as error:
             self.set_status(422)
-            return self._show(place, f"Not saved: {error}.")
-        about = self.page.answers
-        keep(about.course.root, about.assignment, question.notebook, question.cell, new)
-        return self._show(place, apply_items(self.page, question))
+            said = f"Not saved: {error}."
+        return self._show(place, said)
 
     def _read(self, before: list[Item]) -> list[Item]:
         """The items as the form has them. Raises ValueError."""

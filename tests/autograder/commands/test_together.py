@@ -12,8 +12,9 @@ from autograder.commands.grade import grade
 from autograder.commands.mark import mark
 from autograder.commands.students import collect, roster
 from autograder.commands.together import groups, markers
+from autograder.grading import single
 from autograder.grading.course import Course
-from autograder.grading.groups import KEPT, inputs_of
+from autograder.grading.groups import KEPT, inputs_of, members
 from autograder.guard import Guard
 from autograder.instructor.rows import report_rows
 from autograder.instructor.written import Class
@@ -125,6 +126,34 @@ def test_an_assignment_may_have_groups_of_its_own_or_none(place, tmp_path, capsy
     assert groups(place, [str(tmp_path / "own.csv"), "unknown"]) == 2
     assert groups(place, ["--none", "all"]) == 0
     assert json.loads((place.root / KEPT).read_text()) == {"plain": {}}
+
+
+def test_a_later_list_moves_no_submission_of_what_is_graded(place, tmp_path):
+    for student, when in (("ada", EARLY), ("cyd", LATER)):
+        hand_in(place.root, "plain", student, writes(ANSWERS | {"why": f"By {student}."}), when)
+    assert grade(place, ["plain"]) == 0
+    records = sorted((place.root / "grading" / "plain").glob("*/record.json"))
+    before = [path.stat().st_mtime_ns for path in records]
+    (tmp_path / "new.csv").write_text("group,student\nNew,ada\nNew,cyd\n")
+    assert groups(place, [str(tmp_path / "new.csv")]) == 0
+    assert grade(place, ["plain"]) == 0
+    assert before == [path.stat().st_mtime_ns for path in records]
+    assert members(place.root, "plain", "ada") == ["ada", "bob"]
+    assert members(place.root, "other", "ada") == ["ada", "cyd"]
+    assert groups(place, [str(tmp_path / "new.csv"), "plain"]) == 0
+    assert members(place.root, "plain", "ada") == ["ada", "cyd"]
+
+
+def test_one_submission_is_checked_with_the_inputs_of_its_group(place, monkeypatch):
+    seen = []
+    monkeypatch.setattr(single, "choose", lambda isolation: isolation)
+    monkeypatch.setattr(single, "work", lambda task: seen.append(task.inputs_of) or fake.work(task))
+    hand_in(place.root, "plain", "ada", writes(ANSWERS), EARLY)
+    course = Course.load(place.root)
+    with Guard() as guard:
+        for student in ("ada", "bob", "cyd"):
+            single.grade_one(course, "plain", course.submission("ada", "plain"), student, "none", guard)
+    assert seen == [inputs_of(place.root, "plain", student) for student in ("ada", "ada", "cyd")]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import autograder.grading.run as run_module
 from autograder.assignments import names
 from autograder.commands.together import markers as markers_command
-from autograder.grading import log, markers
+from autograder.grading import log, markers, rubric
 from autograder.grading.byhand import answers_to, mark_by_hand
 from autograder.grading.course import Course
 from autograder.grading.rubric import in_scheme, total
@@ -168,21 +168,42 @@ def test_a_crash_between_two_marks_is_mended_by_the_next_save(course, monkeypatc
             ann.save(points="", item=["1"], live="yes")
         real = log.add
         monkeypatch.setattr(log, "add", lambda *_: (_ for _ in ()).throw(OSError("the machine stops")))
-        items(ann, **new(("Reason", "3")))
-        assert sorted(mark for mark in points(course).values() if mark) == [2.0, 2.0, 3.0]
+        items(ann, **new(("Reason", "2.5")))
+        assert sorted(mark for mark in points(course).values() if mark) == [2.0, 2.0, 2.5]
         monkeypatch.setattr(log, "add", real)
         assert items(ann, **new(("Reason", "3"))) == 200
         assert sorted(mark for mark in points(course).values() if mark) == [3.0, 3.0, 3.0]
         assert {one.by for one in log.Log(course.root, "plain").first.values()} == {"ann"}
 
 
+def test_a_comment_alone_leaves_what_was_given_beside_the_items(course):
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        items(ann, **new(("Reason", "2")))
+        ann.ask("GET", "/0/")
+        ann.save(points="2.5", item=["1"], live="yes")
+        (where,) = log.Log(course.root, "plain").first
+        with course.gradebook() as book:
+            key = next(one.grade for one in answers_to(book, "plain", "one", "why") if one.student == where[2])
+        ann.ask("GET", f"/0/{key}")
+        assert ann.save(points="", item=["1"], words="Well.", live="yes") == 200
+        assert items(ann, **new(("Reason", "3"))) == 200
+    assert points(course)[where[2]] == 3.5
+
+
+def test_an_update_of_the_scheme_changes_no_item_that_somebody_has(course):
+    place = course.root, "plain", "one", "why"
+    rubric.pin(*place, "**Reason** (2), **Example** (1)")
+    assert [item.words for item in rubric.items(*place, "**New** (1), **Reason** (2)")] == ["Reason", "Example"]
+
+
 def test_a_line_that_was_cut_off_costs_only_itself(course):
-    entry = log.Entry(student="ada", notebook="one", cell="why", by="bob", points=1.0)
+    entry = log.Entry(student="ada", notebook="one", cell="why", by="bob", points=1.0, words="so\u2028ü\x85")
     log.add(course.root, "plain", [entry])
     path = course.root / "grading" / "plain" / log.FILE
     path.write_bytes(path.read_bytes() + b'{"student": "eve", "not')
     log.add(course.root, "plain", [entry])
-    assert [one.student for one in log.entries(course.root, "plain")] == ["ada", "ada"]
+    assert [(one.student, one.words) for one in log.entries(course.root, "plain")] == [("ada", entry.words)] * 2
     assert path.stat().st_mode & 0o077 == 0
 
 
