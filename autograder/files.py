@@ -1,9 +1,11 @@
 """Files that are written as a whole. Standard library only."""
 
 import contextlib
+import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 WRITING = ".writing"  # how the names of half-made files and folders end: whoever finds one may remove it
 
@@ -21,6 +23,22 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except OSError:
         beside.unlink(missing_ok=True)
         raise
+
+
+def read_json(path: Path, again: str) -> dict[str, Any]:
+    """What a command of ours has kept; nothing if there is no file. again: what to do if it has to be deleted. Raises
+    ValueError if it cannot be read."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read ({error}). Mend it, or delete it and {again}") from None
+    return found
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
 KEPT = ("gradebook.db", "submitted", "autograded", "feedback", "grading", "solutions")

@@ -64,7 +64,7 @@ def due(course: "shared.Course", given: Given) -> int:
 def _all(course: "shared.Course") -> int:
     from autograder.grading import deadlines
 
-    extensions, found = deadlines.kept(course.root), deadlines.due_dates(course)
+    extensions, found = deadlines.in_force(course.root), deadlines.due_dates(course)
     for name, when in found.items():
         if when is not None:
             print(f"{name:24}{_shown(when)}")
@@ -92,10 +92,13 @@ def _shown(when: datetime | None) -> str:
 )
 def extend(course: "shared.Course", given: Given) -> int:
     from autograder.grading import deadlines
+    from autograder.grading.groups import members
 
     new = deadlines.extend(course, given.assignment, given.students, given.by)
     who = ", ".join(given.students)
     print(f"{given.assignment} is due on {_shown(new)} for {who}{'' if given.by else ', as for everybody'}.")
+    partners = {one for student in given.students for one in members(course.root, given.assignment, student)}
+    shared.names("So it is for their groups: {}.", sorted(partners - {*given.students}), 20)
     if not given.by:
         print(f"{count(len(given.students), 'extension')} taken back.")
     return 0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION, JOBS, SCHEDULER, Pace, Told
 from autograder.commands.shared import Given, option
+from autograder.commands.together import share_out
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def _again(made: argparse.ArgumentParser) -> None:
         option(
             "--pictures",
             action="store_true",
-            help="draw the course's own pictures into the graded notebooks; without it their alternative text stands"
-            " there",
+            help="draw the course's pictures, in place of their text",
         ),
         option("--json", action="store_true", help="one JSON object per submission, and one at the end"),
     ],
@@ -60,6 +60,7 @@ def grade(course: "shared.Course", given: Given) -> int:
     assignment, told = given.assignment, Told(given.again)
     pace = Pace(given.jobs if given.scheduler is None else 0, began)
     told.listen()
+    share_out(course, assignment, quiet=given.json)
     how = {name: vars(given)[name] for name in ("jobs", "scheduler", "isolation", "again", "pictures")}
     try:
         if not given.json:

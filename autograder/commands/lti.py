@@ -22,7 +22,7 @@ MOST = 40  # names in a line
         option(
             "--by-name",
             action="store_true",
-            help="match students by name if your LMS gives neither address nor number: anybody may take a name",
+            help="by name if your LMS gives neither address nor number",
         ),
         option("--send", action="store_true", help="send them"),
         shared.STALE,

@@ -26,9 +26,13 @@ def _port(text: str) -> int:
     "comments go into nbgrader's gradebook as they are given: stop with Ctrl-C whenever you like.",
     "mark attention",
     "mark attention --names",
+    "mark attention --as bob                      only bob's share, see markers",
+    "mark attention --as bob --second 5           five answers of others, again",
     "mark attention --no-browser --port 9000      then open the address that it says",
     options=[
-        option("--names", action="store_true", help="show the students' names (the page can switch them on and off)"),
+        option("--as", metavar="MARKER", dest="by", help="who marks, see markers"),
+        option("--second", type=int, default=0, metavar="N", help="mark N of the others' answers again"),
+        option("--names", action="store_true", help="show students' names"),
         option("--port", type=_port, metavar="N", help="which port of this machine (default: a free one)"),
         option("--no-browser", action="store_true", help="open no browser"),
     ],
@@ -38,11 +42,17 @@ def mark(course: "shared.Course", given: Given) -> int:
 
     from tqdm import tqdm
 
+    from autograder.grading.markers import shares
     from autograder.guard import Guard
     from autograder.instructor.marking_page import MarkingPage, serve
     from autograder.instructor.written import Class
 
     assignment, port = given.assignment, given.port or 0
+    known = shares(course.root)
+    if known and given.by not in known:
+        raise shared.Misuse(f"say who marks: {' or '.join(f'--as {name}' for name in known)}")
+    if given.second < 0 or (given.second and not given.by):
+        raise shared.Misuse("a second marking needs a number of answers and a name: --as NAME --second 5")
     with Guard(seconds=10, wall=60) as guard:
         answers = Class(course, assignment, guard)
         if not answers.questions:
@@ -57,12 +67,16 @@ def mark(course: "shared.Course", given: Given) -> int:
             print(f"There is nothing to mark before it is graded: python3 -m autograder grade {assignment}")
             return 1
         server = os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "")
-        if server and given.port is None:  # a page of this machine could not be opened from where the browser is
+        if (
+            server and given.port is None and not given.second
+        ):  # a page of this machine could not be opened from where the browser is
             address = os.environ.get("JUPYTERHUB_PUBLIC_URL") or f"https://THE-HUB{server}"
-            print(f"On this hub, {assignment} is marked at:\n  {address.rstrip('/')}/mark/{assignment}/")
+            whose = f"{assignment}@{given.by}" if known else assignment
+            print(f"On this hub, {assignment} is marked at:\n  {address.rstrip('/')}/mark/{whose}/")
             return 0
         with course.gradebook() as gradebook:
-            page = MarkingPage(answers, gradebook, names=given.names)
+            who = {"by": given.by} if given.by else {}
+            page = MarkingPage(answers, gradebook, names=given.names, share=bool(known), second=given.second, **who)
             try:
                 asyncio.run(serve(page, port, lambda address: _open(address, assignment, given.no_browser)))
             except OSError as error:

@@ -108,6 +108,7 @@ def report(course: "shared.Course", given: Given) -> int:
 
 def _whole(course: "shared.Course", given: Given) -> int:
     import json
+    import statistics
     from dataclasses import asdict
 
     from autograder.files import write_whole
@@ -126,6 +127,9 @@ def _whole(course: "shared.Course", given: Given) -> int:
         shared.as_json({"table": str(path)})
         return 0
     print(f"{path}: {count(len(found), 'student')}, {count(len(found[0].parts), 'assignment')}.")
+    for name in found[0].parts:
+        if marks := [part for one in found if (part := one.parts[name]) is not None]:
+            print(f"  {name:24}{count(len(marks), 'final mark')}, median {statistics.median(marks):.0f} %")
     shared.names(
         "  Not final, because a mark is still to be given: {}.", [one.student for one in found if one.open], MOST
     )

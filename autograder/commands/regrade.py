@@ -32,9 +32,7 @@ MOST = 30  # students of an assignment whose changes are printed; the CSV has al
         JOBS,
         SCHEDULER,
         ISOLATION,
-        option(
-            "--out", metavar="FILE", type=shared.out_file, help="where the list of changes goes, if not into grading/"
-        ),
+        option("--out", metavar="FILE", type=shared.out_file, help="for the list of changes"),
         option("--json", action="store_true", help="every change, for a program"),
     ],
     with_assignment=False,

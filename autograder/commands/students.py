@@ -5,6 +5,7 @@ from collections import Counter
 
 from autograder.commands import shared
 from autograder.commands.shared import Given, option
+from autograder.commands.together import share_out
 from autograder.files import open_to_others
 from autograder.launcher.say import count
 
@@ -110,6 +111,10 @@ def collect(course: "shared.Course", given: Given) -> int:
     from autograder.preflight.finding import shown
 
     made = take(course, given.assignment, given.downloads, given.match, write=not given.dry_run)
+    if not given.dry_run:
+        share_out(course, given.assignment, quiet=given.json)
+        there = set(course.students(given.assignment))
+        made.missing = [who for who in made.missing if who.partition(" ")[0] not in there]
     if given.json:
         facts = asdict(made)
         for download, read in zip(facts["downloads"], made.downloads, strict=True):
@@ -194,7 +199,7 @@ def exchange(course: "shared.Course", given: Given) -> int:
             default=[],
             help="who may open the course's server too",
         ),
-        option("--port", type=int, default=8000, metavar="N", help="of the hub, on this machine only (default: 8000)"),
+        option("--port", type=int, default=8000, metavar="N", help="on this machine only (default: 8000)"),
     ],
     with_assignment=False,
 )

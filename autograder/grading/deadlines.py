@@ -5,13 +5,13 @@ only a submission that is there already, so extensions are kept in a file of the
 or shows marks copies them to the submissions that have come since.
 """
 
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from autograder.files import write_whole
+from autograder.files import read_json, write_json
+from autograder.grading import groups
 from autograder.grading.course import Course, NotACourse
 from autograder.grading.database import patiently
 
@@ -20,12 +20,16 @@ KEPT = "grading/extensions.json"  # by assignment and student: seconds, by the c
 
 def kept(root: Path) -> dict[str, dict[str, float]]:
     """All extensions. Raises ValueError if the file cannot be read."""
-    try:
-        found: dict[str, dict[str, float]] = json.loads((root / KEPT).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise ValueError(f"{root / KEPT} cannot be read ({error}). Mend it, or delete it and extend again") from None
+    return read_json(root / KEPT, "extend again")
+
+
+def in_force(root: Path) -> dict[str, dict[str, float]]:
+    """All extensions as they count: a group has the longest that one of its members has."""
+    found = kept(root)
+    for assignment, granted in found.items():
+        for members in groups.of(root, assignment).values():
+            if longest := max((granted[student] for student in members if student in granted), default=0.0):
+                granted |= dict.fromkeys(members, longest)
     return found
 
 
@@ -54,7 +58,7 @@ def due_dates(course: Course) -> dict[str, datetime | None]:
 
 def set_due(course: Course, assignment: str, when: datetime | None) -> None:
     """Set or remove (None) a due date; a time without a zone is this machine's. Raises NotACourse, GradebookFault."""
-    extensions = kept(course.root)
+    extensions = in_force(course.root)
     with course.gradebook() as gradebook:
         about = _assignment(gradebook, assignment)
 
@@ -71,6 +75,7 @@ def extend(course: Course, assignment: str, students: Iterable[str], by: timedel
     """Give students so much longer, instead of any earlier extension, whether they have handed in or not. Returns
     their new due date. Raises NotACourse, ValueError, GradebookFault."""
     chosen, extensions = list(students), kept(course.root)
+    together = {one for student in chosen for one in groups.members(course.root, assignment, student)}
     with course.gradebook() as gradebook:
         about = _assignment(gradebook, assignment)
         if about.duedate is None:
@@ -87,13 +92,14 @@ def extend(course: Course, assignment: str, students: Iterable[str], by: timedel
             granted[student] = by.total_seconds()
             if not by:
                 del granted[student]
-        write_whole(course.root / KEPT, json.dumps({n: g for n, g in extensions.items() if g}, indent=1) + "\n")
+        write_json(course.root / KEPT, {n: g for n, g in extensions.items() if g})
+        counting = in_force(course.root)
 
         def work() -> None:
             for submission in about.submissions:
-                if submission.student_id in chosen:
+                if submission.student_id in together:
                     submission.extension = None
-                    apply(submission, extensions)
+                    apply(submission, counting)
             gradebook.db.commit()
 
         patiently(gradebook, work)

@@ -17,7 +17,7 @@ import autograder
 import nlmcore
 from autograder import assignments
 from autograder.files import write_whole
-from autograder.grading import records
+from autograder.grading import groups, records
 from autograder.grading.beside import timestamp_of
 from autograder.grading.course import Course
 from autograder.grading.execute import Done
@@ -117,7 +117,8 @@ def apply(course: Course, assignment: str, drafts: list[Draft]) -> Iterator[Draf
             student = draft.record.student
             folder = course.submission(student, assignment)
             whole = kept.load(student)
-            if whole is None or whole.fault or records.fingerprint(folder, basis) != whole.record.fingerprint:
+            fingerprint = records.fingerprint(folder, basis, groups.group(course.root, assignment, student))
+            if whole is None or whole.fault or fingerprint != whole.record.fingerprint:
                 continue
             whole.changes = draft.changes
             kept.save(whole)

@@ -28,6 +28,7 @@ from autograder.grading.answers import Known, digests, grade_id
 from autograder.grading.attempt import Runs, attempt
 from autograder.grading.course import master_files
 from autograder.grading.gradebook import UNMARKED, stays_confirmed
+from autograder.grading.groups import inputs_of
 from autograder.grading.marking import Early, better, counted_together, mark_notebook, what_failed
 from autograder.grading.plan import Plan, plan_notebook
 from autograder.grading.records import NotebookResult, result_file, to_json
@@ -86,7 +87,8 @@ class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
         root = Path(CourseDirectory(config=self.config).root)
         files = data_files(Path(resources.get("metadata", {}).get("path", "."))) | master_files(self.config, place[0])
         exercises, secret = exercises_of(place[0]), course_secret(root)
-        plan = plan_notebook("/".join(place), nb.cells, exercises, secret, place, files, self.pictures)
+        whose = (*place[:2], inputs_of(root, place[0], place[2]))
+        plan = plan_notebook("/".join(place), nb.cells, exercises, secret, whose, files, self.pictures)
         result = run_plan(shared_box(self.isolation), plan, nb.cells)  # type: ignore[arg-type]
         for words in result.incidents:
             self.log.warning("%s/%s: %s", about["student"], about["notebook"], words)
@@ -172,6 +174,7 @@ class Task:
     secret: bytes
     isolation: Isolation
     pictures: bool = False  # whether the course's own pictures are drawn into the graded notebook
+    inputs_of: str = ""  # whose hidden inputs, if not the student's own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,8 +191,9 @@ def work(task: Task) -> Done:
         box = shared_box(task.isolation)
         exercises = exercises_of(task.assignment)
         for name, cells in task.notebooks.items():
-            place = (task.assignment, name, task.student)
-            plan = plan_notebook("/".join(place), cells, exercises, task.secret, place, task.files, task.pictures)
+            place = (task.assignment, name, task.inputs_of or task.student)
+            called = f"{task.assignment}/{name}/{task.student}"
+            plan = plan_notebook(called, cells, exercises, task.secret, place, task.files, task.pictures)
             results[name] = to_json(run_plan(box, plan, cells))
     except (GraderFault, BoxFault, IsolationMissing) as fault:
         return Done(student=task.student, results={}, fault=str(fault))

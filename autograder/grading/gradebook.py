@@ -53,7 +53,7 @@ def save_marks(
     submission = _submission(gradebook.db, about, student, shape)
     if timestamp:
         submission.timestamp = utils.parse_utc(timestamp)
-    deadlines.apply(submission, deadlines.kept(_root(config)))
+    deadlines.apply(submission, deadlines.in_force(_root(config)))
     scores: Scores = {}
     for submitted in submission.notebooks:
         notebook, names = shape[submitted.notebook_id]
@@ -147,7 +147,7 @@ def renew_penalties(gradebook: Any, assignment: str, config: Any, students: Coll
         SubmittedNotebook.late_submission_penalty.is_not(None)
     )
 
-    extensions = deadlines.kept(_root(config))
+    extensions = deadlines.in_force(_root(config))
 
     def work() -> None:
         known = set(gradebook.db.scalars(penalised))

@@ -19,7 +19,7 @@ from autograder.grading.run import only_one
 from autograder.temporary import folder
 
 SETTINGS, GRADEBOOK = "course_config.py", "gradebook.db"
-OF_A_RUN = (".lock", ".graded-by")
+OF_A_RUN = (".lock", ".graded-by", ".rubric-lock")
 SQLITE = "sqlite:///"
 
 

@@ -106,9 +106,10 @@ def forget(root: Path, assignment: str, student: str) -> None:
 LARGE = 100 * 2**20  # files with more bytes are known by their size and time alone
 
 
-def fingerprint(folder: Path, basis: str) -> str:
-    """A digest of every plain file in the folder, by path and content; and `basis`, the digest of the assignment."""
-    made = hashlib.sha256()
+def fingerprint(folder: Path, basis: str, group: str = "") -> str:
+    """A digest of every plain file in the folder, by path and content, and of the student's group, which decides the
+    hidden inputs; and `basis`, the digest of the assignment."""
+    made = hashlib.sha256(group.encode())
     linked = folder.is_symlink() or folder.parent.is_symlink()
     there = [] if linked or not folder.is_dir() else sorted(path for _, path in scan(folder, []))
     if not folder.exists() and folder.parent.is_dir():  # handed in as an archive, in the place of a folder

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from autograder import assignments
 from autograder.files import sweep
-from autograder.grading import records
+from autograder.grading import groups, records
 from autograder.grading.course import Course
 from autograder.grading.execute import Done, Task, work
 from autograder.grading.pool import pool
@@ -104,7 +104,9 @@ def grade(
         keeper = keeps(course, assignment, gradebook, files)
         todo, finished = [], 0
         for student in chosen:
-            mark = records.fingerprint(course.submission(student, assignment), basis)
+            mark = records.fingerprint(
+                course.submission(student, assignment), basis, groups.group(course.root, assignment, student)
+            )
             record = keeper.done(student, mark)
             if record is None:
                 todo.append((student, mark))
@@ -119,6 +121,7 @@ def grade(
             for student, mark in todo:
                 prepared = prepare_guarded(guard, course.submission(student, assignment), masters)
                 task = task_of(student, assignment, prepared, files, secret, isolation, pictures)
+                task = replace(task, inputs_of=groups.inputs_of(course.root, assignment, student))
                 yield _Waiting(student, mark, prepared), task
 
         with pool(jobs, scheduler) as run:

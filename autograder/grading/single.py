@@ -5,10 +5,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.grading import groups
 from autograder.grading.course import Course
 from autograder.grading.execute import work
 from autograder.grading.gradebook import automatic_marks
@@ -31,14 +32,14 @@ class Single:
 def grade_one(
     course: Course, assignment: str, submission: Path, student: str, isolation: Isolation, guard: Guard
 ) -> Single:
-    """Grade a folder, a notebook or an archive. student: whose hidden inputs are used. Raises ValueError if there is no
-    submission, and NotACourse, IsolationMissing."""
+    """Grade a folder, a notebook or an archive. student: whose hidden inputs, or whose group's, are used. Raises
+    ValueError if there is no submission, and NotACourse, IsolationMissing."""
     choose(isolation)
     masters, files = course.masters(assignment), course.files(assignment)
     with _folder(submission) as folder:
         prepared = prepare_guarded(guard, folder, masters)
         task = task_of(student, assignment, prepared, files, course_secret(course.root), isolation)
-        done = work(task)
+        done = work(replace(task, inputs_of=groups.inputs_of(course.root, assignment, student)))
     results = shown_results(done, prepared)
     notebooks = {name: prepared.notebooks[name] for name in results}
     scores = {name: automatic_marks(notebook) for name, notebook in notebooks.items()}

@@ -25,6 +25,7 @@ class Difficulty:
     mean: float  # part of the points, over those who have a mark
     full: int
     nothing: int
+    discrimination: float | None  # correlation with the points of all other questions; None: too few, or all the same
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +55,33 @@ def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty
         if of and marks and not unread:
             full, nothing = sum(mark >= of for mark in marks), sum(mark <= 0 for mark in marks)
             mean = statistics.fmean(marks) / of
-            found.append(Difficulty(name=name, of=of, marked=len(marks), mean=mean, full=full, nothing=nothing))
+            found.append(
+                Difficulty(
+                    name=name,
+                    of=of,
+                    marked=len(marks),
+                    mean=mean,
+                    full=full,
+                    nothing=nothing,
+                    discrimination=discrimination(name, rows),
+                )
+            )
     return sorted(found, key=lambda difficulty: difficulty.mean)
+
+
+FEWEST = 10
+"""Students without whom a correlation says nothing."""
+
+
+def discrimination(name: str, rows: Iterable[Row]) -> float | None:
+    """Whether those who do well elsewhere do well in this question: the correlation of its points with the sum of all
+    others, over those who have a mark in each."""
+    whole = [row.questions for row in rows if row.questions and None not in row.questions.values()]
+    own = [marks[name] or 0.0 for marks in whole]
+    rest = [sum(mark or 0.0 for mark in marks.values()) - one for marks, one in zip(whole, own, strict=True)]
+    if len(whole) < FEWEST or len(set(own)) < 2 or len(set(rest)) < 2:
+        return None
+    return statistics.correlation(own, rest)
 
 
 def failures(marks: Iterable[Mapping[str, Any]]) -> list[Failed]:

@@ -16,12 +16,21 @@ from markupsafe import Markup
 
 from autograder.feedback import clean
 from autograder.files import write_whole
-from autograder.grading import records
+from autograder.grading import groups, records
 from autograder.grading.course import Course
 from autograder.grading.records import Record
 from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
-from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
+from autograder.instructor.lessons import (
+    KINDS,
+    Difficulty,
+    Mistaken,
+    difficulties,
+    failures,
+    mistakes,
+    to_look_at,
+    uncontained,
+)
 from autograder.instructor.rows import Row, questions_asked, report_rows, stale_in
 from autograder.instructor.written import titles
 from autograder.pages import duration, number, part, render
@@ -57,7 +66,7 @@ def write_overview(course: Course, assignment: str) -> Path:
         stale=stale_in(rows, assignment),
         marks=_marks(rows),
         hard=[
-            [clean.text(called[d.name]), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked]
+            [clean.text(called[d.name]), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked, _apart(d)]
             for d in difficulties(asked, rows)
         ],
         failed=[
@@ -83,6 +92,10 @@ def counts(parts: Sequence[float]) -> list[int]:
     for share in parts:
         made[min(max(int(share * BINS + 1e-9), 0), BINS - 1)] += 1
     return made
+
+
+def _apart(found: Difficulty) -> str:
+    return "" if found.discrimination is None else f"{found.discrimination:.2f}"
 
 
 def _marks(rows: Sequence[Row]) -> dict[str, Any]:
@@ -120,7 +133,13 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
             unread.add(source)
             return frozenset()
 
-    answers = dict(likeness.answers_of_class(course, assignment, guard))
+    single = set(groups.one_of_each(course.root, assignment, course.students(assignment)))  # partners are no copies
+
+    def of_class(kind: str) -> dict[str, likeness.Answers]:
+        found = likeness.answers_of_class(course, assignment, guard, kind)
+        return {student: given for student, given in found if student in single}
+
+    answers = of_class("code")
     marks = [(record.student, mark) for record in known for mark in record.marks]
     found = mistakes(marks, exercises_of(assignment))
     free, right = likeness.given(course, assignment), likeness.reference(course, assignment)
@@ -129,14 +148,15 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
     except ImportError:
         pairs = None
     alone = {student: _forms(guard, given, free) for student, given in answers.items()}
-    prose = dict(likeness.answers_of_class(course, assignment, guard, "markdown"))
+    prose = of_class("markdown")
     unwritten, model = (part(course, assignment, "markdown") for part in (likeness.given, likeness.reference))
     everything = {student: answers.get(student, {}) | prose.get(student, {}) for student in {*answers, *prose}}
+    files = {one: of for one, of in likeness.files_of_class(course, assignment).items() if one in single}
     essays, edited = likeness.repeated(prose, unwritten, model)
     return {
         "copies": [
             [clean.text(g.where), len(g.students), _names(g.students)]
-            for g in likeness.whole(everything, free | unwritten, likeness.files_of_class(course, assignment))
+            for g in likeness.whole(everything, free | unwritten, files)
         ],
         "together": [
             [clean.text(p.one), clean.text(p.other), f"{p.same} of {p.of}", p.wrong]

@@ -19,7 +19,7 @@ import nbformat
 from nbgrader import utils
 
 from autograder.feedback.one_question import questions_of
-from autograder.grading import records
+from autograder.grading import groups, records
 from autograder.grading.answers import Read, digest
 from autograder.grading.byhand import Answer, answers_to
 from autograder.grading.course import Course
@@ -43,6 +43,10 @@ class Question:
     asked: str  # Markdown
     scheme: str  # Markdown; "" if the master has none
     model: str  # the master's own answer, where this machine has the source
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.notebook, self.cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +180,9 @@ class Class:
         """All answers to a question, of the submissions that were graded."""
         answers = answers_to(gradebook, self.assignment, question.notebook, question.cell)
         graded = (answer for answer in answers if self.graded(answer.student, question.notebook))
-        given = sorted((self._given(question, answer) for answer in graded), key=lambda one: (one.key, one.answer))
+        known = groups.names(self.course.root, self.assignment)
+        found = (self._given(question, answer, known.get(answer.student, answer.grade)) for answer in graded)
+        given = sorted(found, key=lambda one: (one.key, one.answer))
         made = []
         for _, same in groupby(given, key=lambda one: one.key):
             twins = tuple(same)
@@ -227,16 +233,17 @@ class Class:
     def _path(self, student: str, notebook: str) -> Path:
         return self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
 
-    def _given(self, question: Question, answer: Answer) -> Given:
+    def _given(self, question: Question, answer: Answer, whose: str) -> Given:
+        """whose: what its group, or the student alone, is called; code with equal text may have done something else."""
         cells = self._answers(answer.student, question.notebook).get(question.cell)
         if not cells:
             why = "The student has added no cell to the notebook."
             if cells is None:
                 why = "The graded notebook cannot be read."
-            return Given(answer=answer, cells=(), key=digest_of(answer.grade), why=why)
+            return Given(answer=answer, cells=(), key=digest_of(whose), why=why)
         text = all(cell.cell_type != "code" and utils.is_solution(cell) for cell in cells)
         made = digest(cells)  # what code did, and what surrounds a task, may differ all the same
-        return Given(answer=answer, cells=tuple(cells), key=made if text else digest_of([answer.grade, made]))
+        return Given(answer=answer, cells=tuple(cells), key=made if text else digest_of([whose, made]))
 
     @functools.cache  # noqa: B019 - one class per process
     def _given_to_all(self, notebook: str) -> set[str]:

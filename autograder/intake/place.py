@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from autograder.grading.beside import MARKED_LATE_FILE, timestamp_of
+from autograder.files import write_whole
+from autograder.grading.beside import MARKED_LATE_FILE, SECRET_FILE, timestamp_of
 from autograder.grading.course import Course
 from autograder.intake.handed import STAMPS, Files, Piece
 from autograder.intake.when import in_utc, moment
@@ -35,20 +36,27 @@ class Place:
     def earlier(self) -> Path:
         return self.folder.parent / EARLIER / self.assignment
 
-    def take(self, pieces: Sequence[Piece]) -> str:
-        """Put the newest into its place, and the others aside. Returns its state."""
-        kept = {_digest(_files(path)) for path in self.earlier.glob("*")}
+    def piece(self) -> Piece | None:
+        """The submission that is there, with its time, for other members of a group."""
+        files = {inside: path for inside, path in self._there().items() if inside != SECRET_FILE}
+        late = (self.folder / MARKED_LATE_FILE).is_file()
+        return Piece(label=self.student, files=files, when=self._when(), late=late) if files else None
+
+    def take(self, pieces: Sequence[Piece], timed: bool = False) -> str:
+        """Put the newest into its place, and the others aside. Returns its state. timed: the newest one's time counts
+        for the same files, too."""
+        kept = {digest(_files(path)) for path in self.earlier.glob("*")}
         there = self._there()
-        last, now = pieces[-1], _digest(there)
+        last, now = pieces[-1], digest(there)
         for piece in pieces[:-1]:
-            if _digest(piece.files) not in kept | {now, _digest(last.files)}:
-                kept.add(_digest(piece.files))
+            if digest(piece.files) not in kept | {now, digest(last.files)}:
+                kept.add(digest(piece.files))
                 self._aside(piece.files, _stamp(piece))
-        if there and _digest(last.files) == now:
-            return self._same(last)
+        if there and digest(last.files) == now:
+            return self._same(last, timed)
         when = self._when()
         if there and last.when is not None and when is not None and in_utc(when) > in_utc(last.when):
-            if _digest(last.files) in kept:
+            if digest(last.files) in kept:
                 return "same"
             self._aside(last.files, _stamp(last))
             return "kept"
@@ -68,12 +76,14 @@ class Place:
         words = timestamp_of(self.folder)[0]
         return moment(words) if words else None
 
-    def _same(self, piece: Piece) -> str:
+    def _same(self, piece: Piece, timed: bool) -> str:
         """The files exist already; at most their time is new."""
         for name, words in _stamp(piece).items():
             path = self.folder / name
-            if self.write and self.folder.is_dir() and not path.exists():
-                path.write_text(words, encoding="utf-8")
+            if not self.write or not self.folder.is_dir() or (path.exists() and not timed):
+                continue
+            if not path.exists() or path.read_text(encoding="utf-8").strip() != words.strip():
+                write_whole(path, words)
         return "same"
 
     def _aside(self, files: Files, stamp: Mapping[str, str]) -> None:
@@ -127,11 +137,11 @@ def _files(folder: Path) -> Files:
     return {path.relative_to(folder).as_posix(): path for path in there}
 
 
-def _digest(files: Files) -> str:
-    """A digest of all files, ignoring times."""
+def digest(files: Files) -> str:
+    """A digest of all files, ignoring times and nbgrader's secret."""
     made = hashlib.sha256()
     for inside, path in sorted(files.items()):
-        if inside not in STAMPS:
+        if inside not in (*STAMPS, SECRET_FILE):
             made.update(f"\0{inside}\0".encode("utf-8", "surrogateescape"))
             with open(path, "rb") as file:
                 made.update(hashlib.file_digest(file, "sha256").digest())

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from autograder.files import plain_files, write_whole
-from autograder.grading import deadlines
+from autograder.grading import deadlines, groups, log
 from autograder.grading.course import Course
 from autograder.grading.database import patiently
 from autograder.grading.run import only_one
@@ -88,6 +88,17 @@ def _shared(grading: Path, student: str) -> Iterator[tuple[Path, str]]:
     extensions = deadlines.kept(grading.parent)
     if any([extended.pop(student, None) is not None for extended in extensions.values()]):
         yield grading.parent / deadlines.KEPT, json.dumps(extensions, indent=1) + "\n"
+    together = groups.kept(grading.parent)
+    theirs = [members for found in together.values() for members in found.values() if student in members]
+    for members in theirs:
+        members.remove(student)
+    if theirs:
+        yield grading.parent / groups.KEPT, json.dumps(together, indent=1, ensure_ascii=False) + "\n"
+    for path in sorted(grading.glob(f"*/{log.FILE}")):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if f'"student": {json.dumps(student)}' not in line]
+        if kept != lines:
+            yield path, "".join(kept)
     tokens = grading / "desk" / "tokens.csv"
     lines = tokens.read_text(encoding="utf-8").splitlines(keepends=True) if tokens.is_file() else []
     kept = [line for line in lines if line.rpartition(",")[0].strip('"') != student]

@@ -66,6 +66,8 @@ BY_WHOM = {
         "roster": Verb("put a class list into the gradebook", "commands.students:roster", reads=0, more=DATABASE),
         "due": Verb("set due dates, and say who has longer", "commands.dates:due", more=DATABASE),
         "extend": Verb("give a student longer, before or after hand-in", "commands.dates:extend", more=DATABASE),
+        "groups": Verb("let students hand in together", "commands.together:groups", more=DATABASE),
+        "markers": Verb("who marks what, and second marks", "commands.together:markers", more=DATABASE),
         "compose": Verb("an assignment of chosen questions", "commands.around:compose"),
         "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
         "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),

@@ -3,6 +3,7 @@
 const at = (id) => document.getElementById(id);
 const form = at("mark"), points = at("points"), words = at("words"), answer = at("answer"), said = at("said");
 const same = at("same"), earlier = at("earlier"), alike = form.elements.alike;
+const items = [...form.elements].filter((one) => one.name === "item"), of = Number(points.dataset.of);
 const was = said.textContent;
 let leaving = false, sent = false;
 
@@ -22,8 +23,30 @@ function comment(text) {
   tell(text ? `Comment: ${text}` : "There is no comment before this one.");
 }
 
+function worth() {
+  const sum = items.reduce((all, item) => all + (item.checked ? Number(item.dataset.points) : 0), 0);
+  return Math.round(Math.min(Math.max(sum, 0), of) * 1e6) / 1e6;
+}
+
+let before = worth();
+function follow() {
+  const typed = Number(points.value.replace(",", ".")), now = worth();
+  const more = points.value.trim() && Number.isFinite(typed) ? typed - before : 0; // given beside the items
+  points.value = String(Math.round(Math.min(Math.max(now + more, 0), of) * 1e6) / 1e6);
+  before = now;
+}
+
+function toggle(item) {
+  item.checked = !item.checked;
+  follow();
+  tell(`${item.checked ? "With" : "Without"} ${item.closest("label").innerText.trim()}: ${points.value}.`);
+}
+for (const item of items) item.addEventListener("change", follow);
+at("live").value = "yes";
+
 function go(id) {
-  const changed = points.value !== points.defaultValue || words.value !== words.defaultValue;
+  const changed = points.value !== points.defaultValue || words.value !== words.defaultValue ||
+    items.some((item) => item.checked !== item.defaultChecked);
   if (changed && !leaving) {
     leaving = true;
     tell("Not saved: Enter saves it; the same arrow again leaves it.");
@@ -45,6 +68,7 @@ const KEYS = {
   ArrowUp: () => scrollBy(0, -120),
   ArrowDown: () => scrollBy(0, 120),
 };
+for (const item of items) if (item.dataset.key) KEYS[item.dataset.key] = () => toggle(item);
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;

@@ -142,10 +142,8 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python3 -m autograder notebooks", description=__doc__.partition("\n")[0])
     made.add_argument("--only", action="append", metavar="LECTURE", help="its number or its topic; by default all")
     made.add_argument("--out", type=Path, help="the zip (by default release/notebooks.zip)")
-    made.add_argument("--branch", help="also put the files on this branch, which is made if need be")
-    made.add_argument(
-        "--colab", default="", metavar="URL", help="begin each with a cell that installs the course from its repository"
-    )
+    made.add_argument("--branch", help="also put the files on this branch")
+    made.add_argument("--colab", default="", metavar="URL", help="begin each with a cell that installs the course")
     return made
 
 

@@ -411,11 +411,9 @@ def parser() -> argparse.ArgumentParser:
         "--only",
         action="append",
         metavar="LECTURE",
-        help="its number or its topic, such as attention; the others stay as they are",
+        help="its number or topic; the others stay",
     )
-    made.add_argument(
-        "--without-llm", action="store_true", help="leave out the page on which a language model runs, 140 MB"
-    )
+    made.add_argument("--without-llm", action="store_true", help="no page on which a language model runs, 140 MB")
     made.add_argument(
         "--address", default="", metavar="URL", help="where the site will be, for the previews of its links"
     )

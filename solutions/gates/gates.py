@@ -668,7 +668,7 @@ picture
 #    everything. Half a point for "there is a shortcut".
 # 3. **It depends on the gates** (1): only if f is near 1. At the start f is about σ(b): b = 0 gives 0.5, and after 20 steps a millionth is left; b =
 #    1 gives 0.73 (0.002 after 20), b = 4 gives 0.98 (0.7). Half a point without any number.
-# 4. **Two things** (½ each): a different order of the blocks; z and 1 − z swapped; reset before or after the product; matrices transposed (if they
+# 4. **Two things** (1, half for each): a different order of the blocks; z and 1 − z swapped; reset before or after the product; matrices transposed (if they
 #    are square); one bias or two (d inside the reset). Not: "it was trained badly".
 # 5. **Report, what it shows** (1): a claim that the student's own numbers support (that the plain network's norm is larger at distance 5 and the
 #    LSTM's at distance 30, for every seed), with numbers or with how many seeds agree. Half a point for the claim without them, none for a claim that

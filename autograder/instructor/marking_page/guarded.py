@@ -3,14 +3,17 @@
 import hmac
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tornado.web import HTTPError, RequestHandler
 
+from autograder.grading import log
 from autograder.grading.byhand import mark_by_hand
 from autograder.grading.database import GradebookBusy, patiently
 from autograder.grading.gradebook import renew_penalties
+from autograder.grading.rubric import Item, items, pin
+from autograder.instructor.shared_marking import account, of_marker, to_mark_again
 from autograder.instructor.written import Class, Given, Question, Unit
 from autograder.pages import render, serving
 
@@ -19,6 +22,14 @@ POLICY = (
     " frame-ancestors 'none'"
 )
 PATIENCE = 10.0  # seconds to wait for a gradebook that somebody else has locked
+
+
+@dataclass(frozen=True)
+class Why:
+    """What the points are for."""
+
+    items: tuple[str, ...] = ()
+    more: float = 0.0
 
 
 @dataclass
@@ -32,22 +43,58 @@ class MarkingPage:
     said: str = ""  # what the next page says has happened
     last: str = ""  # the last comment that was given
     marked: int = 0
+    by: str = field(default_factory=account)  # who marks here
+    share: bool = False  # show only the answers that are this marker's by the division
+    second: int = 0  # so many of the others' answers to each question, to be marked again; 0: the first marking
 
     def questions(self) -> list[Question]:
         return self.answers.questions
 
     def units(self, question: Question) -> list[Unit]:
+        """The answers that this marker has to mark, or has marked."""
         self.gradebook.db.rollback()  # what others have written since
-        return patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
+        found = patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
+        course, assignment = self.answers.course, self.answers.assignment
+        if self.second:
+            return to_mark_again(course, assignment, question, found, self.by, self.second)
+        return of_marker(course, assignment, question, found, self.by) if self.share else found
 
-    def mark(self, question: Question, meant: Sequence[Given], points: float | None, words: str) -> None:
-        """Save points and a comment. Raises ChangedMeanwhile, GradebookBusy."""
-        mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
-        course, students = self.answers.course, [one.answer.student for one in meant]
-        renew_penalties(self.gradebook, self.answers.assignment, course.config, students)
-        if points is not None:
-            for one in meant:
+    def items(self, question: Question) -> list[Item]:
+        place = question.notebook, question.cell
+        return items(self.answers.course.root, self.answers.assignment, *place, question.scheme)
+
+    def entry(self, question: Question, unit: Unit) -> log.Entry | None:
+        """Who gave the mark that is shown, and for what."""
+        found, place = self.log(), (question.notebook, question.cell, unit.first.student)
+        if self.second:
+            return found.second.get(place, {}).get(self.by)
+        return found.of(*place, unit.first.manual)
+
+    def log(self) -> log.Log:
+        return log.Log(self.answers.course.root, self.answers.assignment)
+
+    def mark(self, question: Question, meant: Sequence[Given], points: float | None, words: str, why: Why) -> None:
+        """Save points and a comment, and for which items. Raises ChangedMeanwhile, GradebookBusy."""
+        course, assignment, students = self.answers.course, self.answers.assignment, [g.answer.student for g in meant]
+        if why.items:
+            pin(course.root, assignment, question.notebook, question.cell, question.scheme)
+        if not self.second:
+            mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
+            renew_penalties(self.gradebook, assignment, course.config, students)
+            for one in meant if points is not None else ():
                 self.answers.keep_read(question, one)
+        entry = log.Entry(
+            student="",
+            notebook=question.notebook,
+            cell=question.cell,
+            by=self.by,
+            points=points,
+            words=words,
+            items=why.items,
+            more=why.more,
+            second=bool(self.second),
+        )
+        log.add(course.root, assignment, [replace(entry, student=student) for student in students])
 
 
 class Shared(RequestHandler):

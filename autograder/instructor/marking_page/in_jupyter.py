@@ -15,6 +15,7 @@ from jupyter_server.base.handlers import JupyterHandler
 from tornado.web import Application, HTTPError, authenticated
 
 from autograder.grading.course import Course, NotACourse
+from autograder.grading.markers import shares
 from autograder.guard import Guard
 from autograder.instructor.marking_page.guarded import POLICY, MarkingPage, Shared
 from autograder.instructor.marking_page.way import within
@@ -49,16 +50,20 @@ class _Marked:
             names = sorted(each.name for each in gradebook.assignments)
         return [name for name in names if questions(course, name)]
 
-    def page(self, assignment: str, anew: bool) -> MarkingPage:
-        """anew: with the questions as they are now, since a server runs longer than a command. Raises NotACourse,
-        GradebookFault."""
-        before = self.open.get(assignment)
+    def page(self, name: str, anew: bool, user: str) -> MarkingPage:
+        """name: of an assignment, or ASSIGNMENT@MARKER for one marker's share. anew: with the questions as they are
+        now, since a server runs longer than a command. Raises NotACourse, GradebookFault."""
+        assignment, _, marker = name.partition("@")
+        if marker and marker not in shares(self.root):
+            raise NotACourse(f"no marker is called {marker}")
+        before = self.open.get(name)
         if anew or before is None:
             course = Course.load(self.root)
             answers = Class(course, assignment, self.guard)
             gradebook = before.gradebook if before else self.kept.enter_context(course.gradebook())
-            self.open[assignment] = MarkingPage(answers, gradebook, names=bool(before and before.names))
-        return self.open[assignment]
+            names = bool(before and before.names)
+            self.open[name] = MarkingPage(answers, gradebook, names=names, by=marker or user, share=bool(marker))
+        return self.open[name]
 
 
 class _Inside(Shared, JupyterHandler):  # type: ignore[misc]
@@ -80,7 +85,7 @@ class _Inside(Shared, JupyterHandler):  # type: ignore[misc]
         if not slash:
             return
         try:
-            self.page = self.course.page(unquote(name), anew=not rest)
+            self.page = self.course.page(unquote(name), anew=not rest, user=self.current_user.username)
         except NotACourse:
             raise HTTPError(404) from None
         began = time.monotonic()
@@ -116,6 +121,9 @@ class _Assignments(_Inside):
     """What there is to mark."""
 
     def get(self) -> None:
-        links = [(f"{self.start}{quote(name)}/", name) for name in self.course.assignments()]
+        links = []
+        for name in self.course.assignments():
+            links.append((f"{self.start}{quote(name)}/", name))
+            links += [(f"{self.start}{quote(f'{name}@{by}')}/", f"{name}, as {by}") for by in shares(self.course.root)]
         words = "The written answers, one question at a time." if links else "No question is marked by a person."
         self.show("marked.html", title="Assignments", words=words, links=links)

@@ -9,12 +9,14 @@ from tornado.web import HTTPError
 
 from autograder.feedback import clean
 from autograder.grading.byhand import ChangedMeanwhile
+from autograder.grading.rubric import total
 from autograder.guard import NotRead
-from autograder.instructor.marking_page.guarded import Shared
+from autograder.instructor.marking_page.guarded import Shared, Why
 from autograder.instructor.written import Given, Question, Unit
 from autograder.pages import number, points
 
 LONGEST = 20_000  # characters of a comment
+ITEM_KEYS = "bdefghijklmopqrtuvwyz"  # those that mean nothing else on the page
 
 
 class Marking(Shared):
@@ -34,27 +36,48 @@ class Marking(Shared):
             if self.get_body_argument("state", "") != unit.state:
                 raise ChangedMeanwhile("this answer, its mark or its comment has been changed since you saw it")
             back = self.get_body_argument("back", "") == "yes"
-            given = None if back else _points(typed, self.question(place).of)
-            said = self._save(self.question(place), unit, given, words, alike, back)
+            given, why = (None, Why()) if back else self._points(self.question(place), unit, typed)
+            said = self._save(self.question(place), unit, given, words, alike, back, why)
         except (ValueError, ChangedMeanwhile) as error:
             self.set_status(409 if isinstance(error, ChangedMeanwhile) else 422)
             fresh = self.page.units(self.question(place))
             wrong = f"Not saved: {error}."
-            return self._show(int(place), fresh, _with(fresh, key), wrong, typed=typed, words=words, alike=alike)
+            chosen = self.get_body_arguments("item")
+            refused = {"typed": typed, "words": words, "alike": alike, "chosen": chosen}
+            return self._show(int(place), fresh, _with(fresh, key), wrong, **refused)
         self.page.said = said
         units = self.page.units(self.question(place))
         here = units.index(_with(units, key))
         rest = [*units[here + 1 :], *units[: here + 1]]
         return self.go(int(place), next((unit for unit in rest if unit.waiting), None))
 
-    def _save(self, question: Question, unit: Unit, given: float | None, words: str, alike: bool, back: bool) -> str:
+    def _points(self, question: Question, unit: Unit, typed: str) -> tuple[float | None, Why]:
+        """The points, and the items that they are for. Without our script the field does not follow the items, so a
+        number that was left as it was does. Raises ValueError."""
+        known, said = self.page.items(question), self.get_body_arguments("item")
+        chosen = tuple(item.id for item in known if item.id in said)
+        given, before = _points(typed, question.of), self.page.entry(question, unit)
+        had, more = (before.items, before.more) if before is not None else ((), 0.0)
+        untouched = given is None or (self.get_body_argument("live", "") != "yes" and given == unit.points)
+        if untouched and chosen != had:
+            return total(known, chosen, more, question.of), Why(chosen, more)
+        if given is None:
+            return None, Why(had, more)
+        whole = sum(item.points for item in known if item.id in chosen)
+        if not chosen or given == total(known, chosen, 0.0, question.of):
+            return given, Why(chosen)
+        return given, Why(chosen, round(given - whole, 6))
+
+    def _save(
+        self, question: Question, unit: Unit, given: float | None, words: str, alike: bool, back: bool, why: Why
+    ) -> str:
         """Save it, and report what was done. Raises ValueError, ChangedMeanwhile, GradebookBusy."""
         meant = unit.twins if alike else unit.given[:1]
         if given is None and not back:
             if words == unit.first.words:
                 raise ValueError("type the points first; → goes on without")
             given = unit.first.manual  # the comment alone
-        self.page.mark(question, meant, given, words)
+        self.page.mark(question, meant, given, words, why)
         self.page.last = words or self.page.last
         self.page.marked += len(meant) * (given is not None)
         many = f" for {len(meant)} answers" if len(meant) > 1 else ""
@@ -64,12 +87,14 @@ class Marking(Shared):
     def _show(self, place: int, units: list[Unit], unit: Unit, wrong: str = "", **refused: Any) -> None:
         """wrong: why what was typed is not saved; refused: what was typed, to be corrected."""
         here, question = units.index(unit), self.question(str(place))
+        entry = self.page.entry(question, unit)
         said, self.page.said = wrong or self.page.said, ""
         comments = Counter(one.answer.words for unit in units for one in unit.given if one.answer.words)
         typed = {
             "typed": "" if unit.points is None else number(unit.points),
             "words": unit.first.words,
             "alike": len(unit.given) == len(unit.twins),
+            "chosen": entry.items if entry is not None else (),
         }
         self.show(
             "mark.html",
@@ -81,7 +106,9 @@ class Marking(Shared):
             unit=unit,
             units=units,
             here=here,
-            state=_in_words(unit, question),
+            items=self.page.items(question),
+            keys=ITEM_KEYS,
+            state=_in_words(unit, question, entry.by if entry is not None else ""),
             who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.page.names else [],
             answer=self._shown(unit.given[0]),
             before=self._before(question, unit),
@@ -133,12 +160,14 @@ def _points(typed: str, of: float) -> float | None:
     return given
 
 
-def _in_words(unit: Unit, question: Question) -> str:
+def _in_words(unit: Unit, question: Question, by: str) -> str:
     of = points(question.of)
     if unit.points is None:
         return f"No mark yet, of {of}."
     if unit.waiting:
         given = f"{number(unit.points)} of {of} were given"
         return f"{given}, and the answer or its worth has changed since: Enter confirms them."
-    who = "given by hand" if unit.first.manual is not None else "given automatically: the answer was not touched"
+    who = f"given by {by}" if by else "given by hand"
+    if unit.first.manual is None:
+        who = "given automatically: the answer was not touched"
     return f"{number(unit.points)} of {of}, {who}."

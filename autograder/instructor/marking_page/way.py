@@ -1,9 +1,14 @@
 """The way from question to question. Each page is half a request handler: the other half says who is let in."""
 
+import math
 import re
+from collections import Counter
 
+from autograder.grading.rubric import Item, changing, keep
 from autograder.instructor.marking_page.guarded import Shared
 from autograder.instructor.marking_page.one_answer import Marking
+from autograder.instructor.shared_marking import apply_items
+from autograder.instructor.written import digest_of
 from autograder.pages import render
 
 
@@ -49,17 +54,80 @@ class Done(Shared):
             if left:
                 links.append((f"{self.base}/{other}/", f"{about.title}: {left} waiting"))
         words = "Every answer has a mark." if units else "Nobody's answer has been graded yet."
+        if not units and (self.page.share or self.page.second):
+            words = "No answer to this question is for you."
         if len(links) <= 1 and units:
             words += " No other question waits either: this page can be closed."
         self.show("marked.html", title=question.title, words=words, links=links)
         return None
 
 
+class Items(Shared):
+    """The items of a mark scheme: their words and points, changed for everybody who has them."""
+
+    methods = ("get", "post")
+
+    def get(self, place: str) -> None:
+        self._show(place)
+
+    def post(self, place: str) -> None:
+        question, about = self.question(place), self.page.answers
+        root, assignment = about.course.root, about.assignment
+        try:
+            with changing(root, assignment):
+                before = self.page.items(question)
+                if self.get_body_argument("state", "") != state_of(before):
+                    raise ValueError("somebody else has changed the items since you saw them")
+                new = self._read(before)
+                apply_items(self.page, question)  # what a crash has left of the last change
+                keep(root, assignment, question.notebook, question.cell, new)
+                said = apply_items(self.page, question)
+        except ValueError as error:
+            self.set_status(422)
+            said = f"Not saved: {error}."
+        return self._show(place, said)
+
+    def _read(self, before: list[Item]) -> list[Item]:
+        """The items as the form has them. Raises ValueError."""
+        made = []
+        last = max((int(item.id) for item in before), default=0)
+        for name in (*(item.id for item in before), *(str(last + more) for more in range(1, NEW + 1))):
+            words = " ".join(self.get_body_argument(f"words-{name}", "").split())[:200]
+            typed = self.get_body_argument(f"points-{name}", "").strip().replace(",", ".")
+            if not words:
+                continue
+            try:
+                worth = float(typed)
+            except ValueError:
+                worth = math.nan
+            if not math.isfinite(worth):
+                raise ValueError(f"the points of an item must be a number, got {typed[:20]!r} for {words!r}")
+            made.append(Item(name, words, worth))
+        return made
+
+    def _show(self, place: str, said: str = "") -> None:
+        question = self.question(place)
+        known, found = self.page.items(question), self.page.log()
+        here = (one for where, one in found.first.items() if where[:2] == question.place)
+        counts = Counter(item for one in here for item in one.items)
+        last = max((int(item.id) for item in known), default=0)
+        new = [Item(str(last + more), "", 0.0) for more in range(1, NEW + 1)]
+        rows = [(item, counts[item.id]) for item in [*known, *new]]
+        self.show("items.html", question=question, place=place, rows=rows, state=state_of(known), said=said)
+
+
+def state_of(known: list[Item]) -> str:
+    return digest_of([[item.id, item.words, item.points] for item in known])
+
+
+NEW = 3  # empty lines for new items
+
 PAGES: dict[str, type[Shared]] = {
     r"/": Start,
     r"/(mark\.(?:css|js))": Style,
     r"/names": Names,
     r"/([0-9]+)/": Done,
+    r"/([0-9]+)/items": Items,
     r"/([0-9]+)/([0-9a-f]+)": Marking,
 }
 

@@ -61,7 +61,7 @@ class Visitor:
 
     def ask(self, method: str, path: str, fields: dict[str, str] | None = None, **headers: str) -> int:
         connection = http.client.HTTPConnection(self.host, timeout=30)
-        body = urllib.parse.urlencode(fields) if fields is not None else None
+        body = urllib.parse.urlencode(fields, doseq=True) if fields is not None else None
         given = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded", **headers}
         connection.request(method, path, body, {key: value for key, value in given.items() if value})
         answer = connection.getresponse()
@@ -78,7 +78,7 @@ class Visitor:
         self.ask("GET", f"/?token={self.token}")
         return self
 
-    def save(self, **fields: str) -> int:
+    def save(self, **fields: str | list[str]) -> int:
         """Send the form as the page has it, with these fields typed."""
         given = {name: value for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', self.page)}
         given |= {"points": re.search(r'name="points"[^>]* value="([^"]*)"', self.page)[1]}

@@ -1,0 +1,192 @@
+"""Marking by several people: whose answer it is, a second marking of a drawn sample, and items that change for all."""
+
+import getpass
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from autograder.grading import log, markers
+from autograder.grading.byhand import ChangedMeanwhile, mark_by_hand
+from autograder.grading.course import Course
+from autograder.grading.gradebook import renew_penalties
+from autograder.grading.rubric import total
+from autograder.instructor.written import Class, Question, Unit
+from autograder.pages import counted, number
+
+
+def account() -> str:
+    """Who marks if no name is given: the account of this machine."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "somebody"
+
+
+def of_marker(course: Course, assignment: str, question: Question, units: Sequence[Unit], by: str) -> list[Unit]:
+    """What a marker has marked, and what waits of the marker's share. Identical answers go to one marker."""
+    whose = _marker_of(course, assignment)
+    anybody = next(iter(markers.shares(course.root)), by)  # for a graded answer whose submission is gone
+    known = log.Log(course.root, assignment)
+    found = []
+    for unit in units:
+        entry = known.of(*question.place, unit.first.student, unit.first.manual)
+        marker = whose.get(min(given.answer.student for given in unit.twins), anybody)
+        if entry is not None and not unit.waiting:
+            marker = entry.by
+        if marker == by:
+            found.append(unit)
+    return found
+
+
+def to_mark_again(
+    course: Course, assignment: str, question: Question, units: Sequence[Unit], by: str, most: int
+) -> list[Unit]:
+    """A drawn sample of answers that somebody else has marked, as if nobody had; with the marks that `by` has given
+    there."""
+    known = log.Log(course.root, assignment)
+    mine = {
+        student for (*place, student), marks in known.second.items() if tuple(place) == question.place and by in marks
+    }
+    others = {}
+    for unit in units:
+        entry = known.of(*question.place, unit.first.student, unit.first.manual)
+        if not unit.waiting and unit.first.manual is not None and (entry is None or entry.by != by):
+            others[unit.given[0].answer.student] = unit
+    drawn = markers.in_drawn_order(course.root, f"{assignment}\n{question.cell}\nsecond", list(others))
+    chosen = sorted(drawn, key=lambda student: student not in mine)[: max(most, len(mine & others.keys()))]
+    return [_blind(unit, known, question, by) for student, unit in others.items() if student in chosen]
+
+
+def _blind(unit: Unit, known: log.Log, question: Question, by: str) -> Unit:
+    """Without the first mark; with the second one, if there is one."""
+
+    def own(given: Any) -> Any:
+        entry = known.second.get((*question.place, given.answer.student), {}).get(by)
+        points, words = (None, "") if entry is None else (entry.points, entry.words)
+        answer = given.answer._replace(auto=None, manual=points, waiting=points is None, words=words)
+        return replace(given, answer=answer)
+
+    given = tuple(own(one) for one in unit.given)
+    return Unit(given, given)
+
+
+def apply_items(page: Any, question: Question) -> str:
+    """Give everybody who has items their points as they are now, and say what was done. Interrupted, it is done by the
+    next call. A mark that was changed elsewhere, or waits for a second look, is left alone and counted."""
+    course, assignment = page.answers.course, page.answers.assignment
+    items, known = page.items(question), page.log()
+    page.gradebook.db.rollback()
+    changed, left = [], 0
+    for unit in page.answers.units(page.gradebook, question):
+        for answer in (one.answer for one in unit.given):
+            entry = known.first.get((*question.place, answer.student))
+            if entry is None or not entry.items or entry.points is None:
+                continue
+            points = total(items, entry.items, entry.more, question.of)
+            there = tuple(one for one in entry.items if one in {item.id for item in items})
+            if points == entry.points == answer.manual and there == entry.items:
+                continue
+            if answer.waiting or answer.manual not in (entry.points, points):
+                left += 1
+                continue
+            if answer.manual != points:
+                try:
+                    mark_by_hand(page.gradebook, [answer], points, answer.words)
+                except ChangedMeanwhile:
+                    left += 1
+                    continue
+                changed.append(answer.student)
+            log.add(course.root, assignment, [replace(entry, points=points, items=there, words=answer.words)])
+    if changed:
+        renew_penalties(page.gradebook, assignment, course.config, changed)
+    words = f"Saved. {counted(len(changed), 'mark')} changed."
+    return f"{words} {counted(left, 'mark')} changed elsewhere or waiting, and left alone." if left else words
+
+
+# --- what has been done -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What one marker has done, and has to do."""
+
+    marker: str
+    share: int  # answers, by the division
+    waiting: int  # of them
+    marked: int  # answers with this marker's mark, whosever they were
+    mean: float | None  # of these marks, as a part of the points
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twice:
+    """An answer with two marks."""
+
+    student: str
+    question: str
+    of: float
+    first_by: str
+    first: float
+    second_by: str
+    second: float
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
+
+
+def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
+    """What each marker has done, and all answers with two marks, the most different first."""
+    course, assignment = answers.course, answers.assignment
+    whose, known = _marker_of(course, assignment), log.Log(course.root, assignment)
+    names = dict.fromkeys(markers.shares(course.root))
+    share: dict[str, list[bool]] = {}
+    marks: dict[str, list[float]] = {}
+    twice = []
+    for question in answers.questions:
+        for unit in answers.units(gradebook, question):
+            first = min(given.answer.student for given in unit.twins)
+            for answer in (given.answer for given in unit.given):
+                if whose:
+                    share.setdefault(whose.get(first, ""), []).append(unit.waiting)
+                if answer.manual is None or unit.waiting:
+                    continue
+                entry = known.of(*question.place, answer.student, answer.manual)
+                by = entry.by if entry is not None else ""
+                names.setdefault(by)
+                marks.setdefault(by, []).append(answer.manual / question.of if question.of else 0.0)
+                for other, second in known.second.get((*question.place, answer.student), {}).items():
+                    if second.points is not None:
+                        twice.append(
+                            Twice(
+                                student=answer.student,
+                                question=question.name,
+                                of=question.of,
+                                first_by=by,
+                                first=answer.manual,
+                                second_by=other,
+                                second=second.points,
+                            )
+                        )
+    made = [
+        Work(
+            marker=name,
+            share=len(share.get(name, [])),
+            waiting=sum(share.get(name, [])),
+            marked=len(marks.get(name, [])),
+            mean=statistics.fmean(marks[name]) if name in marks else None,
+        )
+        for name in names
+    ]
+    return made, sorted(twice, key=lambda one: (-abs(one.difference), one.student))
+
+
+def in_words(found: Sequence[Twice]) -> Iterator[str]:
+    for one in found:
+        marks = f"{one.first_by or 'not known'} {number(one.first)}, {one.second_by} {number(one.second)}"
+        yield f"{one.student}, {one.question}, of {number(one.of)}: {marks} ({one.difference:+g})"
+
+
+def _marker_of(course: Course, assignment: str) -> dict[str, str]:
+    shares = markers.shares(course.root)
+    return markers.divided(course.root, assignment, course.students(assignment), shares) if shares else {}

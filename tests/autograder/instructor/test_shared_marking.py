@@ -1,0 +1,234 @@
+"""Several markers: shares, whose mark it is, a second marking that nobody sees the first in, items for everybody."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import autograder.grading.run as run_module
+from autograder.assignments import names
+from autograder.commands.together import markers as markers_command
+from autograder.grading import log, markers, rubric
+from autograder.grading.byhand import answers_to, mark_by_hand
+from autograder.grading.course import Course
+from autograder.grading.rubric import in_scheme, total
+from autograder.grading.run import grade
+from autograder.guard import Guard
+from autograder.instructor.shared_marking import work
+from autograder.instructor.written import Class, split
+from autograder.intake.removal import remove
+from autograder.launcher.environment import Environment
+from tests.autograder.courses import ANSWERS, ROOT, copy, hand_in, writes
+from tests.autograder.grading import fake
+from tests.autograder.instructor.visitor import Visitor, running
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+STUDENTS = [f"s{number:02}" for number in range(12)]
+
+
+@pytest.fixture(scope="module")
+def template(plain_template, tmp_path_factory):
+    root = copy(plain_template, tmp_path_factory.mktemp("class") / "course")
+    for student in STUDENTS:
+        hand_in(root, "plain", student, writes(ANSWERS | {"why": f"Reason of {student}."}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_module, "work", fake.work)
+        list(grade(Course.load(root), "plain"))
+    return root
+
+
+@pytest.fixture
+def course(template, tmp_path):
+    return Course.load(copy(template, tmp_path / "course"))
+
+
+def place(course):
+    prefix = Path(sys.prefix)
+    return Environment(course.root, prefix, Path(sys.executable), prefix / "lib")
+
+
+def seen(visitor) -> list[str]:
+    """Whose answers the page shows, in its order."""
+    visitor.ask("GET", "/0/")
+    found = re.findall(r"Reason of (s\d\d)", re.search(r"<article.*?</article>", visitor.page, re.S)[0])
+    for way in ("previous", "next"):
+        while there := re.search(rf'id="{way}" href="([^"]+)"', visitor.page):
+            visitor.ask("GET", there[1])
+            found += re.findall(r"Reason of (s\d\d)", re.search(r"<article.*?</article>", visitor.page, re.S)[0])
+    return sorted(set(found))
+
+
+def points(course) -> dict[str, float | None]:
+    with course.gradebook() as book:
+        return {one.student: one.manual for one in answers_to(book, "plain", "one", "why")}
+
+
+def done(course):
+    with Guard() as guard, course.gradebook() as book:
+        return work(Class(course, "plain", guard), book)
+
+
+def test_shares_hold_to_a_student_and_do_not_change(course):
+    one = markers.divided(course.root, "plain", STUDENTS, {"ann": 1.0, "bob": 2.0})
+    assert sorted(one) == STUDENTS
+    assert [list(one.values()).count(name) for name in ("ann", "bob")] == [4, 8]
+    assert one == markers.divided(course.root, "plain", reversed(STUDENTS), {"ann": 1.0, "bob": 2.0})
+    assert one != markers.divided(course.root, "other", STUDENTS, {"ann": 1.0, "bob": 2.0})
+
+
+def test_each_sees_the_own_share_and_every_mark_is_somebodys(course):
+    assert markers_command(place(course), ["--share", "ann", "--share", "bob=2"]) == 0
+    with running(course, "plain", by="ann", share=True) as address:
+        ann = Visitor(address).enter()
+        mine = seen(ann)
+        assert len(mine) == 4
+        ann.ask("GET", "/0/")
+        for _ in mine:
+            assert ann.save(points="3", words="Well.") == 200
+        assert "Every answer has a mark." in ann.page
+    with running(course, "plain", by="bob", share=True) as address:
+        assert seen(Visitor(address).enter()) == sorted({*STUDENTS} - {*mine})
+    assert {student for student, mark in points(course).items() if mark == 3} == {*mine}
+    found = {one.marker: one for one in done(course)[0]}
+    assert (found["ann"].marked, found["ann"].mean) == (4, 0.75)
+    with course.gradebook() as book:  # by Formgrader
+        mark_by_hand(book, [one for one in answers_to(book, "plain", "one", "why") if one.student == mine[0]], 1.0, "")
+    assert {one.marker: one.marked for one in done(course)[0]} == {"ann": 3, "bob": 0, "": 1}
+
+
+def test_a_second_marking_shows_no_first_mark_and_changes_none(course, capsys):
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        for _ in STUDENTS:
+            ann.save(points="3", words="First comment.")
+    before = points(course)
+    with running(course, "plain", by="bob", second=5) as address:
+        bob = Visitor(address).enter()
+        sample = seen(bob)
+        assert len(sample) == 5
+        bob.ask("GET", "/0/")
+        assert "No mark yet" in bob.page
+        assert "First comment." not in bob.page
+        bob.save(points="1.5")
+    with running(course, "plain", by="bob", second=5) as address:
+        assert seen(Visitor(address).enter()) == sample
+    assert points(course) == before
+    (twice,) = done(course)[1]
+    assert twice.student in sample
+    assert (twice.first_by, twice.first, twice.second_by, twice.second) == ("ann", 3.0, "bob", 1.5)
+    assert markers_command(place(course), ["plain"]) == 0
+    assert "ann 3, bob 1.5 (-1.5)" in capsys.readouterr().out
+    with running(course, "plain", by="ann", second=5) as address:
+        assert "No answer to this question is for you." in Visitor(address).enter().page  # all of them are ann's own
+
+
+def items(visitor, **changed) -> int:
+    """Save the items of the first question."""
+    visitor.ask("GET", "/0/items")
+    fields = dict(re.findall(r'name="([^"]+)"[^>]*value="([^"]*)"', visitor.page)) | changed
+    return visitor.ask("POST", "/0/items", fields, Origin=f"http://{visitor.host}")
+
+
+def new(*rows: tuple[str, str], first: int = 1) -> dict[str, str]:
+    numbered = list(enumerate(rows, first))
+    return {f"words-{n}": words for n, (words, _) in numbered} | {f"points-{n}": worth for n, (_, worth) in numbered}
+
+
+def test_items_give_points_and_a_change_reaches_everybody_who_has_them(course):
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        assert items(ann, **new(("Reason", "2"), ("Example", "1.5"), ("Too long", "-1"))) == 200
+        given = []
+        for chosen, typed in ((["1"], ""), (["1", "2"], ""), (["1", "3"], ""), (["2"], "2"), ([], "1")):
+            ann.ask("GET", "/0/")
+            given.append(re.search(r"Reason of (s\d\d)", ann.page)[1])
+            ann.save(points=typed, item=chosen, live="yes")
+        assert [points(course)[one] for one in given] == [2.0, 3.5, 1.0, 2.0, 1.0]
+        with course.gradebook() as book:  # changed elsewhere: no longer the items'
+            mark_by_hand(
+                book, [one for one in answers_to(book, "plain", "one", "why") if one.student == given[2]], 0.5, ""
+            )
+        assert items(ann, **new(("Reason", "3"), ("Example", "1.5"), ("Too long", "-1"))) == 200
+        assert "2 marks changed. 1 mark changed elsewhere" in ann.page
+        assert [points(course)[one] for one in given] == [3.0, 4.0, 0.5, 2.0, 1.0]  # 4 is all that there is
+        assert items(ann, **new(("Reason", "2"), ("", ""), ("Too long", "-1"))) == 200
+        assert [points(course)[one] for one in given] == [2.0, 2.0, 0.5, 0.5, 1.0]  # half a point was beside the items
+        assert items(ann, **new(("Reason", "much"))) == 422
+        assert items(ann, **new(("Reason", "1")), state="old") == 422
+        assert [points(course)[one] for one in given] == [2.0, 2.0, 0.5, 0.5, 1.0]
+
+
+def test_a_crash_between_two_marks_is_mended_by_the_next_save(course, monkeypatch):
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        items(ann, **new(("Reason", "2")))
+        for _ in range(3):
+            ann.ask("GET", "/0/")
+            ann.save(points="", item=["1"], live="yes")
+        real = log.add
+        monkeypatch.setattr(log, "add", lambda *_: (_ for _ in ()).throw(OSError("the machine stops")))
+        items(ann, **new(("Reason", "2.5")))
+        assert sorted(mark for mark in points(course).values() if mark) == [2.0, 2.0, 2.5]
+        monkeypatch.setattr(log, "add", real)
+        assert items(ann, **new(("Reason", "3"))) == 200
+        assert sorted(mark for mark in points(course).values() if mark) == [3.0, 3.0, 3.0]
+        assert {one.by for one in log.Log(course.root, "plain").first.values()} == {"ann"}
+
+
+def test_a_comment_alone_leaves_what_was_given_beside_the_items(course):
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        items(ann, **new(("Reason", "2")))
+        ann.ask("GET", "/0/")
+        ann.save(points="2.5", item=["1"], live="yes")
+        (where,) = log.Log(course.root, "plain").first
+        with course.gradebook() as book:
+            key = next(one.grade for one in answers_to(book, "plain", "one", "why") if one.student == where[2])
+        ann.ask("GET", f"/0/{key}")
+        assert ann.save(points="", item=["1"], words="Well.", live="yes") == 200
+        assert items(ann, **new(("Reason", "3"))) == 200
+    assert points(course)[where[2]] == 3.5
+
+
+def test_an_update_of_the_scheme_changes_no_item_that_somebody_has(course):
+    place = course.root, "plain", "one", "why"
+    rubric.pin(*place, "**Reason** (2), **Example** (1)")
+    assert [item.words for item in rubric.items(*place, "**New** (1), **Reason** (2)")] == ["Reason", "Example"]
+
+
+def test_a_line_that_was_cut_off_costs_only_itself(course):
+    entry = log.Entry(student="ada", notebook="one", cell="why", by="bob", points=1.0, words="so\u2028ü\x85")
+    log.add(course.root, "plain", [entry])
+    path = course.root / "grading" / "plain" / log.FILE
+    path.write_bytes(path.read_bytes() + b'{"student": "eve", "not')
+    log.add(course.root, "plain", [entry])
+    assert [(one.student, one.words) for one in log.entries(course.root, "plain")] == [("ada", entry.words)] * 2
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_who_leaves_is_in_no_line(course):
+    for student in ("s01", "s02"):
+        log.add(course.root, "plain", [log.Entry(student=student, notebook="one", cell="why", by="bob", points=1.0)])
+    remove(course, "s01")
+    assert [one.student for one in log.entries(course.root, "plain")] == ["s02"]
+
+
+def test_the_items_of_our_own_schemes_add_up_to_the_points():
+    found = 0
+    for name in names():
+        text = (ROOT / "solutions" / name / f"{name}.py").read_text(encoding="utf-8")
+        for asked in re.split(r"(?=^# ## )", text, flags=re.M):
+            worth = re.search(r"\[\[written, .*?([\d.]+) points", asked)
+            _, scheme = split("\n".join(line.removeprefix("#").removeprefix(" ") for line in asked.splitlines()))
+            if worth is not None and in_scheme(scheme):
+                found += 1
+                assert sum(item.points for item in in_scheme(scheme)) == float(worth[1]), name
+    assert found > 15
+
+
+def test_points_stay_within_the_question():
+    some = in_scheme("1. **One** (1): a.\n2. **Half** (½): b; **One and a half** (1½): c.")
+    assert [item.points for item in some] == [1.0, 0.5, 1.5]
+    assert total(some, {"1", "3"}, 0.0, 2.0) == 2.0
+    assert total(some, {"2"}, -1.0, 2.0) == 0.0
