@@ -17,10 +17,10 @@ from autograder.question.specification import Exercise
 COURSE = (
     *("ngrams", "subwords", "vectors", "backpropagation", "convolutions", "training"),
     *("recurrence", "gates", "decoding", "sequences", "attention", "self_attention", "positions", "transformer"),
-    *("translation", "efficient_attention", "modifications", "scale_and_insight", "rewards"),
+    *("translation", "efficient_attention", "modifications", "scale_and_insight", "rewards", "features"),
 )
 """The course's own assignments, in the order in which they are met. To make yours one of them, add its name here."""
-ELECTIVE = ("convolutions", "positions", "translation", "efficient_attention", "modifications", "rewards")
+ELECTIVE = ("convolutions", "positions", "translation", "efficient_attention", "modifications", "rewards", "features")
 """Of these the core of the course has one, whichever it is."""
 MISTAKES, MINUTES, WRITTEN, LONG, HINT_WORDS, ORAL = 3, (120, 300), 4, 10, 60, 5
 NOTE, INDEX = "solutions/{}/notes.md", "exercises/README.md"
