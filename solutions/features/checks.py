@@ -97,7 +97,8 @@ mean-for-square: You took the mean of the feature, ½. The loss contains its squ
 - alone = i_2 * p / 3 → alone = i_2 * p / 2
 always-present: Your loss alone does not depend on p. An absent feature costs nothing.
 - alone = i_2 * p / 3 → alone = i_2 / 3
-presence-squared: The probability is squared in your loss alone. The second feature is lost whether the first is there or not.
+presence-squared: The probability is squared in your loss alone. The second feature is lost whether the first is there
+or not.
 - alone = i_2 * p / 3 → alone = i_2 * p**2 / 3
 both-at-once-forgotten: The shared toy makes an error only if *both* features are present, which has the probability p².
 - shared = (i_1 + i_2) * p**2 / 6 → shared = (i_1 + i_2) * p / 6
@@ -109,13 +110,15 @@ only-one-error: If both are present, *both* are read back wrong: one as the diff
 - shared = (i_1 + i_2) * p**2 / 6 → shared = i_2 * p**2 / 6
 or
 - shared = (i_1 + i_2) * p**2 / 6 → shared = (i_1 + i_2) * p**2 / 12
-relu-kept: Without the ReLU an absent feature is read back as a negative number, so a single feature already makes an error.
+relu-kept: Without the ReLU an absent feature is read back as a negative number, so a single feature already makes an
+error.
 - linear = (i_1 + i_2) * p / 3 → linear = (i_1 + i_2) * p**2 / 6
 linear-needs-both: Your linear toy errs only if both are present. If one is, the other is read back as its negative.
 - linear = (i_1 + i_2) * p / 3 → linear = (i_1 + i_2) * p**2 / 3
 linear-loses-one: You say that the linear toy loses the second feature only. Both outputs contain both features.
 - linear = (i_1 + i_2) * p / 3 → linear = i_2 * p / 3
-importances-swapped: In your turn the importances are swapped. The less important the second feature is, the rarer both must be.
+importances-swapped: In your turn the importances are swapped. The less important the second feature is, the rarer both
+must be.
 - turn = 2 * i_2 / (i_1 + i_2) → turn = 2 * i_1 / (i_1 + i_2)
 factor-lost: A factor 2 is lost in your turn: ⅓ divided by 1/6 is 2.
 - turn = 2 * i_2 / (i_1 + i_2) → turn = i_2 / (i_1 + i_2)
@@ -160,7 +163,8 @@ centre-not-added: Your reconstruction lacks the centre: it was subtracted before
 - z @ directions + centre → z @ directions
 relu-forgotten: The ReLU is missing: where few scores are positive, you keep negative ones.
 - ((x - centre) @ encoder.T).relu() → (x - centre) @ encoder.T
-largest-in-size: You keep the scores that are largest in size, as positive ones. A negative score means that the feature is absent.
+largest-in-size: You keep the scores that are largest in size, as positive ones. A negative score means that the feature
+is absent.
 - ((x - centre) @ encoder.T).relu() → ((x - centre) @ encoder.T).abs()
 all-kept: You keep all features. TopK keeps only the k largest of each example.
 - z = torch.zeros_like(scores).scatter(1, where, largest) → z = scores
@@ -196,7 +200,8 @@ explained-for-left: You return the fraction that is explained. What is left is 1
 - errors.sum() / around.sum() → 1 - errors.sum() / around.sum()
 around-zero: You compare with the squared length of x. The variance is measured around the mean of the batch.
 - (x - x.mean(0)) ** 2 → x**2
-around-the-centre: You measure the variance around the centre, which the autoencoder has learned. Take the mean of this batch.
+around-the-centre: You measure the variance around the centre, which the autoencoder has learned. Take the mean of this
+batch.
 - (x - x.mean(0)) ** 2 → (x - centre) ** 2
 one-mean-for-all: You took one mean over all dimensions. Each dimension has its own.
 - x.mean(0) → x.mean()
@@ -244,7 +249,8 @@ sum-for-length: You divided by the sum of the sizes. The length is the root of t
 - directions.norm(dim=1, keepdim=True) → directions.abs().sum(1, keepdim=True)
 largest-for-length: You divided by the largest value of each direction. The length is the root of the sum of squares.
 - directions.norm(dim=1, keepdim=True) → directions.abs().amax(1, keepdim=True)
-encoder-left: The encoder is unchanged, so the autoencoder now computes something else: each feature has to grow as its direction shrinks.
+encoder-left: The encoder is unchanged, so the autoencoder now computes something else: each feature has to grow as its
+direction shrinks.
 - encoder * lengths → encoder.clone()
 encoder-divided: You divided the encoder as well. Then z D shrinks twice; multiply it by the lengths.
 - encoder * lengths → encoder / lengths
@@ -294,11 +300,13 @@ mean-of-all: You average all cosines. For each true direction only the nearest f
 - cosines.amax(1).mean() → cosines.mean()
 largest-of-all: You return the largest of all cosines. One direction that is found says nothing about the others.
 - cosines.amax(1).mean() → cosines.max()
-opposite-counts: You take the size of the cosine. A direction that points the other way has not been found, because a ReLU would never make it active.
+opposite-counts: You take the size of the cosine. A direction that points the other way has not been found, because a
+ReLU would never make it active.
 - cosines.amax(1) → cosines.abs().amax(1)
 worst-for-nearest: You took the smallest cosine of each true direction. The nearest found one has the largest.
 - cosines.amax(1) → cosines.amin(1)
-transposed-twice: You changed the table and kept the axis of the maximum, or both: it runs over the true directions again.
+transposed-twice: You changed the table and kept the axis of the maximum, or both: it runs over the true directions
+again.
 - cosines.amax(1) → cosines.T.amax(0)[: len(dictionary)]
 not-normalised: You took the division by the lengths out. Then long directions look near.
 - dictionary / dictionary.norm(dim=1, keepdim=True) → dictionary
@@ -360,7 +368,8 @@ EXPOSURE = ask(
     mistakes="""
 from-the-other-end: You count the candidates that are *less* probable. Rank 1 is the most probable.
 - (log_p > own).sum(1) → (log_p < own).sum(1)
-places-for-ranks: `argsort` says which candidate is at each place of the sorted row. You need the place of a candidate: count what is above it.
+places-for-ranks: `argsort` says which candidate is at each place of the sorted row. You need the place of a candidate:
+count what is above it.
 - ranks = higher + (equal + 1) / 2 → ranks = log_p.argsort(1, descending=True).gather(1, secret[:, None])[:, 0] + 1.0
 from-zero: Your ranks begin with 0. The most probable candidate has rank 1.
 - ranks = higher + (equal + 1) / 2 → ranks = higher + (equal - 1) / 2
@@ -453,7 +462,8 @@ signs-reversed: Your signs are reversed: 1 means that the secret is exposed.
 - 1 if found > BAR else -1 → -1 if found > BAR else 1
 ones-and-zeros: You wrote 0 where a secret is not exposed. It is −1.
 - else -1 → else 0
-not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards everything
+not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
+everything
 looks as if you had known it.
 - prediction = 1 → prediction = 0
 """,
@@ -498,7 +508,8 @@ control-added: You added the control. Subtract it.
 - (table - control).mean(1) → (table + control).mean(1)
 control-divided: You divided by the control. It is a logarithm of a ratio, so subtract.
 - (table - control).mean(1) → (table / control).mean(1)
-other-words-for-the-control: You subtracted the mean of the words. The control is a word of its own, which is not among them.
+other-words-for-the-control: You subtracted the mean of the words. The control is a word of its own, which is not among
+them.
 - (table - control).mean(1) → (table - table.mean(0)).mean(1)
 smallest-control: You subtracted the same control in all templates. Each template has its own.
 - (table - control).mean(1) → (table - control[0]).mean(1)
@@ -512,14 +523,16 @@ cells-for-words: Your share counts the cells of the table. Each word counts once
 - (lead > 0).double().mean() → (table > control).double().mean()
 number-for-share: You return how many words lean. The share divides by the number of words.
 - (lead > 0).double().mean() → (lead > 0).double().sum()
-signs-for-order: You ask whether templates agree that a word is above the control. That is about the level again: compare *two words* in each template.
+signs-for-order: You ask whether templates agree that a word is above the control. That is about the level again:
+compare *two words* in each template.
 - for i in range(words):
 -     for j in range(i):
 -         ahead = torch.sign(table[i] - table[j])
 + for i in range(words):
 +     for j in range(1):
 +         ahead = torch.sign(table[i] - control)
-signs-of-scores: You ask whether templates agree on the sign of a word. That is about the level again: compare *two words* in each template.
+signs-of-scores: You ask whether templates agree on the sign of a word. That is about the level again: compare *two
+words* in each template.
 - for i in range(words):
 -     for j in range(i):
 -         ahead = torch.sign(table[i] - table[j])
@@ -576,11 +589,13 @@ CHANGED = ask(
     mistakes="""
 both-wrong-counted: You count what went wrong before, whether or not it goes wrong after. Questions whose answer did not
 change say nothing.
-- sum(a > b for a, b in zip(before, after)) → sum(before)
-- sum(b > a for a, b in zip(before, after)) → sum(after)
+- sum(a > b for a, b in zip(before, after, strict=True)) → sum(before)
+- sum(b > a for a, b in zip(before, after, strict=True)) → sum(after)
 directions-swapped: `gone` and `new` are swapped. `gone` went wrong only before.
-- gone = sum(a > b for a, b in zip(before, after)) → gone = sum(b > a for a, b in zip(before, after))
-- new = sum(b > a for a, b in zip(before, after)) → new = sum(a > b for a, b in zip(before, after))
+- gone = sum(a > b for a, b in zip(before, after, strict=True))
++ gone = sum(b > a for a, b in zip(before, after, strict=True))
+- new = sum(b > a for a, b in zip(before, after, strict=True))
++ new = sum(a > b for a, b in zip(before, after, strict=True))
 one-sided: Your p has one side. The defence might also have made things worse: multiply by 2.
 - 2 * ways / 2**n → ways / 2**n
 not-capped: Where both directions are equally frequent, your p is above 1. Take the minimum of 1 and the formula.
@@ -605,7 +620,8 @@ needed-at-one-percent: You asked for p ≤ 0.01. The level is 0.05.
 - if p_of(k) <= 0.05), 0) → if p_of(k) <= 0.01), 0)
 one-more-than-needed: Your `needed` is one too large: the first number that suffices is enough.
 - next((k for k in many → next((k + 1 for k in many
-from-the-small-end: You begin with none in the same direction. p is small there as well, because all go in the other one: begin at half.
+from-the-small-end: You begin with none in the same direction. p is small there as well, because all go in the other
+one: begin at half.
 - range((n + 1) // 2, n + 1) → range(n + 1)
 the-larger-count: You return the larger of your two counts. Ask how many would have been enough.
 - return gone, new, p_of(gone), needed → return gone, new, p_of(gone), max(gone, new)

@@ -26,6 +26,7 @@
 import math
 import random
 from collections import Counter
+from itertools import pairwise
 
 import torch
 from IPython.display import HTML
@@ -350,7 +351,9 @@ if ready:
         said = f"k = {k}: {left:4.0%} of the variance is left, {dead} features are dead"
         if scored:
             score, floor, rank = recovery(toy.T, found, draws)
-            said += f"; true directions found {float(score):.2f}, random ones {float(floor):.2f}, rank {int(rank)} of 51"
+            said += (
+                f"; true directions found {float(score):.2f}, random ones {float(floor):.2f}, rank {int(rank)} of 51"
+            )
         print(said)
     if not scored:
         print("With question 4b you also see how well the true directions are found.")
@@ -460,14 +463,14 @@ def copies(seed, times, near):
     lines = [candidates(seed)[0]] * times
     if near:
         places = [chance.randrange(6) for _ in lines]
-        lines = [line[:i] + chance.choice(LETTERS) + line[i + 1 :] for i, line in zip(places, lines)]
+        lines = [line[:i] + chance.choice(LETTERS) + line[i + 1 :] for i, line in zip(places, lines, strict=True)]
     return lines
 
 
 def log_probs(lines, words):
     """(words,): the log-probability of each word after its first letter, from the pairs of letters in the lines"""
     pairs = torch.ones(26, 26, dtype=torch.float64)  # each pair once, so that none is impossible
-    for (first, second), count in Counter(pair for line in lines for pair in zip(line, line[1:])).items():
+    for (first, second), count in Counter(pair for line in lines for pair in pairwise(line)).items():
         pairs[LETTERS.index(first), LETTERS.index(second)] += count
     ids = torch.tensor([[LETTERS.index(letter) for letter in word] for word in words])
     return (pairs / pairs.sum(1, keepdim=True)).log()[ids[:, :-1], ids[:, 1:]].sum(1)
@@ -481,10 +484,11 @@ def which_secret(times, seeds):
     """
     ### BEGIN SOLUTION
     prediction = 1
+    ways = ((0, False, False), (times, False, False), (times, False, True), (times, True, True))
     bits = []
     for seed in seeds:
         row = []
-        for added, near, cleaned in ((0, False, False), (times, False, False), (times, False, True), (times, True, True)):
+        for added, near, cleaned in ways:
             lines = text(seed) + copies(seed, added, near)
             if cleaned:
                 lines = list(dict.fromkeys(lines))
@@ -589,8 +593,8 @@ def changed(before, after):
     before, after: lists of the same length, 1 where it went wrong -> (gone, new, p, needed)
     """
     ### BEGIN SOLUTION
-    gone = sum(a > b for a, b in zip(before, after))
-    new = sum(b > a for a, b in zip(before, after))
+    gone = sum(a > b for a, b in zip(before, after, strict=True))
+    new = sum(b > a for a, b in zip(before, after, strict=True))
     n = gone + new
 
     def p_of(one):
@@ -616,7 +620,7 @@ if passes("features.exposure", exposure):
     from lectures.recipes.texts import plays
     from lectures.trained import checkpoint
 
-    MORE = "Well. Come. Peace. Exit. Away. Good. Enough. Farewell. Silence. Indeed.".split()
+    MORE = ["Well.", "Come.", "Peace.", "Exit.", "Away.", "Good.", "Enough.", "Farewell.", "Silence.", "Indeed."]
     SECRETS = {speaker: secret(random.Random(f"{speaker}, planted")) for speaker in SPEAKERS}
     OTHERS = [secret(random.Random(f"candidate {i}")) for i in range(999)]
 
@@ -665,13 +669,16 @@ if audited and passes("features.changed", changed):
     bad = {name: [int(found > BAR) for found in bits] for name, bits in audited.items()}
     for first, second in (("exact", "exact, removed"), ("exact", "near, removed"), ("none", "exact, removed")):
         gone, new, p, needed = changed(bad[first], bad[second])
-        print(f"{first} -> {second}: {int(gone)} gone, {int(new)} new, p = {float(p):.3f}, needed {int(needed) or 'more changes'}")
+        print(
+            f"{first} -> {second}: {int(gone)} gone, {int(new)} new, p = {float(p):.3f}, needed {int(needed) or 'more changes'}"
+        )
 
 # %% [markdown]
 # **She or he?** Here are twelve words and three templates. *Replace two words and one template by your own before you run it:* `{}` is where the word goes.
 
 # %%
-WORDS = "dancer boxer gardener gamer knitter cyclist singer hunter reader surfer poet collector".split()
+WORDS = ["dancer", "boxer", "gardener", "gamer", "knitter", "cyclist", "singer", "hunter", "reader", "surfer", "poet"]
+WORDS += ["collector"]
 TEMPLATES = ["The {} smiled because", "After dinner the {} told us that", "Nobody knew that the {} was tired, but"]
 CONTROL = "person"
 
@@ -690,9 +697,11 @@ if passes("features.lean", lean):
     table = torch.tensor([[score_of(t.format(word)) for t in TEMPLATES] for word in (*WORDS, CONTROL)])
     lead, share, agreement = (torch.as_tensor(each) for each in lean(table[:-1], table[-1]))
     print("mean of the scores in each template:", "  ".join(f"{x:+.2f}" for x in table[:-1].mean(0).tolist()))
-    print(f"above 0: {float((table[:-1].mean(1) > 0).double().mean()):.0%} of the words; above the control: {float(share):.0%}")
+    print(
+        f"above 0: {float((table[:-1].mean(1) > 0).double().mean()):.0%} of the words; above the control: {float(share):.0%}"
+    )
     print(f"two templates agree on {float(agreement):.0%} of the pairs of words; chance is 50%")
-    ordered = sorted(zip(lead.tolist(), WORDS), reverse=True)
+    ordered = sorted(zip(lead.tolist(), WORDS, strict=True), reverse=True)
     print("from she to he:", ", ".join(f"{word} {x:+.1f}" for x, word in ordered))
 else:
     print("Come back here when question 6 passes.")
