@@ -264,7 +264,7 @@ first-example-only: You looked at one example only. A feature is dead if it is 0
 - (z == 0).all(0) → z[0] == 0
 examples-for-features: You say which *examples* have no feature. A column of z belongs to a feature.
 - (z == 0).all(0) → (z == 0).all(1)
-rounded-to-dead: You call small features dead. Only 0 is.
+rounded-to-dead: You call small or rare features dead. A feature is dead only if it is 0 in every example.
 - (z == 0).all(0) → (z < 1e-6).all(0)
 """,
 )

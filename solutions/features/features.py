@@ -58,7 +58,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # [[hints]]
 # 1. Write the shapes of all three arguments below each other. Which axis must disappear, and which must come back?
-# 2. Two products, each an `@`, with one transpose between them. The ReLU comes once, after the bias.
+# 2. Two matrix products; one of them needs the transpose of the weights. The ReLU comes once, after the bias.
 # 3. The hidden values are `x @ weight.T`, and `.sum(1).mean()` adds over features before it averages over examples.
 
 
@@ -182,10 +182,10 @@ def sparse_code(x, encoder, directions, centre, k):
 #
 # By hand: $D_1 = (3, 4)$ has the length 5, so it becomes $(0.6, 0.8)$. Each $z_1$ has to be 5 times as large, so $E_1 = (1, 0)$ becomes $(5, 0)$.
 #
-# [[checked]] No direction has the length 0. Return new tensors; the old ones stay as they are.
+# [[checked]] No direction has the length 0. Return new tensors, and do not change the old ones.
 #
 # [[hints]]
-# 1. Which factor has the feature gained if its direction has lost one? Which of the arguments makes the feature larger?
+# 1. If its direction is divided by a factor, what must happen to the feature? Which of the arguments makes the feature larger?
 # 2. `norm` of each row, with `keepdim`. A feature that is dead is 0 in *all* examples: `all` along one axis.
 # 3. A column of `z` belongs to a feature, so `(z == 0).all(0)` looks at all its examples.
 
@@ -211,7 +211,7 @@ def tend(directions, encoder, z):
 # **rank** of her dictionary among them (1 if no random one is as good). But her function gives full marks to a dictionary that contains the same true direction twenty times. One line is
 # at fault.
 #
-# ### 4a. Which line? [[features.wrong_line, 10 minutes, medium, more]]
+# ### 4a. Which line? [[features.wrong_line, 10 minutes, medium, core]]
 #
 # [[listing features.recovery]]
 #
@@ -234,7 +234,7 @@ def wrong_line():
 
 
 # %% [markdown]
-# ### 4b. Mend it [[features.recovery, 5 minutes, easy, more]]
+# ### 4b. Mend it [[features.recovery, 5 minutes, easy, core]]
 #
 # This is the friend's function. Change the line, and nothing else.
 #
@@ -422,7 +422,7 @@ def exposure(log_p, secret):
 # - **Predict.** On the page there are 6 copies. In which trainings do you expect the secret to be exposed for most seeds? Set `prediction`: 1 only in 2; 2 in 2 and 4; 3 in 2, 3 and 4; 4 in none. It is kept
 #   as you wrote it, and it need not come true.
 # - **Run.** For each seed, `text` gives the lines and `copies` those that are added. Remove a line that has occurred already, and keep its first occurrence, in trainings 3 and 4.
-#   `log_probs` trains on the lines and gives the log-probability of each of `candidates(seed)`, of which the *first* is the secret.
+#   `log_probs` trains on the lines and gives the log-probability of each of `candidates(seed)`. The *first* candidate is the secret.
 #   `bits` gets one row for each seed, with your `exposure` of the four trainings in this order.
 # - **Judge.** `signs` has the same shape: 1 where the secret is exposed, −1 where it is not. Compute it. The check also tries other numbers of copies.
 #   Then run the cell below the check and look at all five rows, the first column included.
@@ -560,7 +560,7 @@ def lean(table, control):
 
 
 # %% [markdown]
-# ## 7. Did the defence change anything? [[features.changed, 20 minutes, medium, more]]
+# ## 7. Did the defence change anything? [[features.changed, 20 minutes, medium, core]]
 #
 # The same questions are asked before and after a defence: 1 if it went wrong, and 0 if not. Only questions whose answer changed say anything (McNemar 1947). Let `gone` be those that
 # went wrong only before, `new` those that go wrong only after, and $n$ their sum. If the defence does nothing, each change goes in either direction with
@@ -583,7 +583,7 @@ def lean(table, control):
 # [[hints on needed]]
 # 1. For which numbers of changes in the same direction would you ask for p? Where does "most of them" begin?
 # 2. Put the formula for p into a function of its own. Call it for each number from half of the changes on.
-# 3. The first number whose p is at most 0.05 is the answer, and `next` has a second argument for the case that there is none.
+# 3. The first number whose p is at most 0.05 is the answer, and `next` has a second argument for the case that no number suffices.
 
 
 # %%
