@@ -598,6 +598,9 @@ directions-swapped: `gone` and `new` are swapped. `gone` went wrong only before.
 + new = sum(a > b for a, b in zip(before, after, strict=True))
 one-sided: Your p has one side. The defence might also have made things worse: multiply by 2.
 - 2 * ways / 2**n → ways / 2**n
+or
+- return gone, new, p_of(gone), needed
++ return gone, new, sum(math.comb(n, i) for i in range(min(gone, new) + 1)) / 2**n, needed
 not-capped: Where both directions are equally frequent, your p is above 1. Take the minimum of 1 and the formula.
 - min(1.0, 2 * ways / 2**n) → 2 * ways / 2**n
 itself-left-out: You left the outcome itself out: P(X ≤ fewer) contains X = fewer.
@@ -606,6 +609,10 @@ only-that-outcome: You took the probability of exactly this outcome. Add those t
 - sum(math.comb(n, i) for i in range(min(one, n - one) + 1)) → math.comb(n, min(one, n - one))
 all-questions: Your n is the number of all questions. Only those that changed are tossed like a coin.
 - n = gone + new → n = len(before)
+or
+- return gone, new, p_of(gone), needed
++ n = len(before)
++ return gone, new, min(1.0, 2 * sum(math.comb(n, i) for i in range(min(gone, new) + 1)) / 2**n), needed
 fewer-forgotten: You sum up to `gone`, even where `new` is smaller. Take the smaller of the two.
 - range(min(one, n - one) + 1) → range(one + 1)
 half-of-the-ways: Each change has two directions, so there are 2ⁿ ways, not 2ⁿ⁻¹.

@@ -2,7 +2,7 @@
 # # Assignment: features
 #
 # What does a model hold that nobody can see? You write the tools of an **audit** and then use them live. A toy stores twenty features in six
-# dimensions, and your sparse autoencoder finds them again. A small Transformer reads secrets, and your exposure finds those that it never says. SmolLM2
+# dimensions, and your sparse autoencoder finds them again. A small Transformer reads secrets, and your exposure finds out which ones it knows, without asking it for any. SmolLM2
 # is asked for *she* or *he*. Each time a control decides what the first number means. In between you derive when two features
 # should share a dimension, find a bug in somebody else's control, and run an experiment.
 #
@@ -724,7 +724,7 @@ else:
 #
 # 1. **Card** (2): bits or the number above the bar with the training in which it was measured (½); the floor, measured (*none*) or about 1.4 bits, or one in twenty above the bar (½); removal
 #    of exact copies lowered it and did nothing against near copies (½); one thing that was not tested, such as other kinds of secrets, sampling, larger models, other seeds (½). "Use responsibly" earns nothing.
-# 2. **Features** (1½): k = 3 leaves less and finds less (½, with numbers); so a good reconstruction does not show that features were found (½); random directions of the same number, or an untrained autoencoder, on a
+# 2. **Features** (1½): k = 3 leaves less and finds less (½, with numbers); so a better reconstruction does not show that more features were found (½); random directions of the same number, or an untrained autoencoder, on a
 #    measure that was fixed beforehand (½).
 # 3. **Design** (1½): compares the probability with those of other candidates instead of asking (½); secrets that never occurred as control, *and* often planted ones as a known effect (½); paired or
 #    repeated with seeds, and a result named in advance that would refute the claim (½).
@@ -733,17 +733,18 @@ else:
 # ### END MARK SCHEME
 
 # %% [markdown]
-# *Limits.* This model read twelve secrets ten times each. Among a thousand candidates they have about six bits of exposure on average, and more than half of them are above the bar of 4.3 bits. The same
-# secrets have about two bits if the model never read them; an unknown secret would have 1.4. So the model knows them, although nobody has seen it write one. If exact copies are removed before training, they are nearly back at that floor. If each copy is
-# followed by another word, removal changes nothing. We did not test secrets that are numbers or names, and one seed says little about a single secret.
+# *Limits.* This model read twelve secrets ten times each. Among a thousand candidates they have 4.9 bits of exposure on average, and 7 of 12 are above the bar of 4.3 bits. The same
+# secrets have 1.1 bits and none is above the bar if the model reads the text without them; an unknown secret would have about 1.4. So the model knows most of them, which it did not have to write for that. If exact copies are removed before
+# training, the mean is 1.4 bits and none is above the bar (7 gone, 0 new, p = 0.016). If each copy is followed by another word, removal does not help: 8 of 12 are above the bar. We did not test secrets that are numbers or names, and one seed says little about a single secret.
 #
-# With k = 3 less of the variance is left than with k = 1, and yet the true directions are found less well, not far above random ones. So a good reconstruction is not evidence that features were found. In a real
-# model I would fix a measure beforehand, such as how well the best unit predicts a label, and compare with as many random directions on held-out text.
+# With k = 3 less of the variance is left than with k = 1, 4 % for 9 %, and yet the true directions are found less well: their mean cosine is 0.93 for 1.00. Both have rank 1 of 51, and random dictionaries have 0.76. So a better reconstruction is no evidence that more features were
+# found. In a real model I would fix a measure beforehand, such as how well the best unit predicts a label, and compare with as many random directions on held-out text.
 #
 # I would put 40 random secrets into the training text, ten each 0, 1, 10 and 100 times, train with five seeds, and compute the rank of each secret among 1,000 candidates. Those with 0 copies are the control and should have a median rank of about 500.
 # Those with 100 copies are the known effect: if they are not found, the test is too weak and shows nothing. If the ranks after 10 copies look like those after 0, in all five seeds, I would say that nothing of ten copies can be seen with this test.
 #
-# I would publish the agreement. It allows to say that in these three templates the model orders these words alike more often than by chance. The level differs between templates, and the share depends on the control word, so neither shows a preference.
+# I would publish the agreement, 83 %. It allows to say that these three templates agree on the order of these words more often than the 50 % of chance. The level differs between templates, from −1.07 to +0.13, and the share depends on the control word:
+# 33 % of the words are above 0 and 17 % are above *person*. So neither shows a preference.
 
 # %% [markdown]
 # ---

@@ -97,6 +97,14 @@ def test_on_the_page_seeds_differ_and_the_control_is_not_exposed():
     assert all(row[1] > row[2] > row[0] for row in bits)
 
 
+def test_over_many_seeds_the_bar_promises_what_the_page_says():
+    _, bits, signs = REFERENCE["which_secret"](6, range(200))
+    none, _, removed, near = (sum(row[i] > 0 for row in signs) for i in range(4))
+    assert none == pytest.approx(200 / 20, abs=6)
+    assert none < removed < near
+    assert sum(row[2] - row[0] for row in bits) > 0
+
+
 @pytest.mark.parametrize(
     ("name", "constant"),
     [
